@@ -1,0 +1,2 @@
+if tf.reduce_sum(tensor) > 10:
+    tensor = tensor / 2.0

@@ -1,0 +1,110 @@
+"""What the rules about bounded dynamic shapes share: who made one, and what goes wrong with it further on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from xlalint.facts.consumers import CONSUMERS, INDEXING, Consumer
+from xlalint.fixes.masked import brief
+from xlalint.rule import Draft, DraftNote, Effect
+from xlalint.semantics.events import ApiCall, Consume
+from xlalint.semantics.project import Place
+from xlalint.semantics.values import Origin, Sequence, Slice, Static, Tensor, Value, options
+
+NAMED: Final = "a bounded dynamic shape, which the rules of XLA forbid and TensorFlow 2.21 compiles"
+
+
+def made_by(call: ApiCall) -> Origin | None:
+    """The bounded dynamic shape that begins with the result of this call."""
+    return next((origin for origin in _bounded(call.result) if origin.place == call.place), None)
+
+
+def _bounded(value: Value) -> Iterator[Origin]:
+    for option in options(value):
+        match option:
+            case Tensor(bounded=Origin() as origin):
+                yield origin
+            case Sequence(items=items, element=element):
+                for item in (*(items or ()), *((element,) if element is not None else ())):
+                    yield from _bounded(item)
+
+
+class BoundedShapes:
+    """The places of one rule, and the drafts that consumers add to them, whichever event comes first."""
+
+    def __init__(self) -> None:
+        self._help: dict[Place, str | None] = {}
+        self._waiting: dict[Place, list[Draft]] = {}
+
+    def begin(self, place: Place, message: str, help: str | None, effect: Effect = Effect.NAMED) -> Iterator[Draft]:
+        """The rule flags `place`; what was consumed before is reported with it."""
+        self._help[place] = help
+        yield Draft(message, effect, help, place)
+        for draft in self._waiting.pop(place, ()):
+            yield Draft(draft.message, draft.effect, help, place, draft.notes)
+
+    def consumed(self, event: Consume) -> Iterator[Draft]:
+        """A draft at the place where the shape became dynamic, if this consumer goes wrong with it."""
+        origin, consumer = event.tensor.bounded, _hazard(event)
+        if origin is None or consumer is None:
+            return
+        what = f"`{brief(event.place.node)}` {consumer.consequence}"
+        draft = Draft(
+            f"`{brief(origin.place.node)}` gives a bounded dynamic shape, and {what}",
+            consumer.effect,
+            self._help.get(origin.place),
+            origin.place,
+            (DraftNote(event.place, what),),
+        )
+        if origin.place in self._help:
+            yield draft
+        else:
+            self._waiting.setdefault(origin.place, []).append(draft)
+
+
+def _hazard(event: Consume) -> Consumer | None:
+    if event.consumer == "index":
+        return _index_hazard(event)
+    consumer = CONSUMERS.get(event.consumer)
+    return consumer if consumer is not None and _FORMS[consumer.when](event) else None
+
+
+def _index_hazard(event: Consume) -> Consumer | None:
+    """The first item of a subscript is what meets the bounded axis."""
+    match event.arguments.get("*0"):
+        case Static(constant=int() as position) if position < 0:
+            return INDEXING["negative"]
+        case Slice(step=Static(constant=int() as step)) if step != 1:
+            return INDEXING["stride"]
+        case Slice(start=Static(constant=int() as start)) if start < 0:
+            return INDEXING["tail"]
+        case _:
+            return None
+
+
+def _along_the_first_axis(event: Consume) -> bool:
+    match event.arguments.get("axis"):
+        case None | Static(constant=None | 0) | Sequence(items=(Static(constant=0), *_)):
+            return True
+        case Static(constant=int() as axis):
+            return axis == -(event.tensor.rank or 0)
+        case _:
+            return False
+
+
+def _to_a_full_shape(event: Consume) -> bool:
+    match event.arguments.get("shape", event.arguments.get("newshape")):
+        case Sequence(items=(_, *_) as items):
+            return all(isinstance(item, Static) and item.constant not in (-1, None) for item in items)
+        case _:
+            return False
+
+
+_FORMS: Final[Mapping[str, Callable[[Consume], bool]]] = {
+    "always": lambda event: True,
+    "leading": _along_the_first_axis,
+    "no axis": lambda event: not {"axis", "squeeze_dims"} & event.arguments.keys(),
+    "no dtype": lambda event: "dtype" not in event.arguments,
+    "full shape": _to_a_full_shape,
+}

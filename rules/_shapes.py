@@ -1,0 +1,78 @@
+"""What the rules about sizes and positions share: which part of an argument is data, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import libcst as cst
+
+from xlalint.rule import Effect
+from xlalint.semantics.events import Consume
+from xlalint.semantics.values import Origin, Sequence, Slice, Tensor, Value, as_tensor
+
+
+def data_in(value: Value, node: cst.BaseExpression) -> Iterator[tuple[Tensor, cst.BaseExpression]]:
+    """The tensors in an argument that depend on data, each with its expression: `n` in `[n, 4]`."""
+    match value, node:
+        case Sequence(items=(_, *_) as items), cst.List(elements=elements) | cst.Tuple(elements=elements) if len(
+            items
+        ) == len(elements):
+            for item, element in zip(items, elements, strict=True):
+                yield from data_in(item, element.value)
+        case Sequence(items=items, element=element), _:
+            for item in (*(items or ()), *((element,) if element is not None else ())):
+                yield from data_in(item, node)
+        case _:
+            if tensor := as_tensor(value):
+                yield tensor, node
+
+
+def arguments_from_data(
+    parameters: str, values: Mapping[str, Value], nodes: Mapping[str, cst.BaseExpression]
+) -> list[tuple[Tensor, cst.BaseExpression]]:
+    """The data in the arguments of these parameters."""
+    return [found for name in parameters.split() if name in values for found in data_in(values[name], nodes[name])]
+
+
+def outcome(tensor: Tensor, carried: Effect | None) -> Effect | None:
+    """What comes of a size or position from data: `carried` where a loop makes it, else a compilation per value."""
+    return carried if tensor.carried else Effect.RECOMPILES
+
+
+def length_from(cut: Slice, syntax: cst.Slice) -> Tensor | None:
+    """The tensor that decides how long a slice is: one of its bounds, or its stride; a window that moves has none."""
+    start, stop, step = (as_tensor(value) if value is not None else None for value in (cut.start, cut.stop, cut.step))
+    if step is not None:
+        return step
+    if start is not None and stop is not None:
+        return None if _moves(syntax) else max((stop, start), key=lambda tensor: tensor.carried)
+    return stop or start
+
+
+def _moves(syntax: cst.Slice) -> bool:
+    """Both bounds are one expression, apart from what is added: `x[i:i + 2]`."""
+    lower, upper = syntax.lower, syntax.upper
+    return lower is not None and upper is not None and _base(lower).deep_equals(_base(upper))
+
+
+def _base(node: cst.BaseExpression) -> cst.BaseExpression:
+    match node:
+        case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract()):
+            return left
+        case _:
+            return node
+
+
+class BoundedSizes:
+    """Sizes of bounded dynamic shapes (`tf.size(x[mask])`): XLA has them as numbers, and does not compile per value."""
+
+    def __init__(self) -> None:
+        self._origins: set[Origin] = set()
+
+    def remember(self, event: Consume) -> None:
+        """A bounded tensor is consumed, perhaps by `tf.shape`."""
+        if event.tensor.bounded is not None:
+            self._origins.add(event.tensor.bounded)
+
+    def __contains__(self, tensor: Tensor) -> bool:
+        return tensor.origin in self._origins

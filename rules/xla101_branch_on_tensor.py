@@ -1,0 +1,291 @@
+"""An `if`, `elif` or conditional expression decides on a tensor.
+
+## What it does
+Flags the test of an `if`, `elif`, conditional expression, comprehension condition or `match` that is a tensor while
+the code is traced: Python would need a number, and there is none yet.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Without AutoGraph (everything that Keras 3 calls, and
+`autograph=False`) tracing fails with `OperatorNotAllowedInGraphError`, for tensors made of shapes as well. With
+AutoGraph the branch becomes an XLA conditional and compiles; it fails where the test is a number instead of a boolean
+scalar ("expected to be `tf.bool` scalar"), in a comprehension, in a function that holds a walrus or a `match`, and
+where a branch raises: both branches are traced, so the `raise` happens at once.
+
+## Example
+    if tf.reduce_sum(tensor) > 10:
+        tensor = tensor / 2.0
+
+## Use instead
+    indicator = tf.cast(tf.reduce_sum(tensor) > 10, tf.float32)
+    tensor = tensor / (1.0 + indicator)
+
+or `tf.where(test, a, b)` where both sides are cheap and safe to compute, or `tf.cond` where they are not.
+
+## Not flagged
+Tests that are Python values at trace time: `x.shape[0]`, `len(x.shape)`, `x is None`, `training`, `isinstance`,
+`x.dtype == tf.float32`, and with AutoGraph tests on `tf.shape(x)` (XLA folds them). An `elif` on the value that the
+`if` before it already tests is a note, not a finding of its own.
+
+## Fix safety
+Shown only. `tf.where` computes both sides: a NaN or an error of the side not taken can reach the gradient.
+
+## References
+- https://www.tensorflow.org/guide/function#conditionals
+- https://github.com/tensorflow/tensorflow/issues/105133
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from xlalint.fixes import sketch
+from xlalint.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, origin_note
+from xlalint.semantics.events import BranchOn, Event
+from xlalint.semantics.project import Place
+from xlalint.semantics.values import Dependence, Origin, Tensor, as_tensor
+
+from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
+
+LABELS = {
+    "if": "`if`",
+    "elif": "`elif`",
+    "ternary": "conditional expression",
+    "comprehension if": "`if` of a comprehension",
+    "match": "`match`",
+}
+NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
+
+
+class BranchOnTensor(Rule):
+    code = "XLA101"
+    name = "branch-on-tensor"
+    listens = (BranchOn,)
+    bad = (
+        Bad(
+            "if tf.reduce_sum(tensor) > 10:\n    tensor = tensor / 2.0\n",
+            ["tf.reduce_sum(tensor) > 10"],
+            None,
+            help="indicator = tf.cast(tf.reduce_sum(tensor) > 10, tf.float32)\ntensor = tensor / (1.0 + indicator)",
+            why="a fragment: `tensor` is not defined",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        if tf.reduce_max(x) > 1.0:
+            x = x / tf.reduce_max(x)
+        return x
+""",
+            ["tf.reduce_max(x) > 1.0"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="x = tf.where(tf.reduce_max(x) > 1.0, x / tf.reduce_max(x), x)",
+        ),
+        Bad(
+            """
+def scale(t, limit):
+    largest = tf.reduce_max(tf.abs(t))
+    return t * (limit / largest) if largest > limit else t
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    return scale(x, 1.0)
+""",
+            ["largest > limit"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="tf.where(largest > limit, t * (limit / largest), t)",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.steps = self.add_weight(shape=(), initializer="zeros", trainable=False)
+
+    def call(self, x):
+        steps = self.steps
+        if steps < 10.0:
+            return x * 0.5
+        return x
+""",
+            ["steps < 10.0"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = tf.reduce_sum(x)
+    if total > 2.0:
+        y = x * 2.0
+    elif total > 0.0:
+        y = x * 3.0
+    else:
+        y = -x
+    return y
+""",
+            ["total > 2.0"],
+            Compiles(),
+            effect=Effect.NAMED,
+            help="y = tf.where(total > 2.0, x * 2.0, tf.where(total > 0.0, x * 3.0, -x))",
+        ),
+        Bad(
+            """
+import tensorflow.math as tfm
+
+@tf.function(jit_compile=True)
+def f(x):
+    count = tfm.count_nonzero(x > 0.0)
+    def halved():
+        if count:
+            return x / 2.0
+        return x
+    return halved()
+""",
+            ["count"],
+            Fails("expected to be `tf.bool` scalar"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.reduce_min(x) < -1e6:
+        raise ValueError("too small")
+    return tf.sqrt(tf.abs(x))
+""",
+            ["tf.reduce_min(x) < -1e6"],
+            Fails("ValueError: too small"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.add_n([x] + [x * scale for scale in (1.0, 2.0) if tf.reduce_sum(x) > scale])
+""",
+            ["tf.reduce_sum(x) > scale"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x, mask=None, training=False):
+        if x.shape[-1] == 3 and len(x.shape) == 2:
+            x = x * 2.0
+        if mask is not None:
+            x = tf.where(mask, x, 0.0)
+        if training:
+            x = tf.nn.dropout(x, 0.5)
+        return x
+""",
+            inputs=("f32[4, 3]",),
+        ),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        if isinstance(x, (list, tuple)):
+            x = x[0]
+        if x.dtype == tf.float32 or x.dtype.is_integer:
+            x = x * 2
+        return x
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.shape(x)[0] > 2:
+        x = x * 2.0
+    return x
+""",
+            why="with AutoGraph XLA folds what is known from shapes",
+        ),
+        Good(
+            """
+import numpy as np
+
+TABLE = np.arange(4.0)
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    if TABLE.sum() > 3.0:
+        x = x * 2.0
+    return x
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    parts = [x, x * 2.0]
+    if len(parts) > 1 and parts:
+        x = tf.add_n(parts)
+    return tf.cond(tf.reduce_sum(x) > 0.0, lambda: x, lambda: -x)
+""",
+        ),
+        Good(
+            """
+def report(x):
+    total = tf.reduce_sum(x)
+    if total > 10.0:
+        print("large")
+
+report(tf.ones([4]))
+""",
+            None,
+            why="eager code of a script",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._chains: dict[cst.CSTNode, tuple[Place, Origin]] = {}  # the `elif` below a reported test
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case BranchOn(test=test, form=form, statement=statement) if tensor := as_tensor(test, Dependence.STATIC):
+                outcome = _outcome(event, tensor)
+                if outcome is None:
+                    return
+                effect, reason = outcome
+                message = f"{LABELS[form]} on {of_a_tensor(tensor)}: {reason}"
+                head = self._head(event.place, statement, tensor)
+                if head is not None:
+                    note = DraftNote(event.place, "`elif` on the same value")
+                    yield Draft(message, effect, place=head, notes=(note,))
+                else:
+                    yield Draft(message, effect, sketch.branch(statement), notes=origin_note(tensor.origin, event))
+
+    def _head(self, place: Place, statement: cst.CSTNode, tensor: Tensor) -> Place | None:
+        """The reported test further up the chain on the same value; remembers this one for those further down."""
+        head, origin = self._chains.get(statement, (place, tensor.origin))
+        if origin != tensor.origin:
+            head = place
+        if isinstance(statement, cst.If) and statement.orelse is not None and tensor.origin is not None:
+            self._chains[statement.orelse] = head, tensor.origin
+        return None if head == place else head
+
+
+def _outcome(event: BranchOn, tensor: Tensor) -> tuple[Effect, str] | None:
+    if why := unconverted(event.context):
+        return Effect.FAILS, f"{why}, so {REFUSED}"
+    if event.form == "comprehension if":
+        return Effect.FAILS, f"AutoGraph does not convert comprehensions, so {REFUSED}"
+    if why := not_a_truth(tensor):
+        return Effect.FAILS, why
+    if isinstance(event.statement, cst.If) and _raises(event.statement):
+        return Effect.FAILS, "both branches are traced, so its `raise` happens while tracing"
+    if tensor.dependence is Dependence.VALUE:
+        return Effect.NAMED, "it compiles only as long as AutoGraph turns it into an XLA conditional; Keras 3 does not"
+    return None
+
+
+def _raises(statement: cst.If) -> bool:
+    """A branch raises without further condition."""
+    sides = [statement.body, *([statement.orelse.body] if isinstance(statement.orelse, cst.Else) else [])]
+    return any(isinstance(line, cst.Raise) for side in sides for line in sketch.statements(side))

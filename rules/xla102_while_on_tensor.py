@@ -1,0 +1,201 @@
+"""A `while` loop runs as long as a tensor says.
+
+## What it does
+Flags the test of a `while` that is a tensor while the code is traced.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Without AutoGraph (everything that Keras 3 calls, and
+`autograph=False`) tracing fails with `OperatorNotAllowedInGraphError`. With AutoGraph the loop becomes an XLA while
+loop and compiles once for all values; the test must be a boolean scalar ("condition of while loop expected to be
+`tf.bool` scalar"), and the gradient through such a loop fails, because XLA needs a fixed number of iterations to keep
+the intermediate values.
+
+## Example
+    while tf.reduce_sum(tf.abs(x)) < 50.0:
+        x = x * 1.5
+
+## Use instead
+    (x,) = tf.while_loop(lambda x: tf.reduce_sum(tf.abs(x)) < 50.0, lambda x: (x * 1.5,), (x,), maximum_iterations=20)
+
+## Not flagged
+Python counters, and with AutoGraph loops whose end is known from shapes (`while i < tf.shape(x)[0]`).
+
+## Fix safety
+Shown only: the number of iterations that is enough is known to the author alone.
+
+## References
+- https://www.tensorflow.org/guide/function#loops
+- https://www.tensorflow.org/xla/known_issues
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes import sketch
+from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, origin_note
+from xlalint.semantics.events import Event, LoopWhile
+from xlalint.semantics.values import Dependence, Tensor, as_tensor
+
+from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
+
+NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
+
+
+class WhileOnTensor(Rule):
+    code = "XLA102"
+    name = "while-on-tensor"
+    listens = (LoopWhile,)
+    bad = (
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        while tf.reduce_sum(tf.abs(x)) < 50.0:
+            x = x * 1.5
+        return x
+""",
+            ["tf.reduce_sum(tf.abs(x)) < 50.0"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="tf.while_loop(lambda x: tf.reduce_sum(tf.abs(x)) < 50.0, body, (x,), maximum_iterations=LIMIT)",
+        ),
+        Bad(
+            """
+def settle(t, tolerance):
+    error = tf.reduce_max(tf.abs(t))
+    while error > tolerance:
+        t = t * 0.5
+        error = tf.reduce_max(tf.abs(t))
+    return t
+
+@tf.function(jit_compile=True)
+def f(x):
+    return settle(x, 0.1)
+""",
+            ["error > tolerance"],
+            Compiles(),
+            effect=Effect.NAMED,
+            help="maximum_iterations=LIMIT",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    i = tf.constant(0)
+    while i < 3:
+        x = x * 1.5
+        i += 1
+    return x
+""",
+            ["i < 3"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, n):
+    def countdown(left):
+        y = x
+        while left:
+            y = y * 2.0
+            left = left - 1
+        return y
+    return countdown(tf.maximum(n, 0))
+""",
+            ["left"],
+            Fails("condition of while loop expected to be `tf.bool` scalar"),
+            inputs=("f32[4]", "i32[]"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.limit = self.add_weight(shape=(), initializer="ones", trainable=False)
+
+    def call(self, x):
+        steps = 0
+        while self.limit > float(steps):
+            x = x * 0.5
+            steps += 1
+        return x
+""",
+            ["self.limit > float(steps)"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        step = 0
+        while step < x.shape[-1]:
+            x = x * 2.0
+            step += 1
+        return x
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    i = 0
+    while i < tf.shape(x)[0]:
+        x = x * 1.5
+        i = i + 1
+    return x
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    queue = [x, x * 2.0]
+    total = tf.zeros_like(x)
+    while queue:
+        total += queue.pop()
+    return total
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    return tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, lambda a: (a * 1.5,), (x,))[0]
+""",
+        ),
+        Good(
+            """
+def shrink(x):
+    while tf.reduce_max(x) > 1.0:
+        x = x / 2.0
+    return x
+
+print(shrink(tf.ones([4]) * 8.0))
+""",
+            None,
+            why="eager code of a script",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case LoopWhile(test=test, statement=statement) if tensor := as_tensor(test, Dependence.STATIC):
+                outcome = _outcome(event, tensor)
+                if outcome is not None:
+                    effect, reason = outcome
+                    message = f"`while` on {of_a_tensor(tensor)}: {reason}"
+                    help = sketch.while_loop(statement)
+                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event))
+
+
+def _outcome(event: LoopWhile, tensor: Tensor) -> tuple[Effect, str] | None:
+    if why := unconverted(event.context):
+        return Effect.FAILS, f"{why}, so {REFUSED}"
+    if why := not_a_truth(tensor):
+        return Effect.FAILS, why
+    if tensor.dependence is Dependence.VALUE:
+        return Effect.NAMED, "it compiles only as long as AutoGraph turns it into an XLA loop, and has no gradient"
+    return None

@@ -1,0 +1,262 @@
+"""Python iterates over a tensor, or as often as a tensor says.
+
+## What it does
+Flags a tensor that is iterated: by `for`, in a comprehension, by unpacking (`a, b = t`, `*t`), through `enumerate`,
+`zip`, `map`, `list`, `max(t)` and the like, and a `range` whose length is a tensor.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Without AutoGraph (everything that Keras 3 calls, and
+`autograph=False`) tracing fails with `OperatorNotAllowedInGraphError`, also for tensors made of shapes. AutoGraph
+converts the `for` statement, `sorted` and a `range` directly in a `for` statement, nothing else: comprehensions,
+unpacking, `enumerate`, `zip`, `list`, `max(t)` fail in any case. `for i in range(n)` with `n` the value of a tensor
+compiles again for every value of `n`; where `n` is counted or changed by a loop of tensors it fails ("must be a
+compile-time constant"). `for row in x` compiles once, into a sequential loop.
+
+## Example
+    first, second = tf.reduce_sum(x, axis=1)
+
+## Use instead
+    first, second = tf.unstack(tf.reduce_sum(x, axis=1))
+
+and in place of loops one operation over the whole tensor (`tf.reduce_sum`, `tf.cumsum`, `tf.vectorized_map`), or
+`tf.scan`.
+
+## Not flagged
+Python containers of tensors, `range(x.shape[0])`, `tf.unstack(x)`, `tf.split`, and with AutoGraph
+`for i in tf.range(k)` with a length known from shapes. A `tf.range(n)` whose length is the value of a tensor is
+reported as a size from a value.
+
+## Fix safety
+Shown only. `tf.unstack` unrolls the loop: right for few elements of a static first dimension.
+
+## References
+- https://www.tensorflow.org/guide/function#loops
+- https://www.tensorflow.org/api_docs/python/tf/unstack
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from xlalint.fixes import sketch
+from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, origin_note
+from xlalint.semantics.events import Event, IterateOver
+from xlalint.semantics.project import Place
+from xlalint.semantics.values import Dependence, Tensor, as_tensor
+
+from ._control import REFUSED, of_a_tensor, unconverted
+
+CONVERTED = frozenset(("for", "for range", "sorted"))  # what AutoGraph rewrites
+LABELS = {
+    "for": "`for` over",
+    "for range": "`for` over a `range` as long as",
+    "range": "`range` as long as",
+    "comprehension": "comprehension over",
+    "unpacking": "unpacking of",
+    "star": "`*` on",
+}
+NOT_ITERABLE = Fails("Iterating over a symbolic `tf.Tensor` is not allowed")
+
+
+class IterateOverTensor(Rule):
+    code = "XLA103"
+    name = "iterate-over-tensor"
+    listens = (IterateOver, ApiCall)
+    apis = frozenset(("tf.range",))
+    bad = (
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        total = tf.zeros_like(x[0])
+        for row in x:
+            total = total * 0.5 + row
+        return total
+""",
+            ["x"],
+            NOT_ITERABLE,
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+            help="tf.unstack(x)",
+        ),
+        Bad(
+            """
+def spread(t):
+    height, width = tf.shape(t)
+    return tf.reshape(t, [width, height])
+
+@tf.function(jit_compile=True)
+def f(x):
+    return spread(x)
+""",
+            ["tf.shape(t)"],
+            NOT_ITERABLE,
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+            help="tf.unstack(tf.shape(t))",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    square = lambda rows: tf.stack([row * row for row in rows])
+    return square(x)
+""",
+            ["rows"],
+            NOT_ITERABLE,
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+            help="tf.vectorized_map",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, n):
+    for step in range(n):
+        x = x * 2.0
+    return x
+""",
+            ["range(n)"],
+            Recompiles(),
+            inputs=("f32[4]", "i32[]"),
+            effect=Effect.RECOMPILES,
+            help="tf.where(i < n, <next y>, y)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    for outer in tf.range(3):
+        for inner in range(outer):
+            x = x * 2.0
+    return x
+""",
+            ["range(outer)"],
+            Fails("must be a compile-time constant"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class Pooler:
+    def __init__(self):
+        self.weights = None
+
+    def pool(self, x):
+        self.weights = tf.nn.softmax(x)
+        return self.combine(x)
+
+    def combine(self, x):
+        return sum(self.weights) + tf.add_n([w * v for w, v in zip(self.weights, tf.unstack(x))])
+
+@tf.function(jit_compile=True)
+def f(x):
+    return Pooler().pool(x)
+""",
+            ["self.weights", "self.weights"],
+            NOT_ITERABLE,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = tf.zeros([3])
+    for row in x:
+        total = total + row
+    return total
+""",
+            ["x"],
+            Compiles(),
+            inputs=("f32[4, 3]",),
+            effect=Effect.NAMED,
+        ),
+    )
+    good = (
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += tf.reduce_sum(x[i])
+        for row in tf.unstack(x):
+            total += tf.reduce_max(row)
+        return total
+""",
+            inputs=("f32[4, 3]",),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    left, right = tf.split(x, 2)
+    return tf.add_n([part * 2.0 for part in (left, right)])
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = 0.0
+    for i in tf.range(tf.shape(x)[0]):
+        total += x[i]
+    return total
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    features = {"a": x, "b": x * 2.0}
+    return tf.add_n([value for _, value in features.items()]) + sum([x, x])
+""",
+        ),
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    first, second = np.array([1.0, 2.0])
+    batch, features = x.shape
+    return x * float(first * second) * float(batch * features)
+""",
+            inputs=("f32[4, 3]",),
+        ),
+        Good(
+            """
+for row in tf.reshape(tf.range(6), [2, 3]):
+    print(row)
+""",
+            None,
+            why="eager code of a script",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._ranges: set[Place] = set()  # calls of `tf.range`
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall():
+                self._ranges.add(event.place)
+            case IterateOver(iterable=iterable, form=form) if tensor := as_tensor(iterable, Dependence.STATIC):
+                outcome = self._outcome(event, tensor)
+                if outcome is not None and isinstance(event.place.node, cst.BaseExpression):
+                    effect, reason = outcome
+                    message = f"{LABELS.get(form, f'`{form}` over')} {of_a_tensor(tensor)}: {reason}"
+                    help = sketch.iteration(form, event.place.node)
+                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event))
+
+    def _outcome(self, event: IterateOver, tensor: Tensor) -> tuple[Effect, str] | None:
+        if why := unconverted(event.context):
+            return Effect.FAILS, f"{why}, so {REFUSED}"
+        if event.form not in CONVERTED:
+            return Effect.FAILS, f"AutoGraph converts `for` statements only, so {REFUSED}"
+        if tensor.dependence < Dependence.VALUE or event.form == "sorted" or event.place in self._ranges:
+            return None
+        if event.form == "for":
+            return Effect.NAMED, "it compiles only as long as AutoGraph turns it into a loop of step after step"
+        if tensor.carried:
+            return Effect.FAILS, "a loop of tensors or chance decides its length, which must be a compile-time constant"
+        return Effect.RECOMPILES, "XLA compiles the loop again for every new length"

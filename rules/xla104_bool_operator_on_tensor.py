@@ -1,0 +1,235 @@
+"""`and`, `or`, `not`, a chained comparison, `in`, `max` or `any` asks tensors for their truth.
+
+## What it does
+Flags expressions in which Python decides by the truth of a tensor: `a and b`, `a or b`, `not a`, `0 < a < 1`,
+`a in [1, 2]`, `max(a, b)`, `any([a, b])`.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Without AutoGraph (everything that Keras 3 calls, and
+`autograph=False`) tracing fails with `OperatorNotAllowedInGraphError`. AutoGraph converts `and`, `or`, `not` and
+chained comparisons of boolean scalars; a number fails ("Condition argument must be a boolean", "does not match
+expected type of bool"). It does not convert `in`, `max`, `min`, `any` and `all`: they fail in any case, also on
+tensors made of shapes such as `max(tf.shape(x)[0], 3)`.
+
+## Example
+    active = 0.0 < tf.reduce_max(x) < 5.0
+
+## Use instead
+    active = tf.logical_and(0.0 < tf.reduce_max(x), tf.reduce_max(x) < 5.0)
+
+`tf.logical_or`, `tf.logical_not`, `tf.maximum`, `tf.reduce_any(tf.equal(a, [1, 2]))`. All of them work element by
+element too.
+
+## Not flagged
+`training and mask`: Python asks only what comes before the last operand. The test of an `if` or `while` is reported
+there. Key lookups (`"a" in features`) and `max` of Python numbers or static sizes.
+
+## Fix safety
+Shown only. `tf.logical_and` computes both operands, where `and` skips the second.
+
+## References
+- https://www.tensorflow.org/api_docs/python/tf/math/logical_and
+- https://github.com/tensorflow/tensorflow/issues/55278
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from xlalint.fixes import sketch
+from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, origin_note
+from xlalint.semantics.events import Event, TruthOf
+from xlalint.semantics.values import Dependence, Tensor, Value, as_tensor
+
+from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
+
+BUILTINS = frozenset(("max", "min", "any", "all"))
+NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
+
+
+class BoolOperatorOnTensor(Rule):
+    code = "XLA104"
+    name = "bool-operator-on-tensor"
+    listens = (TruthOf,)
+    bad = (
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        active = tf.reduce_max(x) > 0.0 and tf.reduce_min(x) < 0.0
+        return x * tf.cast(active, x.dtype)
+""",
+            ["tf.reduce_max(x) > 0.0 and tf.reduce_min(x) < 0.0"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="tf.logical_and(tf.reduce_max(x) > 0.0, tf.reduce_min(x) < 0.0)",
+        ),
+        Bad(
+            """
+def within(t, low, high):
+    return low < t < high
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * tf.cast(within(tf.reduce_sum(x), 0.0, 5.0), tf.float32)
+""",
+            ["low < t < high"],
+            Compiles(),
+            effect=Effect.NAMED,
+            help="tf.logical_and(low < t, t < high)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    length = tf.shape(x)[0]
+    return x * tf.cast(max(length, 3), tf.float32)
+""",
+            ["max(length, 3)"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="tf.maximum(length, 3)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, n):
+    known = lambda code: code in (1, 2)
+    if known(n):
+        x = x * 2.0
+    return x
+""",
+            ["code in (1, 2)"],
+            NOT_A_BOOL,
+            inputs=("f32[4]", "i32[]"),
+            effect=Effect.FAILS,
+            help="tf.reduce_any(tf.equal(code, (1, 2)))",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.frozen = tf.Variable(False, trainable=False)
+
+    def call(self, x):
+        return x * tf.cast(not self.frozen, x.dtype)
+""",
+            ["not self.frozen"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="tf.logical_not(self.frozen)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, n):
+    size = n or 1
+    return x * tf.cast(size, tf.float32)
+""",
+            ["n or 1"],
+            Fails("Condition argument must be a boolean"),
+            inputs=("f32[4]", "i32[]"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    flags = [tf.reduce_sum(x) > 0.0, tf.reduce_max(x) > 1.0]
+    return x * float(1 + any(flags))
+""",
+            ["any(flags)"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="tf.reduce_any(flags, axis=0)",
+        ),
+    )
+    good = (
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x, training=False):
+        noisy = training and (tf.reduce_max(x) > 0.0)
+        return x * (1.0 + tf.cast(noisy, x.dtype))
+""",
+            why="the last operand is not asked for its truth",
+        ),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x, mask=None):
+        mask = mask if mask is not None else tf.ones_like(x)
+        return x * mask * float(not self.built or 2 in x.shape) * float(0 < x.shape[0] < 9)
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    both = (x > 0.0) & (x < 1.0) | tf.logical_not(x > 5.0)
+    return tf.where(both, x, 0.0)
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    features = {"a": x}
+    if "a" in features and len(features) > 0:
+        x = features["a"] * max(x.shape[0], 3)
+    return x
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    enough = tf.shape(x)[0] > 2 and tf.shape(x)[0] < 9
+    return x * tf.cast(enough, tf.float32)
+""",
+        ),
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    weights = np.array([0.5, 2.0])
+    return x * float(max(weights[0], 1.0)) * float(any(w > 1.0 for w in weights))
+""",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case TruthOf(form="and" | "or" | "not" | "chained comparison", tested=True):
+                return  # the `if` or `while` around it is reported
+            case TruthOf(operands=operands, form=form) if tensor := _asked(form, operands):
+                outcome = _outcome(event, tensor)
+                if outcome is not None and isinstance(event.place.node, cst.BaseExpression):
+                    effect, reason = outcome
+                    label = form if form == "chained comparison" else f"`{form}`"
+                    message = f"{label} on {of_a_tensor(tensor)}: {reason}"
+                    node = event.place.node
+                    help = sketch.builtin_over(form, node) if form in BUILTINS else sketch.condition(node)
+                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event))
+
+
+def _asked(form: str, operands: tuple[Value, ...]) -> Tensor | None:
+    """The strongest tensor whose truth Python asks: of `and`, `or` and chains the last part is returned unasked."""
+    if form in ("and", "or", "chained comparison"):
+        operands = operands[:-1]
+    tensors = [tensor for operand in operands if (tensor := as_tensor(operand, Dependence.STATIC))]
+    return max(tensors, key=lambda tensor: tensor.dependence, default=None)
+
+
+def _outcome(event: TruthOf, tensor: Tensor) -> tuple[Effect, str] | None:
+    if why := unconverted(event.context):
+        return Effect.FAILS, f"{why}, so {REFUSED}"
+    if event.form in BUILTINS or event.form == "in":
+        return Effect.FAILS, f"AutoGraph does not convert it, so {REFUSED}"
+    if event.form != "chained comparison" and (why := not_a_truth(tensor)):
+        return Effect.FAILS, why
+    if tensor.dependence is Dependence.VALUE:
+        return Effect.NAMED, "it compiles only as long as AutoGraph rewrites it; Keras 3 does not"
+    return None

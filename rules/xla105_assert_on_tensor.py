@@ -1,0 +1,172 @@
+"""An `assert` statement tests a tensor.
+
+## What it does
+Flags `assert` on a tensor while the code is traced.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU: tracing fails with `OperatorNotAllowedInGraphError`, with
+AutoGraph or without it, for tensors made of shapes as well. The replacement `tf.debugging.assert_greater` compiles,
+and XLA ignores it: an assertion that does not hold goes unnoticed.
+
+## Example
+    assert tf.reduce_min(x) >= 0.0
+
+## Use instead
+    tf.debugging.assert_greater_equal(tf.reduce_min(x), 0.0)  # holds in eager execution only
+
+and check values where it matters outside the compiled code: in the input pipeline, or on what the step returns.
+
+## Not flagged
+Assertions on Python values: shapes, ranks, dtypes, `is None`, `isinstance`; everything in eager code.
+
+## Fix safety
+Shown only: the assertion of TensorFlow has no effect under XLA.
+
+## References
+- https://www.tensorflow.org/xla/known_issues
+- https://www.tensorflow.org/api_docs/python/tf/debugging
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from xlalint.fixes import sketch
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, origin_note
+from xlalint.semantics.events import AssertOn, Event
+from xlalint.semantics.values import Dependence, as_tensor
+
+from ._control import REFUSED, of_a_tensor
+
+NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
+
+
+class AssertOnTensor(Rule):
+    code = "XLA105"
+    name = "assert-on-tensor"
+    listens = (AssertOn,)
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    assert tf.reduce_min(x) > -1e9
+    return tf.sqrt(tf.abs(x))
+""",
+            ["tf.reduce_min(x) > -1e9"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="tf.debugging.assert_greater(tf.reduce_min(x), -1e9)",
+        ),
+        Bad(
+            """
+def check_length(t, length):
+    assert tf.shape(t)[0] == length, "wrong length"
+
+@tf.function(jit_compile=True)
+def f(x):
+    check_length(x, 4)
+    return x
+""",
+            ["tf.shape(t)[0] == length"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="tf.debugging.assert_equal(tf.shape(t)[0], length)",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.scale = self.add_weight(shape=(), initializer="ones")
+
+    def call(self, x):
+        assert self.scale > 0.0
+        return x * self.scale
+""",
+            ["self.scale > 0.0"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+from tensorflow import math as tfm
+
+@tf.function(jit_compile=True)
+def f(x):
+    finite = tf.reduce_all(tfm.is_finite(x))
+    def checked():
+        assert finite
+        return x * 2.0
+    return checked()
+""",
+            ["finite"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            help="tf.debugging.Assert(finite, [finite])",
+        ),
+    )
+    good = (
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x, mask=None):
+        assert x.shape[-1] == 3 and len(x.shape) == 2
+        assert mask is None or mask.dtype == tf.bool
+        return x * 2.0
+""",
+            inputs=("f32[4, 3]",),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    assert isinstance(x, tf.Tensor), f"a tensor is wanted, not {x}"
+    return x
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    tf.debugging.assert_greater(tf.reduce_max(tf.abs(x)), 0.0)
+    return x
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    parts = tf.split(x, 2)
+    assert len(parts) == 2 and parts
+    return tf.add_n(parts)
+""",
+        ),
+        Good(
+            """
+import numpy as np
+
+LIMITS = np.array([0.0, 1.0])
+
+@tf.function(jit_compile=True)
+def f(x):
+    assert LIMITS[0] < LIMITS[1]
+    return tf.clip_by_value(x, LIMITS[0], LIMITS[1])
+""",
+        ),
+        Good(
+            """
+def test_scaling():
+    result = tf.ones([4]) * 2.0
+    assert tf.reduce_sum(result) == 8.0
+""",
+            None,
+            why="eager code of a test",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case AssertOn(test=test, place=place) if tensor := as_tensor(test, Dependence.STATIC):
+                message = f"`assert` on {of_a_tensor(tensor)}: AutoGraph does not convert it, so {REFUSED}"
+                help = sketch.assertion(place.node) if isinstance(place.node, cst.BaseExpression) else None
+                yield Draft(message, Effect.FAILS, help, notes=origin_note(tensor.origin, event))

@@ -1,0 +1,236 @@
+"""Python or NumPy asks for the content of a tensor while the code is traced.
+
+## What it does
+Flags reads that need the number itself: `bool(t)`, `int(t)`, `float(t)`, `len(t)`, `t.numpy()`, `np.f(t)`,
+`math.f(t)`, `f"{t:.2f}"`, and a tensor as the index of a Python list.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. While a function is traced a tensor has no content yet, so the
+read fails: `.numpy()` with `AttributeError`, NumPy with "Cannot convert a symbolic tf.Tensor", `bool` with
+`OperatorNotAllowedInGraphError`, a list index with `TypeError`. Tensors made of shapes fail alike. AutoGraph rewrites
+`int`, `float` and `len` alone: these compile with it, as a cast or a shape, and fail without it.
+
+## Example
+    scale = float(np.max(x))
+
+## Use instead
+    scale = tf.cast(tf.reduce_max(x), tf.float32)
+
+## Not flagged
+`f"{t}"`, `str(t)` and `print(t)` (they print the symbol), `np.shape(t)` and `np.ndim(t)` (they read the static shape),
+NumPy on constants, `int(x.shape[0])`, and eager code.
+
+## Fix safety
+Shown only. A cast keeps the tensor: what needed a Python number may now need another form.
+
+## References
+- https://www.tensorflow.org/guide/function#debugging
+- https://www.tensorflow.org/guide/tf_numpy
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes import sketch
+from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, origin_note
+from xlalint.semantics.events import Event, HostRead
+from xlalint.semantics.values import Dependence, Tensor, as_tensor
+
+from ._control import of_a_tensor, unconverted
+
+CONVERTED = frozenset(("int", "float", "len"))  # the builtins that AutoGraph rewrites
+STATIC_READS = frozenset(("np.shape", "np.ndim", "np.isscalar"))  # they look at the static shape only
+LABELS = {"list index": "a Python list is indexed with", "format": "a format specification asks for"}
+
+
+class HostReadOfTensor(Rule):
+    code = "XLA106"
+    name = "host-read"
+    listens = (HostRead,)
+    bad = (
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return x * float(tf.reduce_max(x))
+""",
+            ["float(tf.reduce_max(x))"],
+            Fails("float() argument must be a string or a real number"),
+            effect=Effect.FAILS,
+            help="tf.cast(tf.reduce_max(x), tf.float32)",
+        ),
+        Bad(
+            """
+import numpy as np
+
+def normalise(values):
+    return values / np.sum(values, axis=0)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return normalise(tf.abs(x))
+""",
+            ["np.sum(values, axis=0)"],
+            Fails("Cannot convert a symbolic tf.Tensor"),
+            effect=Effect.FAILS,
+            help="tf.reduce_sum(values, axis=0)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    peak = tf.reduce_max(x)
+    read = lambda: peak.numpy()
+    return x * read()
+""",
+            ["peak.numpy()"],
+            Fails("'SymbolicTensor' object has no attribute 'numpy'"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+from math import sqrt as root
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * root(tf.abs(x[0]))
+""",
+            ["root(tf.abs(x[0]))"],
+            Fails("must be real number, not SymbolicTensor"),
+            effect=Effect.FAILS,
+            help="tf.math.sqrt(tf.abs(x[0]))",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, n):
+    branches = [x, x * 2.0, x * 3.0, x * 4.0]
+    return branches[n]
+""",
+            ["branches[n]"],
+            Fails("list indices must be integers or slices"),
+            inputs=("f32[4]", "i32[]"),
+            effect=Effect.FAILS,
+            help="tf.gather(tf.stack(branches), n)",
+        ),
+        Bad(
+            """
+class Schedule:
+    def __init__(self):
+        self.enabled = tf.Variable(True)
+
+    def factor(self):
+        return 2.0 if bool(self.enabled) else 1.0
+
+SCHEDULE = Schedule()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * SCHEDULE.factor()
+""",
+            ["bool(self.enabled)"],
+            Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed"),
+            effect=Effect.FAILS,
+            help="tf.cast(self.enabled, tf.bool)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, n):
+    return x * float(n)
+""",
+            ["float(n)"],
+            Compiles(),
+            inputs=("f32[4]", "i32[]"),
+            effect=Effect.NAMED,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    name = f"loss {tf.reduce_sum(x):.2f}"
+    return x * 2.0
+""",
+            ["tf.reduce_sum(x)"],
+            Fails("unsupported format string"),
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        print(f"tracing with {x}", str(x))
+        return x * float(x.shape[0]) * int(x.shape.rank) * float(len(x.shape))
+""",
+        ),
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * np.sqrt(2.0) * float(np.prod(x.shape)) * np.ones(4, "float32")
+""",
+        ),
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * float(np.shape(x)[0]) * float(np.ndim(x))
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    parts = [x, x * 2.0]
+    return parts[len(parts) - 1] * float(len(x))
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return abs(x) * tf.cast(tf.argmax(x), tf.float32) ** 2
+""",
+        ),
+        Good(
+            """
+import numpy as np
+
+losses = tf.ones([4])
+print(float(np.mean(losses)), losses.numpy().tolist(), len(losses))
+""",
+            None,
+            why="eager code of a script",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case HostRead(value=value, reader=reader) if tensor := as_tensor(value, Dependence.STATIC):
+                outcome = _outcome(event, tensor)
+                if outcome is not None:
+                    effect, reason = outcome
+                    message = f"{LABELS.get(reader, f'`{_spelled(reader)}` reads')} {of_a_tensor(tensor)}: {reason}"
+                    help = sketch.host_read(reader, event.place.node)
+                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event))
+
+
+def _spelled(reader: str) -> str:
+    return f"{reader}()" if reader.startswith(".") else reader
+
+
+def _outcome(event: HostRead, tensor: Tensor) -> tuple[Effect, str] | None:
+    if event.reader in STATIC_READS:
+        return None
+    if event.reader not in CONVERTED:
+        return Effect.FAILS, "while the function is traced there is no content to read, and tracing fails"
+    if why := unconverted(event.context):
+        return Effect.FAILS, f"{why}, so tracing fails with TypeError"
+    if event.reader == "len" or tensor.dependence < Dependence.VALUE:
+        return None
+    return Effect.NAMED, "it compiles only as long as AutoGraph rewrites it as a cast; Keras 3 does not"

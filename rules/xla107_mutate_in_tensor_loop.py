@@ -1,0 +1,267 @@
+"""Python state is changed inside a loop or branch that runs in the graph.
+
+## What it does
+Flags `append`, `pop`, new keys, `nonlocal` names and attributes that are changed in the body of a loop of tensors
+(`for .. in tf.range(n)`, the body of `tf.while_loop` or `tf.map_fn`) or in a branch on a tensor.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The body is traced once, so Python runs the change once. What was
+stored is a tensor of the body's own graph: using it outside fails with `InaccessibleTensorError` (`append`, `extend`,
+`update`, `setdefault`, `nonlocal`, an attribute set by a function that the loop calls). Where no tensor is stored the
+result silently differs: `pop` and `append(1)` in a loop of three steps happen once. A new key in one branch fails
+("must also be initialized in the else branch"). Keys and attributes assigned in the loop statement itself are carried
+by AutoGraph and compile.
+
+## Example
+    rows = []
+    for i in tf.range(4):
+        rows.append(x[i] * 2.0)
+    y = tf.stack(rows)
+
+## Use instead
+    rows = tf.TensorArray(x.dtype, size=4)
+    for i in tf.range(4):
+        rows = rows.write(i, x[i] * 2.0)
+    y = rows.stack()
+
+or `tf.map_fn` and `tf.scan`, which collect what the body returns.
+
+## Not flagged
+Python loops (`range(4)`), which are unrolled; `d["key"] = ..` and `self.x = ..` in a `for` or `while` that AutoGraph
+converts; assignments to `tf.Variable`; lists made inside the body.
+
+## Fix safety
+Shown only. A `tf.TensorArray` needs a static size: with `dynamic_size=True` XLA returns it empty.
+
+## References
+- https://www.tensorflow.org/guide/function#accumulating_values_in_a_loop
+- https://github.com/tensorflow/tensorflow/issues/105332
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from xlalint.rule import Bad, Diverges, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import Event, MutateInLoop
+from xlalint.semantics.project import Place
+
+SHRINKING = frozenset(("pop", "popitem", "remove", "clear", "del"))
+CARRIED = frozenset(("new key", "attribute"))  # AutoGraph carries these where the statement itself is in the loop
+PLACES = {"loop": "a loop of tensors", "branch": "a branch on a tensor"}
+OUT_OF_SCOPE = Fails("is out of scope and cannot be used here")
+
+
+class MutateInTensorLoop(Rule):
+    code = "XLA107"
+    name = "mutate-in-tensor-loop"
+    listens = (MutateInLoop,)
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    rows = []
+    for i in tf.range(4):
+        rows.append(x[i] * 2.0)
+    return tf.stack(rows)
+""",
+            ["rows.append(x[i] * 2.0)"],
+            OUT_OF_SCOPE,
+            effect=Effect.FAILS,
+            help="rows = tf.TensorArray(",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        seen = []
+
+        def step(row):
+            seen.append(tf.reduce_max(row))
+            return row * 2.0
+
+        return tf.map_fn(step, x) + tf.add_n(seen)
+""",
+            ["seen.append(tf.reduce_max(row))"],
+            OUT_OF_SCOPE,
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class Tracker:
+    def __init__(self):
+        self.history = []
+
+    def note(self, value):
+        self.history.append(value)
+
+@tf.function(jit_compile=True)
+def f(x):
+    tracker = Tracker()
+    for row in x:
+        tracker.note(row)
+    return tf.stack(tracker.history)
+""",
+            ["self.history.append(value)"],
+            OUT_OF_SCOPE,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = x[0]
+
+    def add(value):
+        nonlocal total
+        total = total + value
+
+    for i in tf.range(4):
+        add(x[i])
+    return total
+""",
+            ["total = total + value"],
+            OUT_OF_SCOPE,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    scales = [1.0, 2.0, 3.0]
+    for i in tf.range(3):
+        x = x * scales.pop()
+    return x
+""",
+            ["scales.pop()"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    outputs = {"x": x}
+    if tf.reduce_sum(x) > 0.0:
+        outputs["y"] = x * 2.0
+    return outputs.get("y", x)
+""",
+            ['outputs["y"] = x * 2.0'],
+            Fails("must also be initialized in the else branch"),
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        rows = []
+        for i in range(4):
+            rows.append(x[i] * 2.0)
+        return tf.stack(rows)
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    rows = tf.TensorArray(tf.float32, size=4)
+    for i in tf.range(4):
+        rows = rows.write(i, x[i] * 2.0)
+    return rows.stack()
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    state = {"sum": x[0]}
+    for i in tf.range(4):
+        state["sum"] = state["sum"] + x[i]
+    return state["sum"]
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = x[0]
+    for i in tf.range(4):
+        parts = []
+        parts.append(x[i])
+        parts.append(x[i] * 2.0)
+        total = total + tf.add_n(parts)
+    return total
+""",
+            why="the list is made in each step",
+        ),
+        Good(
+            """
+count = tf.Variable(0.0)
+
+@tf.function(jit_compile=True)
+def f(x):
+    for i in tf.range(3):
+        count.assign_add(1.0)
+    return x * count
+""",
+        ),
+        Good(
+            """
+history = []
+for batch in tf.range(3):
+    history.append(float(batch))
+""",
+            None,
+            why="eager code of a script",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case MutateInLoop(form=form) if form in CARRIED and _in_the_statement(event):
+                return
+            case MutateInLoop(inside="branch", context=context) if not context.converted:
+                return  # the branch itself fails, and is reported
+            case MutateInLoop(form=form, inside=inside, target=target):
+                effect = Effect.DIVERGES if form in SHRINKING else Effect.FAILS
+                outcome = "the result differs from eager" if form in SHRINKING else "using it outside fails"
+                message = f"{form} on `{target}` inside {PLACES[inside]}: Python does it once, while tracing; {outcome}"
+                yield Draft(message, effect, _help(form, target))
+
+
+def _in_the_statement(event: MutateInLoop) -> bool:
+    """AutoGraph sees the change itself, inside the loop (a new key in one branch is not joined even then)."""
+    if not event.context.converted or (event.form == "new key" and event.inside == "branch"):
+        return False
+    statements = (cst.For, cst.While) if event.inside == "loop" else (cst.If,)
+    return any(isinstance(node, statements) for node in _path_to(event.place))
+
+
+def _path_to(place: Place) -> list[cst.CSTNode]:
+    """The nodes from the innermost function around a place down to it."""
+    path: list[cst.CSTNode] = []
+
+    def descend(node: cst.CSTNode) -> bool:
+        path.append(node)
+        if node is place.node or any(map(descend, node.children)):
+            return True
+        path.pop()
+        return False
+
+    descend(place.unit.tree)
+    functions = [at for at, node in enumerate(path) if isinstance(node, cst.FunctionDef | cst.Lambda)]
+    return path[functions[-1] :] if functions else path
+
+
+def _help(form: str, target: str) -> str:
+    if form in ("append", "extend", "insert"):
+        return (
+            f"{target} = tf.TensorArray(dtype, size=STEPS)  # a static size\n"
+            f"{target} = {target}.write(i, value)  # in the loop\n"
+            f"{target} = {target}.stack()  # after it"
+        )
+    return f"return the new value of {target} from the body, or keep it in a variable that the loop assigns"

@@ -1,0 +1,209 @@
+"""The branches of a tensor conditional leave a name in forms that XLA cannot join.
+
+## What it does
+Flags an `if` on a tensor whose branches do not fit together: a name bound in one of them only and used afterwards, one
+that returns where the other goes on to nothing, values of different dtype, structure, rank or shape.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU, with AutoGraph. A name bound in one branch fails ("must also be
+initialized in the else branch"), so does a return in one ("must also have a return statement"), another dtype ("has
+dtype int32 in the main branch, but dtype float32 in the else branch"), another structure ("must have the same nested
+structure") and another rank ("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()"). Another
+size of the same rank compiles to a bounded dynamic shape (`f32[<=4]`), which later operations may get wrong:
+`tf.cumsum` of it ended the process.
+
+## Example
+    if tf.reduce_sum(x) > 0.0:
+        scale = tf.reduce_max(x)
+    return x * scale
+
+## Use instead
+    scale = tf.where(tf.reduce_sum(x) > 0.0, tf.reduce_max(x), 1.0)
+    return x * scale
+
+## Not flagged
+A name that only the branch itself uses; a Python number in one branch and a tensor of its dtype in the other; code
+that AutoGraph does not convert (there the `if` fails).
+
+## Fix safety
+Shown only: what the other branch should give is for the author to say.
+
+## References
+- https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/control_flow.md
+- https://github.com/tensorflow/tensorflow/issues/43723
+"""
+
+from collections.abc import Iterator
+
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import Event, JoinBranches
+
+REASONS = {
+    "one branch only": "`{name}` gets a value in one branch only, and tracing fails",
+    "no return": "one branch returns and the other does not, and tracing fails",
+    "dtype": "`{name}` has another dtype in each branch, and tracing fails",
+    "structure": "`{name}` has another structure in each branch, and tracing fails",
+    "rank": "`{name}` has another rank in each branch, and XLA refuses to join them",
+    "shape": "`{name}` has another size in each branch: XLA gives it a bounded dynamic shape",
+}
+HELPS = {
+    "one branch only": "give `{name}` a value of the same dtype and shape before the `if`",
+    "no return": "return the same kind of value from both branches",
+    "dtype": "cast `{name}` to one dtype in both branches",
+    "structure": "give `{name}` the same structure in both branches",
+    "rank": "give `{name}` the same shape in both branches",
+    "shape": "pad `{name}` to one shape in both branches, and carry a mask",
+}
+
+
+class UnjoinableBranches(Rule):
+    code = "XLA108"
+    name = "unjoinable-branches"
+    listens = (JoinBranches,)
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.reduce_sum(x) > -1e6:
+        scale = tf.reduce_max(x)
+    return x * scale
+""",
+            ["tf.reduce_sum(x) > -1e6"],
+            Fails("'scale' must also be initialized in the else branch"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+def clip(t):
+    if tf.reduce_max(tf.abs(t)) > 0.0:
+        return t / tf.reduce_max(tf.abs(t))
+
+@tf.function(jit_compile=True)
+def f(x):
+    return clip(x)
+""",
+            ["tf.reduce_max(tf.abs(t)) > 0.0"],
+            Fails("must also have a return statement"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    def pooled():
+        if tf.reduce_sum(x) > 0.0:
+            y = x[0]
+        else:
+            y = x
+        return tf.reduce_sum(y)
+    return pooled()
+""",
+            ["tf.reduce_sum(x) > 0.0"],
+            Fails("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()"),
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+cast = tf.cast
+
+@tf.function(jit_compile=True)
+def f(x):
+    y = x
+    if tf.reduce_sum(x) > 0.0:
+        y = cast(x, tf.int32)
+    return cast(y, tf.float32) * 0.0
+""",
+            ["tf.reduce_sum(x) > 0.0"],
+            Fails("has dtype int32 in the main branch, but dtype float32 in the else branch"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    @tf.function(jit_compile=True)
+    def call(self, x):
+        extra = None
+        if tf.reduce_sum(x) > 0.0:
+            extra = x * 2.0
+        return x if extra is None else extra
+""",
+            ["tf.reduce_sum(x) > 0.0"],
+            Fails("is None at the end of the else branch"),
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    scale = 1.0
+    if tf.reduce_sum(x) > 0.0:
+        scale = tf.reduce_max(x)
+    return x * scale
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.reduce_sum(x) > 0.0:
+        largest = tf.reduce_max(x)
+        x = x / largest
+    return x
+""",
+            why="only the branch uses the name",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.reduce_sum(x) > 0.0:
+        return x * 2.0
+    return -x
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    if x.shape[0] == 4:
+        y = x[0]
+    else:
+        y = x
+    return y
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.reduce_sum(x) > 0.0:
+        y = x * 2.0
+    elif tf.reduce_max(x) > 0.0:
+        y = x * 3.0
+    else:
+        y = -x
+    return y
+""",
+        ),
+        Good(
+            """
+def load(path):
+    if tf.io.gfile.exists(path):
+        data = tf.io.read_file(path)
+    return data
+""",
+            None,
+            why="eager code with a Python test",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case JoinBranches(name=name, reason=reason, context=context) if context.converted:
+                message = f"branches of a conditional on a tensor: {REASONS[reason].format(name=name)}"
+                effect = Effect.NAMED if reason == "shape" else Effect.FAILS
+                yield Draft(message, effect, HELPS[reason].format(name=name))

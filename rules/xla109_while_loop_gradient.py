@@ -1,0 +1,230 @@
+"""`tf.while_loop` without `maximum_iterations`: its gradient does not compile.
+
+## What it does
+Flags `tf.while_loop` over floating point values without `maximum_iterations` in code that XLA compiles: as failing
+where a gradient is taken around it (`tf.GradientTape`, `tf.gradients`), else as a loop that cannot be trained through.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU: the loop itself compiles once. Its gradient fails with "XLA compilation requires
+a fixed tensor list size", because the intermediate values of an unknown number of steps have no static size. With
+`maximum_iterations` it compiles; where that is the value of a tensor, once for every value. A gradient that needs no
+intermediate values (`a + 1.0` in the body) compiles without.
+
+## Example
+    y = tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * a,), (x,))[0]
+    gradient = tape.gradient(y, x)
+
+## Use instead
+    y = tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * a,), (x,), maximum_iterations=20)[0]
+
+or `tf.stop_gradient` around a loop that is not meant to be trained.
+
+## Not flagged
+Loops over integers and booleans, `back_prop=False`, loops of code that is not known to be compiled and around which no
+gradient is taken; `tf.scan`, `tf.map_fn` and `tf.foldl`, whose length is static.
+
+## Fix safety
+Shown only: too small a limit ends the loop early.
+
+## References
+- https://www.tensorflow.org/xla/known_issues
+- https://www.tensorflow.org/api_docs/python/tf/while_loop
+"""
+
+from collections.abc import Iterator
+
+from xlalint.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule
+from xlalint.semantics.events import ContextKind, Event
+from xlalint.semantics.values import NONE, Sequence, Static, Tensor, Value, options
+
+LOOP = "tf.while_loop"
+GRADIENTS = frozenset(
+    (
+        "tf.gradients",
+        "tf.GradientTape.gradient",
+        "tf.GradientTape.jacobian",
+        "tf.GradientTape.batch_jacobian",
+    )
+)
+NO_LIST_SIZE = Fails("XLA compilation requires a fixed tensor list size")
+HELP = "pass maximum_iterations=LIMIT, a Python number that is always enough, or tf.stop_gradient(..) the result"
+
+
+class WhileLoopGradient(Rule):
+    code = "XLA109"
+    name = "while-loop-gradient"
+    listens = (ApiCall,)
+    apis = GRADIENTS | {LOOP}
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, lambda a: (a * 1.5,), (x,))[0]
+    return tape.gradient(y, x)
+""",
+            ["tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, lambda a: (a * 1.5,), (x,))"],
+            NO_LIST_SIZE,
+            effect=Effect.FAILS,
+            help="maximum_iterations=LIMIT",
+        ),
+        Bad(
+            """
+from tensorflow import while_loop
+
+def power(t, steps):
+    return while_loop(lambda i, a: i < steps, lambda i, a: (i + 1, a * a), (0, t))[1]
+
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(power(x, 3))
+    return tape.gradient(loss, x)
+""",
+            ["while_loop(lambda i, a: i < steps, lambda i, a: (i + 1, a * a), (0, t))"],
+            NO_LIST_SIZE,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class Solver:
+    def __init__(self):
+        self.condition = lambda a: tf.reduce_max(tf.abs(a)) > 0.1
+
+    def solve(self, t):
+        (t,) = tf.while_loop(self.condition, lambda a: (a * tf.sigmoid(a) * 0.5,), [t])
+        return t
+
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = Solver().solve(x)
+    return tape.gradient(y, x)
+""",
+            ["tf.while_loop(self.condition, lambda a: (a * tf.sigmoid(a) * 0.5,), [t])"],
+            NO_LIST_SIZE,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, lambda a: (a * 1.5,), (x,))[0]
+""",
+            ["tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, lambda a: (a * 1.5,), (x,))"],
+            Compiles(),
+            effect=Effect.NAMED,
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.while_loop(
+            lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, lambda a: (a * 1.5,), (x,), maximum_iterations=20
+        )[0]
+    return tape.gradient(y, x)
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        count = tf.while_loop(lambda i: i < 3, lambda i: (i + 1,), (tf.constant(0),))[0]
+        y = x * tf.cast(count, tf.float32)
+    return tape.gradient(y, x)
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.scan(lambda a, row: a * row, x)
+    return tape.gradient(y, x)
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.foldl(lambda a, row: a * row, x) + tf.reduce_sum(tf.map_fn(lambda row: row * row, x))
+    return tape.gradient(y, x)
+""",
+        ),
+        Good(
+            """
+x = tf.constant([1.0, 2.0])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * 1.5,), (x,))[0]
+print(tape.gradient(y, x))
+""",
+            None,
+            why="eager code of a script",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._loops: list[ApiCall] = []
+        self._gradients: list[ApiCall] = []
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(api=api) if api in GRADIENTS:
+                self._gradients.append(event)
+                yield from (_failing(loop, event) for loop in self._loops if _runs_under(loop, event))
+            case ApiCall(arguments=arguments) if arguments.get("maximum_iterations", NONE) == NONE:
+                if arguments.get("back_prop") == Static(False) or not _trainable(arguments.get("loop_vars", NONE)):
+                    return
+                self._loops.append(event)
+                yield from (_failing(event, seen) for seen in self._gradients if _runs_under(event, seen))
+                if event.context.kind is ContextKind.XLA:
+                    message = f"`{LOOP}` without `maximum_iterations` compiles, but its gradient does not"
+                    yield Draft(message, Effect.NAMED, HELP)
+
+
+def _failing(loop: ApiCall, gradient: ApiCall) -> Draft:
+    message = f"gradient through `{LOOP}` without `maximum_iterations`: XLA needs a fixed number of steps, and fails"
+    return Draft(message, Effect.FAILS, HELP, loop.place, (DraftNote(gradient.place, "the gradient is taken here"),))
+
+
+def _runs_under(loop: ApiCall, gradient: ApiCall) -> bool:
+    """The frames around the loop lead through the one that takes the gradient."""
+    if gradient.trail is None:
+        return loop.place.unit is gradient.place.unit
+    trail = loop.trail
+    while trail is not None and trail != gradient.trail:
+        trail = trail.parent
+    return trail is not None
+
+
+def _trainable(value: Value) -> bool:
+    """Some of the loop's values may be floating point tensors."""
+    for option in options(value):
+        match option:
+            case Sequence(items=tuple(items)):
+                found = any(map(_trainable, items))
+            case Sequence(element=element):
+                found = element is None or _trainable(element)
+            case Tensor(dtype=dtype):
+                found = dtype not in ("int", "bool", "string")
+            case Static(constant):
+                found = isinstance(constant, float)
+            case _:
+                found = True
+        if found:
+            return True
+    return False

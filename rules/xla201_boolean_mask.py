@@ -1,0 +1,249 @@
+"""A tensor is selected by a boolean mask: the shape of the result depends on data.
+
+## What it does
+Flags `x[mask]` and calls such as `tf.boolean_mask(x, mask)` where the mask depends on the content of a tensor. Where
+the selection feeds an operation that XLA gets wrong, the finding names that operation and its line.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The selection compiles with a bounded dynamic shape: `f32[<=6]`, a
+buffer of the upper bound with a size beside it. Sums, means, maxima, softmax, `tf.sort` and elementwise operations
+honour the size. Others do not: `m[-1]`, `m[-2:]` and `tf.roll` count from the upper bound, `tf.ones_like(m)`,
+`tf.linalg.diag(m)` and `tf.eye(tf.size(m))` have the size of the upper bound, `tf.unique(m)` counts the padding. Others
+do not compile: `m[::2]`, `tf.squeeze(m)`, `tf.split(m, 2)`, `tf.reshape(m, [4])`, `tf.linspace(0.0, 1.0, tf.size(m))`.
+The size of `tf.cumsum(m)` is wrong: sums of it differ, and the process dies where it is returned. In gradients
+`tf.sort(m)` and `tf.math.top_k(m, k)` fail, and so does `m * w` where `w` has the static size that the selection really
+has; `tf.concat([m, x], 0)` gives a wrong gradient.
+
+Two tensors selected by one mask and combined, `loss(outputs[mask], labels[mask])`, compile and equal eager execution
+in 2.21; TensorFlow 2.15 refuses them ("Fail to proof the equality of two dimensions"). A mask made of constants or
+shapes is folded and gives a static shape.
+
+## Example
+    label_mask = labels >= 0
+    masked_outputs = outputs[label_mask]
+    masked_labels = labels[label_mask]
+    loss = compute_loss(masked_outputs, masked_labels)
+    mean_loss = tf.reduce_mean(loss)
+
+## Use instead
+    label_mask = tf.cast(labels >= 0, tf.float32)
+    loss = compute_loss(outputs, labels)
+    mean_loss = tf.reduce_sum(loss * label_mask) / tf.reduce_sum(label_mask)
+
+The loss gives one number for each element. Labels that the mask leaves out must still be valid input for the loss
+(`tf.where(mask, labels, 0)`).
+
+## Not flagged
+Positions and slices (`x[i]`, `x[1:]`), masks known at trace time (lists, NumPy arrays, comparisons of constants or of
+`tf.shape`), three-argument `tf.where`, NumPy arrays on the host and functions that `tf.data` maps.
+
+## Fix safety
+Shown only. The sums are equal up to rounding; where nothing is selected, both forms of the mean are NaN. A NaN or
+infinity among the elements left out survives the multiplication; `tf.where(mask, x, 0.0)` removes it.
+
+## References
+- https://huggingface.co/docs/transformers/v4.37.2/en/tf_xla
+- https://github.com/tensorflow/tensorflow/issues/119382
+- https://github.com/tensorflow/tensorflow/issues/122885
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from xlalint.fixes import masked
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
+from xlalint.semantics.project import Place
+from xlalint.semantics.values import Tensor, Value, as_tensor
+
+from ._bounded import NAMED, BoundedShapes, made_by
+
+# The parameters that hold the values and the mask.
+SELECTIONS = {"tf.boolean_mask": ("tensor", "mask"), "tnp.compress": ("a", "condition")}
+
+
+class BooleanMask(Rule):
+    code = "XLA201"
+    name = "boolean-mask"
+    listens = (IndexWith, ApiCall, Consume)
+    apis = frozenset(SELECTIONS)
+    bad = (
+        Bad(
+            """
+label_mask = labels >= 0
+masked_outputs = outputs[label_mask]
+masked_labels = labels[label_mask]
+loss = compute_loss(masked_outputs, masked_labels)
+mean_loss = tf.reduce_mean(loss)
+""",
+            ["outputs[label_mask]", "labels[label_mask]"],
+            None,
+            effect=Effect.NAMED,
+            help="""label_mask = tf.cast(labels >= 0, tf.float32)
+loss = compute_loss(outputs, labels)
+mean_loss = tf.reduce_sum(loss * label_mask) / tf.reduce_sum(label_mask)""",
+            why="a fragment: `labels` and `outputs` are not defined",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.reduce_mean(x[x > 0.0])
+""",
+            ["x[x > 0.0]"],
+            Compiles(bounded=True),
+            effect=Effect.NAMED,
+            help="tf.reduce_sum(x * tf.cast(x > 0.0, x.dtype)) / tf.reduce_sum(tf.cast(x > 0.0, x.dtype))",
+        ),
+        Bad(
+            """
+from tensorflow import boolean_mask as bm
+
+def positive(values):
+    return bm(values, values > 0.0)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.reduce_sum(tf.cumsum(positive(x)))
+""",
+            ["bm(values, values > 0.0)"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.threshold = self.add_weight(shape=shape[1:], initializer="zeros")
+
+    def call(self, x):
+        keep = x[0] > self.threshold
+        kept = x[0][keep]
+        return kept[-1]
+""",
+            ["x[0][keep]"],
+            Diverges(),
+            inputs=("f32[2, 6]",),
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, labels):
+    mask = labels > 1
+
+    def count(values):
+        return tf.reduce_sum(tf.ones_like(values[mask]))
+
+    return count(x)
+""",
+            ["values[mask]"],
+            Diverges(),
+            inputs=("f32[6]", "i32[6]"),
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            """
+def kept_rows(x, scores):
+    rows = tf.boolean_mask(x, scores > 0.0)
+    return tf.squeeze(rows[:, :1])
+
+class L(tf.keras.layers.Layer):
+    def call(self, x, scores):
+        return kept_rows(x, scores)
+""",
+            ["tf.boolean_mask(x, scores > 0.0)"],
+            Fails("Squeeze op does not support bounded dynamic dimensions"),
+            inputs=("f32[6, 3]", "f32[6]"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+import tensorflow.experimental.numpy as tnp
+
+@tf.function(jit_compile=True)
+def f(x):
+    kept = tnp.compress(x > 0.0, x)
+    return kept[::2]
+""",
+            ["tnp.compress(x > 0.0, x)"],
+            Fails("non-trival stride"),
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    index = 2\n    return x[index] + x[1:3]\n"),
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.reduce_sum(tf.where(x > 0.0, x, 0.0))\n"),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.boolean_mask(x, [True, False, True, True]) + x[tf.range(tf.shape(x)[0]) < 3]
+""",
+            why="constant masks are folded",
+        ),
+        Good(
+            """
+import numpy as np
+
+TABLE = np.arange(6.0, dtype="float32")
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * tf.constant(TABLE[TABLE > 1.0])
+""",
+        ),
+        Good(
+            """
+def positive(example):
+    return tf.boolean_mask(example, example > 0.0)
+
+dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(positive)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.gather(x, tf.argsort(x))\n"),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x, labels):
+    label_mask = tf.cast(labels >= 2, tf.float32)
+    return tf.reduce_sum(x * label_mask) / tf.reduce_sum(label_mask)
+""",
+            inputs=("f32[4]", "i32[4]"),
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._shapes = BoundedShapes()
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Consume():
+                yield from self._shapes.consumed(event)
+            case IndexWith(base=base, index=(index,), node=node) if (mask := as_tensor(index)) and mask.is_mask:
+                match node.slice:
+                    case [cst.SubscriptElement(cst.Index(mask_node))]:
+                        yield from self._begin(event.place, node.value, mask_node, _missing(base, mask))
+            case ApiCall() if made_by(event):
+                values, mask_name = SELECTIONS[event.api]
+                arguments, nodes = event.arguments, event.argument_nodes
+                missing = _missing(arguments.get(values), as_tensor(arguments[mask_name]))
+                yield from self._begin(event.place, nodes[values], nodes[mask_name], missing)
+
+    def _begin(
+        self, place: Place, values: cst.BaseExpression, mask: cst.BaseExpression, missing: int
+    ) -> Iterator[Draft]:
+        message = f"`{masked.brief(place.node)}` keeps as many elements as the mask holds: {NAMED}"
+        yield from self._shapes.begin(place, message, masked.selection(place, values, mask, missing))
+
+
+def _missing(values: Value | None, mask: Tensor | None) -> int:
+    """How many dimensions the mask has less than the values, as far as that is known."""
+    match values, mask:
+        case Tensor(rank=int() as rank), Tensor(rank=int() as mask_rank):
+            return max(rank - mask_rank, 0)
+        case _:
+            return 0

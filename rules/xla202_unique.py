@@ -1,0 +1,216 @@
+"""Distinct values or a set operation: how many there are depends on data.
+
+## What it does
+Flags `tf.unique`, `tf.unique_with_counts`, `keras.ops.unique`, `tf.compat.v1.setdiff1d` and `tf.sets.*`. Where the
+distinct values feed an operation that XLA gets wrong, the finding names that operation and its line.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. `tf.unique` and `keras.ops.unique` compile with a bounded dynamic
+shape (`s32[<=6]`): `tf.size`, `tf.gather(values, index)` and reductions are right, `values[-1]` is another element,
+sums of `tf.cumsum(values)` are wrong. `tf.unique_with_counts` and all of `tf.sets` have no XLA kernel.
+`keras.ops.unique(x, size=n)`, meant for static shapes, does not compile on the TensorFlow backend: its padding must be
+a compile-time constant. `tf.compat.v1.setdiff1d` compiles once for every different content.
+
+## Example
+    values, index = tf.unique(ids)
+    number = tf.size(values)
+
+## Use instead
+    ordered = tf.sort(ids)
+    first = tf.concat([[True], ordered[1:] != ordered[:-1]], 0)
+    number = tf.reduce_sum(tf.cast(first, tf.int32))
+
+Sorted, equal values stand together, and a mask marks the first of each. Counts of ids below a known limit are
+`tf.reduce_sum(tf.one_hot(ids, limit), axis=0)`.
+
+## Not flagged
+`tf.unique` of constants, Python sets, `np.unique` on the host and functions that `tf.data` maps.
+
+## Fix safety
+Shown only. `tf.unique` keeps the order of appearance, sorting does not.
+
+## References
+- https://huggingface.co/docs/transformers/v4.37.2/en/tf_xla
+- https://github.com/tensorflow/tensorflow/issues/126415
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief, one_line
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule
+from xlalint.semantics.events import ApiCall, Consume, Event
+from xlalint.semantics.values import Dependence, as_tensor
+
+from ._bounded import NAMED, BoundedShapes, made_by
+
+# What does not compile at all, whatever the content.
+NO_KERNEL = frozenset(
+    ("tf.unique_with_counts", "tf.sets.difference", "tf.sets.intersection", "tf.sets.size", "tf.sets.union")
+)
+
+
+class Unique(Rule):
+    code = "XLA202"
+    name = "unique"
+    listens = (ApiCall, Consume)
+    apis = NO_KERNEL | {"tf.unique", "keras.ops.unique", "tf.setdiff1d"}
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(ids):
+    values, index = tf.unique(ids)
+    return tf.gather(values, index)
+""",
+            ["tf.unique(ids)"],
+            Compiles(bounded=True),
+            inputs=("i32[6]",),
+            effect=Effect.NAMED,
+            help="ordered = tf.sort(ids)\nfirst = tf.concat([[True], ordered[1:] != ordered[:-1]], 0)",
+        ),
+        Bad(
+            """
+def distinct(ids):
+    return tf.unique(ids)[0]
+
+class L(tf.keras.layers.Layer):
+    def call(self, ids):
+        return distinct(ids)[-1]
+""",
+            ["tf.unique(ids)"],
+            Diverges(),
+            inputs=("i32[6]",),
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(ids):
+    values, index, counts = tf.unique_with_counts(ids)
+    return tf.reduce_max(counts)
+""",
+            ["tf.unique_with_counts(ids)"],
+            Fails("UniqueWithCounts"),
+            inputs=("i32[6]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+from tensorflow import sets
+
+def shared(a, b):
+    return sets.size(sets.intersection(a[None], b[None]))
+
+@tf.function(jit_compile=True)
+def f(a, b):
+    return shared(a, b)
+""",
+            ["sets.size(sets.intersection(a[None], b[None]))", "sets.intersection(a[None], b[None])"],
+            Fails("DenseToDenseSetOperation"),
+            inputs=("i32[6]", "i32[6]"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+from keras import ops
+
+class L(tf.keras.layers.Layer):
+    def call(self, ids):
+        return ops.unique(ids, size=6)
+""",
+            ["ops.unique(ids, size=6)"],
+            Fails("must be a compile-time constant"),
+            inputs=("i32[6]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(ids, seen):
+    return tf.compat.v1.setdiff1d(ids, seen)[0]
+""",
+            ["tf.compat.v1.setdiff1d(ids, seen)"],
+            Recompiles(),
+            inputs=("i32[6]", "i32[2]"),
+            effect=Effect.RECOMPILES,
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(ids):
+    ordered = tf.sort(ids)
+    first = tf.concat([[True], ordered[1:] != ordered[:-1]], 0)
+    return tf.reduce_sum(tf.cast(first, tf.int32))
+""",
+            inputs=("i32[6]",),
+        ),
+        Good(
+            "@tf.function(jit_compile=True)\ndef f(ids):\n    return tf.reduce_sum(tf.one_hot(ids, 4), axis=0)\n",
+            inputs=("i32[6]",),
+        ),
+        Good(
+            """
+import numpy as np
+
+KINDS = np.unique([3, 1, 3])
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * float(len(KINDS))
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    sizes = sorted(set(x.shape))
+    return x * float(sizes[0])
+""",
+        ),
+        Good(
+            """
+def distinct(ids):
+    return tf.unique(ids)[0]
+
+dataset = tf.data.Dataset.from_tensors([1, 1, 2]).map(distinct)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._shapes = BoundedShapes()
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Consume():
+                yield from self._shapes.consumed(event)
+            case ApiCall(api=api):
+                code, rewrite = brief(event.place.node), _sorted(event)
+                if api in NO_KERNEL:
+                    yield Draft(f"`{code}` has no XLA kernel", Effect.FAILS, rewrite)
+                elif made_by(event) is None:
+                    return
+                elif api == "tf.setdiff1d":
+                    yield Draft(f"`{code}` is compiled again for every new content", Effect.RECOMPILES)
+                elif as_tensor(event.result, Dependence.STATIC) and "size" in event.arguments:
+                    reason = "pads by a number that must be a compile-time constant, and does not compile"
+                    yield Draft(f"`{code}` {reason}", Effect.FAILS, rewrite)
+                else:
+                    message = f"`{code}` keeps as many elements as there are distinct values: {NAMED}"
+                    yield from self._shapes.begin(event.place, message, rewrite)
+
+
+def _sorted(event: ApiCall) -> str | None:
+    """Distinct values at a static shape: sorted, and a mask of the first of each."""
+    node = event.argument_nodes.get("x")
+    if node is None:
+        return None
+    return (
+        f"ordered = tf.sort({one_line(node)})\n"
+        "first = tf.concat([[True], ordered[1:] != ordered[:-1]], 0)  # marks each distinct value once\n"
+        "number = tf.reduce_sum(tf.cast(first, tf.int32))"
+    )

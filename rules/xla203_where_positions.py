@@ -1,0 +1,178 @@
+"""The positions where a condition holds: how many there are depends on data.
+
+## What it does
+Flags `tf.where` with one argument, `keras.ops.where` with one argument, `keras.ops.nonzero` and
+`tf.experimental.numpy.nonzero`. Where the positions feed an operation that XLA gets wrong, the finding names that
+operation and its line.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The positions compile with a bounded dynamic shape (`s64[<=6,1]`).
+`tf.gather`, `tf.gather_nd`, `tf.scatter_nd`, `tf.size` and reductions of them are right; `positions[-1]` is another
+element, `tf.squeeze(positions)` without an axis and `tf.reshape(positions, [4])` do not compile, sums of
+`tf.cumsum(positions)` are wrong. A condition made of constants or shapes is folded and gives a static shape.
+
+## Example
+    positions = tf.where(x > 0.0)
+    total = tf.reduce_sum(tf.gather_nd(x, positions))
+
+## Use instead
+    mask = tf.cast(x > 0.0, x.dtype)
+    total = tf.reduce_sum(x * mask)
+
+or `tf.where(x > 0.0, x, 0.0)`. Where positions are needed, `tf.math.top_k(tf.cast(x > 0.0, tf.int32), k).indices` gives
+a fixed number of them, those that hold first.
+
+## Not flagged
+Three-argument `tf.where`, conditions known at trace time, `np.where` and `np.nonzero` on the host, `tf.argmax`.
+
+## Fix safety
+Shown only. `top_k` fills up with positions where the condition does not hold when there are less than `k`.
+
+## References
+- https://www.tensorflow.org/api_docs/python/tf/where
+- https://github.com/tensorflow/tensorflow/issues/61755
+- https://github.com/tensorflow/tensorflow/issues/122885
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief, one_line
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import ApiCall, Consume, Event
+
+from ._bounded import NAMED, BoundedShapes, made_by
+
+
+class WherePositions(Rule):
+    code = "XLA203"
+    name = "where-positions"
+    listens = (ApiCall, Consume)
+    apis = frozenset(("tf.where", "keras.ops.where", "tnp.where", "keras.ops.nonzero", "tnp.nonzero"))
+    bad = (
+        Bad(
+            "@tf.function(jit_compile=True)\ndef f(x):\n    return tf.reduce_sum(tf.gather_nd(x, tf.where(x > 0.0)))\n",
+            ["tf.where(x > 0.0)"],
+            Compiles(bounded=True),
+            effect=Effect.NAMED,
+            help="mask = tf.cast(x > 0.0, tf.float32)",
+        ),
+        Bad(
+            """
+from tensorflow import where
+
+def last_positive(x):
+    positions = where(x > 0.0)
+    return positions[-1]
+
+@tf.function(jit_compile=True)
+def f(x):
+    return last_positive(x)
+""",
+            ["where(x > 0.0)"],
+            Diverges(),
+            inputs=("f32[6]",),
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        positions = tf.squeeze(tf.where(x > 0.0))
+        return tf.gather(x, positions)
+""",
+            ["tf.where(x > 0.0)"],
+            Fails("Squeeze op does not support bounded dynamic dimensions"),
+            inputs=("f32[6]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+from keras import ops
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        (positions,) = ops.nonzero(x > 0.0)
+        return ops.sum(ops.take(x, positions))
+""",
+            ["ops.nonzero(x > 0.0)"],
+            Compiles(bounded=True),
+            effect=Effect.NAMED,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.limit = self.add_weight(shape=(), initializer="zeros")
+
+    def positions(self, x):
+        return tf.where(condition=x > self.limit)
+
+    def call(self, x):
+        return tf.reshape(self.positions(x), [2, 2])
+""",
+            ["tf.where(condition=x > self.limit)"],
+            None,
+            effect=Effect.FAILS,
+            why="eager execution fails as well where another number than four is positive",
+        ),
+    )
+    good = (
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.where(x > 0.0, x, tf.zeros_like(x))\n"),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.gather(x, tf.where([True, False, True, True])[:, 0])
+""",
+            why="a constant condition is folded",
+        ),
+        Good(
+            """
+import numpy as np
+
+ODD = np.where(np.arange(4) % 2)[0]
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.gather(x, ODD)
+""",
+        ),
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.gather(x, tf.argmax(x))\n"),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.math.top_k(tf.cast(x > 0.0, tf.int32), 2).indices
+""",
+        ),
+        Good(
+            """
+def positive(example):
+    return tf.where(example > 0.0)
+
+dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(positive)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._shapes = BoundedShapes()
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Consume():
+                yield from self._shapes.consumed(event)
+            case ApiCall() if made_by(event):
+                message = f"`{brief(event.place.node)}` gives as many positions as the condition holds: {NAMED}"
+                yield from self._shapes.begin(event.place, message, _at_static_shape(event))
+
+
+def _at_static_shape(event: ApiCall) -> str:
+    """The condition as a mask, and a fixed number of positions."""
+    condition = one_line(next(iter(event.argument_nodes.values())))
+    return (
+        f"mask = tf.cast({condition}, tf.float32)  # multiply by it, or select with tf.where(condition, a, b)\n"
+        f"positions = tf.math.top_k(tf.cast({condition}, tf.int32), k=MAXIMUM).indices  # a fixed number of them"
+    )

@@ -1,0 +1,206 @@
+"""A `tf.TensorArray` grows: XLA keeps the size it began with and drops what is written behind it.
+
+## What it does
+Flags `tf.TensorArray(.., dynamic_size=True)`, unless its content is set at once by `unstack`.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU. XLA reserves `size` elements and ignores `dynamic_size`. There is no error: with
+`size=0` the result of `stack()` is empty and `concat()` and `size()` are wrong, with `size=1` it has one element,
+whether a `tf.range` loop or an unrolled Python loop writes. With a `size` that is large enough the result is right.
+`read` of an element behind the size does not compile.
+
+## Example
+    outputs = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    for step in tf.range(steps):
+        outputs = outputs.write(step, cell(step))
+
+## Use instead
+    outputs = tf.TensorArray(tf.float32, size=steps)
+
+with `steps` a Python int or taken from a static shape, the most that is ever written.
+
+## Not flagged
+Arrays of fixed size, `tf.TensorArray(..).unstack(x)`, Python lists in a Python loop.
+
+## Fix safety
+Shown only: the number of writes is not in the call. Elements that are never written are zeros.
+
+## References
+- https://github.com/tensorflow/tensorflow/issues/119375
+- https://github.com/tensorflow/tensorflow/issues/127528
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from xlalint.fixes.masked import brief, one_line, parent
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule
+from xlalint.semantics.events import ApiCall, Event
+from xlalint.semantics.values import Static
+
+DROPPED = "XLA keeps the size of the beginning and drops what is written behind it"
+
+
+class DynamicTensorArray(Rule):
+    code = "XLA204"
+    name = "dynamic-tensor-array"
+    listens = (ApiCall,)
+    apis = frozenset(("tf.TensorArray",))
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    outputs = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    for step in tf.range(3):
+        outputs = outputs.write(step, x * tf.cast(step, tf.float32))
+    return outputs.stack()
+""",
+            ["tf.TensorArray(tf.float32, size=0, dynamic_size=True)"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+            help="tf.TensorArray(tf.float32, size=NUMBER_OF_WRITES)",
+        ),
+        Bad(
+            """
+from tensorflow import TensorArray
+
+def growing(dtype):
+    return TensorArray(dtype, 1, True)
+
+@tf.function(jit_compile=True)
+def f(x):
+    outputs = growing(x.dtype)
+    for step in range(3):
+        outputs = outputs.write(step, x)
+    return outputs.stack()
+""",
+            ["TensorArray(dtype, 1, True)"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+            help="TensorArray(dtype, size=NUMBER_OF_WRITES)",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.grow = True
+
+    def call(self, x):
+        steps = tf.TensorArray(x.dtype, size=0, dynamic_size=self.grow, element_shape=[4])
+        for step in range(x.shape[0]):
+            steps = steps.write(step, x[step])
+        return steps.stack()
+""",
+            ["tf.TensorArray(x.dtype, size=0, dynamic_size=self.grow, element_shape=[4])"],
+            Diverges(),
+            inputs=("f32[3, 4]",),
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    def collect():
+        parts = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+        return parts.write(0, x).write(1, -x).concat()
+
+    return collect()
+""",
+            ["tf.TensorArray(tf.float32, 0, dynamic_size=True)"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    outputs = tf.TensorArray(tf.float32, size=8, dynamic_size=True)
+    for step in tf.range(3):
+        outputs = outputs.write(step, x)
+    return outputs.stack()
+""",
+            ["tf.TensorArray(tf.float32, size=8, dynamic_size=True)"],
+            Compiles(),
+            effect=Effect.NAMED,
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    outputs = tf.TensorArray(tf.float32, size=3)
+    for step in tf.range(3):
+        outputs = outputs.write(step, x)
+    return outputs.stack()
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    outputs = tf.TensorArray(x.dtype, size=tf.shape(x)[0], dynamic_size=False)
+    for step in tf.range(tf.shape(x)[0]):
+        outputs = outputs.write(step, x[step])
+    return outputs.stack()
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.TensorArray(tf.float32, size=0, dynamic_size=True).unstack(x).stack()
+""",
+        ),
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.map_fn(lambda row: row * 2.0, x)\n"),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    parts = []
+    for step in range(3):
+        parts.append(x * float(step))
+    return tf.stack(parts)
+""",
+        ),
+        Good(
+            """
+def collect(x):
+    return tf.TensorArray(tf.float32, size=0, dynamic_size=True).write(0, x).stack()
+
+dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(collect)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(arguments={"dynamic_size": Static(constant=True)}) if not _filled_at_once(event):
+                match event.arguments.get("size"):
+                    case None | Static(constant=None | 0 | 1):
+                        effect, reason = Effect.DIVERGES, f"{DROPPED}, without an error"
+                    case _:
+                        effect, reason = Effect.NAMED, DROPPED
+                yield Draft(f"`{brief(event.place.node)}` cannot grow: {reason}", effect, _fixed(event.node))
+
+
+def _filled_at_once(event: ApiCall) -> bool:
+    """The content, and with it the size, is set where the array is made."""
+    match parent(event.place):
+        case cst.Attribute(attr=cst.Name("unstack")):
+            return True
+        case _:
+            return False
+
+
+def _fixed(call: cst.Call) -> str:
+    """The call with a fixed size: what follows the dtype but its two sizes."""
+    named = [(keyword.value, one_line(argument.value)) for argument in call.args[1:] if (keyword := argument.keyword)]
+    others = [f"{name}={value}" for name, value in named if name not in ("size", "dynamic_size")]
+    dtype = [one_line(argument.value) for argument in call.args[:1]]
+    return f"{one_line(call.func)}({', '.join([*dtype, 'size=NUMBER_OF_WRITES', *others])})"

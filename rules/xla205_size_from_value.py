@@ -1,0 +1,392 @@
+"""The size of a tensor is taken from data: XLA compiles once for every value.
+
+## What it does
+Flags arguments that fix the shape of a result and depend on the content of a tensor: in `tf.range`, `tf.zeros`,
+`tf.fill`, `tf.reshape`, `tf.tile`, `tf.repeat`, `tf.one_hot`, `tf.math.top_k`, `tf.linspace`, `tf.pad`, `tf.eye`,
+random shapes, `tf.image.resize`, segment counts and others, one bound of a slice (`x[:n]`), a stride,
+`tf.sequence_mask` without `maxlen`, `tf.math.confusion_matrix` without `num_classes`, and `tf.math.bincount`.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Each new value is a new compilation, without a warning: one
+trace, as many compilations as values, also for values computed inside the function and inside loops.
+`tf.math.bincount` compiles again for every new content, a fixed `minlength` and `maxlength` notwithstanding. A value
+that a `tf.range` loop carries or that is drawn at random fails ("must be a compile-time constant"); only slices,
+`tf.slice`, crops and `tf.math.top_k` then compile, with a bounded dynamic shape. Sizes from `tf.shape(x)` are folded.
+
+## Example
+    valid = x[:length]
+    total = tf.reduce_sum(valid)
+
+## Use instead
+    valid = tf.where(tf.range(x.shape[0]) < length, x, 0.0)
+    total = tf.reduce_sum(valid)
+
+In general: the largest size that occurs as a Python int, and a mask for what is beyond the value.
+
+## Not flagged
+Python ints, `x.shape`, sizes computed from `tf.shape(x)`, `tf.sequence_mask(lengths, maxlen)`, `tf.size(x[mask])` where
+XLA follows the bounded size (the rule about masks flags the selection), and code of the host.
+
+## Fix safety
+Shown only: the largest size is not in the code, and the result has another shape.
+
+## References
+- https://www.tensorflow.org/xla/known_issues
+- https://github.com/tensorflow/tensorflow/issues/122057
+- https://github.com/tensorflow/tensorflow/issues/54479
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import libcst as cst
+
+from xlalint.facts.consumers import SIZED
+from xlalint.fixes.masked import brief, one_line, replaced
+from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, origin_note
+from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
+from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
+
+from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
+
+# The parameters that fix the shape of the result.
+SIZES: Final[Mapping[str, str]] = {
+    "keras.backend.one_hot": "num_classes",
+    "keras.backend.reshape": "shape",
+    "keras.backend.tile": "n",
+    "keras.ops.arange": "start stop step",
+    "keras.ops.broadcast_to": "shape",
+    "keras.ops.eye": "N M",
+    "keras.ops.full": "shape",
+    "keras.ops.one_hot": "num_classes",
+    "keras.ops.ones": "shape",
+    "keras.ops.pad": "pad_width",
+    "keras.ops.repeat": "repeats",
+    "keras.ops.reshape": "newshape",
+    "keras.ops.slice": "shape",
+    "keras.ops.tile": "repeats",
+    "keras.ops.top_k": "k",
+    "keras.ops.zeros": "shape",
+    "keras.random.normal": "shape",
+    "keras.random.uniform": "shape",
+    "tf.TensorArray": "size",
+    "tf.broadcast_to": "shape",
+    "tf.eye": "num_rows num_columns",
+    "tf.fill": "dims",
+    "tf.image.crop_to_bounding_box": "target_height target_width",
+    "tf.image.pad_to_bounding_box": "offset_height offset_width target_height target_width",
+    "tf.image.resize": "size",
+    "tf.image.resize_with_crop_or_pad": "target_height target_width",
+    "tf.linalg.diag": "k",
+    "tf.linalg.diag_part": "k",
+    "tf.linspace": "num",
+    "tf.math.confusion_matrix": "num_classes",
+    "tf.math.top_k": "k",
+    "tf.math.unsorted_segment_max": "num_segments",
+    "tf.math.unsorted_segment_mean": "num_segments",
+    "tf.math.unsorted_segment_min": "num_segments",
+    "tf.math.unsorted_segment_prod": "num_segments",
+    "tf.math.unsorted_segment_sum": "num_segments",
+    "tf.one_hot": "depth",
+    "tf.ones": "shape",
+    "tf.pad": "paddings",
+    "tf.random.normal": "shape",
+    "tf.random.stateless_normal": "shape",
+    "tf.random.stateless_uniform": "shape",
+    "tf.random.truncated_normal": "shape",
+    "tf.random.uniform": "shape",
+    "tf.range": "start limit delta",
+    "tf.repeat": "repeats",
+    "tf.reshape": "shape",
+    "tf.scatter_nd": "shape",
+    "tf.sequence_mask": "maxlen",
+    "tf.signal.hann_window": "window_length",
+    "tf.signal.rfft": "fft_length",
+    "tf.slice": "size",
+    "tf.split": "num_or_size_splits",
+    "tf.strided_slice": "strides",
+    "tf.tile": "multiples",
+    "tf.zeros": "shape",
+    "tnp.full": "shape",
+    "tnp.tile": "reps",
+    "tnp.zeros": "shape",
+}
+# Data whose content fixes the shape, unless the parameter named second does (None: even then).
+CONTENTS: Final[Mapping[str, tuple[str, str | None]]] = {
+    "keras.ops.bincount": ("x", None),
+    "tf.math.bincount": ("arr", None),
+    "tf.math.confusion_matrix": ("labels predictions", "num_classes"),
+    "tf.sequence_mask": ("lengths", "maxlen"),
+}
+# What compiles with a bounded dynamic shape where a loop carries the size; all others fail.
+BOUNDED_IF_CARRIED: Final = frozenset(
+    ("keras.ops.slice", "keras.ops.top_k", "tf.image.crop_to_bounding_box", "tf.math.top_k", "tf.slice")
+)
+REASONS: Final[Mapping[Effect, str]] = {
+    Effect.RECOMPILES: "XLA compiles again for every new value",
+    Effect.FAILS: "a loop or chance makes the value, and the size must be a compile-time constant",
+    Effect.NAMED: "a loop or chance makes the value, which gives a bounded dynamic shape",
+}
+# Calls that have a form of their own at a static size.
+REWRITES: Final[Mapping[str, str]] = {
+    "keras.ops.bincount": "tf.reduce_sum(tf.one_hot({x}, NUMBER_OF_VALUES), axis=0)",
+    "tf.math.bincount": "tf.reduce_sum(tf.one_hot({arr}, NUMBER_OF_VALUES), axis=0)",
+    "tf.math.confusion_matrix": "tf.math.confusion_matrix({labels}, {predictions}, num_classes=NUMBER_OF_CLASSES)",
+    "tf.sequence_mask": "tf.sequence_mask({lengths}, maxlen=MAXIMUM)",
+}
+
+
+class SizeFromValue(Rule):
+    code = "XLA205"
+    name = "size-from-value"
+    listens = (ApiCall, IndexWith, Consume)
+    apis = frozenset((*SIZES, *CONTENTS))
+    bad = (
+        Bad(
+            "@tf.function(jit_compile=True)\ndef f(x, n):\n    return tf.reduce_sum(x[:n])\n",
+            ["x[:n]"],
+            Recompiles(),
+            inputs=("f32[4]", "i32[]"),
+            effect=Effect.RECOMPILES,
+            help="tf.where(tf.range(tf.shape(x)[0]) < n, x, tf.zeros_like(x))",
+        ),
+        Bad(
+            """
+def positions(n):
+    return tf.range(n)
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        count = tf.reduce_sum(tf.cast(x > 0.0, tf.int32))
+        return positions(count)
+""",
+            ["tf.range(n)"],
+            Recompiles(),
+            effect=Effect.RECOMPILES,
+            help="tf.range(MAXIMUM)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = tf.reduce_sum(x)
+    for i in tf.range(1, 4):
+        total += tf.reduce_sum(tf.zeros([i, 2]))
+    return total
+""",
+            ["tf.zeros([i, 2])"],
+            Fails("must be a compile-time constant"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+from tensorflow.math import bincount
+
+@tf.function(jit_compile=True)
+def f(labels):
+    return bincount(labels, minlength=4, maxlength=4)
+""",
+            ["bincount(labels, minlength=4, maxlength=4)"],
+            Recompiles(),
+            inputs=("i32[6]",),
+            effect=Effect.RECOMPILES,
+            help="tf.reduce_sum(tf.one_hot(labels, NUMBER_OF_VALUES), axis=0)",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, lengths):
+        return tf.sequence_mask(lengths)
+""",
+            ["tf.sequence_mask(lengths)"],
+            Recompiles(),
+            inputs=("i32[4]",),
+            effect=Effect.RECOMPILES,
+            help="tf.sequence_mask(lengths, maxlen=MAXIMUM)",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.number = self.add_weight(shape=(), dtype="int32", initializer="ones", trainable=False)
+
+    def call(self, x):
+        self.number.assign(1 + self.number % 3)
+        return tf.math.top_k(x, self.number).values
+""",
+            ["tf.math.top_k(x, self.number)"],
+            Recompiles(),
+            effect=Effect.RECOMPILES,
+            help="tf.math.top_k(x, MAXIMUM)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, n):
+    def widened():
+        return tf.pad(x, [[0, n]])
+
+    return widened()
+""",
+            ["tf.pad(x, [[0, n]])"],
+            Recompiles(),
+            inputs=("f32[4]", "i32[]"),
+            effect=Effect.RECOMPILES,
+            help="tf.pad(x, [[0, MAXIMUM]])",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = tf.reduce_sum(x)
+    for i in tf.range(4):
+        total += tf.reduce_sum(x[:i])
+    return total
+""",
+            ["x[:i]"],
+            Compiles(bounded=True),
+            effect=Effect.NAMED,
+        ),
+    )
+    good = (
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    return x[: x.shape[0] // 2] + tf.range(2.0)\n"),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    size = tf.shape(x)[0]
+    return tf.reshape(tf.tile(x, [size]), [size, -1]) + tf.zeros([size, 1]) + tf.cast(tf.range(size), tf.float32)
+""",
+            why="XLA folds sizes of static shapes",
+        ),
+        Good(
+            "@tf.function(jit_compile=True)\ndef f(x, n):\n    return tf.where(tf.range(4) < n, x, 0.0)\n",
+            inputs=("f32[4]", "i32[]"),
+        ),
+        Good(
+            "@tf.function(jit_compile=True)\ndef f(lengths):\n    return tf.sequence_mask(lengths, 3)\n",
+            inputs=("i32[4]",),
+        ),
+        Good(
+            """
+import numpy as np
+
+SIZES = np.array([1, 3])
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x[: int(SIZES.max())] * 2.0
+""",
+        ),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self, depth=3):
+        super().__init__()
+        self.depth = depth
+
+    def call(self, labels):
+        return tf.one_hot(labels, self.depth)
+""",
+            inputs=("i32[4]",),
+        ),
+        Good(
+            "@tf.function(jit_compile=True)\ndef f(x, value):\n    return tf.fill([4], value) + x\n",
+            inputs=("f32[4]", "f32[]"),
+        ),
+        Good(
+            """
+def crop(example, length):
+    return example[:length]
+
+dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._sizes = BoundedSizes()
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Consume():
+                self._sizes.remember(event)
+            case IndexWith(index=index, node=node):
+                yield from self._slices(event, index, node)
+            case ApiCall(api=api):
+                yield from self._arguments(event, SIZES.get(api, ""))
+                yield from _contents(event)
+
+    def _slices(self, event: IndexWith, index: tuple[Value | Slice, ...], node: cst.Subscript) -> Iterator[Draft]:
+        for axis, (item, element) in enumerate(zip(index, node.slice, strict=False)):
+            match item, element.slice:
+                case Slice() as cut, cst.Slice() as syntax if (tensor := length_from(cut, syntax)) is not None:
+                    stride = as_tensor(cut.step) if cut.step is not None else None
+                    effect = outcome(tensor, Effect.FAILS if stride is not None else Effect.NAMED)
+                    if effect is not None and tensor not in self._sizes:
+                        help = None if stride is not None else _where(node, syntax, axis)
+                        yield _draft(event, tensor, effect, f"the length of `{brief(node)}`", help)
+                        return
+
+    def _arguments(self, event: ApiCall, parameters: str) -> Iterator[Draft]:
+        for tensor, node in arguments_from_data(parameters, event.arguments, event.argument_nodes):
+            if tensor in self._sizes:
+                if (consumer := SIZED.get(event.api)) is None:
+                    continue
+                what = f"`{brief(event.place.node)}` gets the size of a bounded dynamic shape and"
+                yield Draft(f"{what} {consumer.consequence}", consumer.effect, notes=origin_note(tensor.origin, event))
+                return
+            effect = outcome(tensor, Effect.NAMED if event.api in BOUNDED_IF_CARRIED else Effect.FAILS)
+            if effect is not None:
+                what = f"`{brief(node)}` in `{brief(event.place.node)}`"
+                yield _draft(event, tensor, effect, what, _static(event, node))
+                return
+
+
+def _contents(event: ApiCall) -> Iterator[Draft]:
+    if event.api not in CONTENTS:
+        return
+    parameters, instead = CONTENTS[event.api]
+    if instead is not None and instead in event.arguments:
+        return
+    for tensor, node in arguments_from_data(parameters, event.arguments, event.argument_nodes):
+        effect = Effect.FAILS if tensor.bounded is not None else outcome(tensor, Effect.FAILS)
+        if effect is not None:
+            yield _draft(event, tensor, effect, f"the content of `{brief(node)}`", _static(event, node))
+            return
+
+
+def _draft(event: ApiCall | IndexWith, tensor: Tensor, effect: Effect, what: str, help: str | None) -> Draft:
+    if tensor.bounded is not None:
+        reason = "a bounded dynamic shape is no compile-time constant"
+    else:
+        reason = REASONS[effect]
+    return Draft(f"{what} is a size from data: {reason}", effect, help, notes=origin_note(tensor.origin, event))
+
+
+def _where(node: cst.Subscript, syntax: cst.Slice, axis: int) -> str | None:
+    """A slice from the beginning or to the end of the first axis, as a mask."""
+    match syntax:
+        case cst.Slice(lower=None, upper=cst.BaseExpression() as bound) if axis == 0:
+            sign = "<"
+        case cst.Slice(lower=cst.BaseExpression() as bound, upper=None) if axis == 0:
+            sign = ">="
+        case _:
+            return None
+    x = one_line(node.value)
+    selected = f"tf.range(tf.shape({x})[0]) {sign} {one_line(bound)}"
+    return f"tf.where({selected}, {x}, tf.zeros_like({x}))  # for one dimension"
+
+
+def _static(event: ApiCall, size: cst.BaseExpression) -> str:
+    """The call at the largest size that occurs, and the mask of what is valid."""
+    nodes = {name: one_line(node) for name, node in event.argument_nodes.items()}
+    if event.api in REWRITES and "maxlen" not in nodes:
+        return REWRITES[event.api].format_map(defaultdict(lambda: "..", nodes))
+    return (
+        f"{replaced(event.node, size, 'MAXIMUM')}  # a Python int, the largest that occurs\n"
+        f"valid = tf.range(MAXIMUM) < {one_line(size)}"
+    )

@@ -1,0 +1,302 @@
+"""A position is taken from data: outside of loops XLA compiles once for every value.
+
+## What it does
+Flags subscripts and slices that start at a position from data (`x[i]`, `x[i:i + 2]`, `x[tf.argmax(y)]`), `tf.slice`
+with such a beginning, crops at such an offset, and an axis or a permutation from data.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The strided slice below a subscript takes its bounds as constants
+where it can, so each new value is a new compilation, without a warning: one trace, as many compilations as values. That
+holds for arguments, for values computed from them, and inside loops for values that the loop does not change.
+`tf.gather(x, i)` compiles once. Where a loop carries the position or it is drawn at random, `x[i]`, `x[i:i + 2]` and
+`tf.slice` compile once; an axis then fails ("must be a compile-time constant").
+
+## Example
+    chosen = x[tf.argmax(scores)]
+    window = x[start : start + 2]
+
+## Use instead
+    chosen = tf.gather(x, tf.argmax(scores))
+    window = tf.gather(x, start + tf.range(2))
+
+## Not flagged
+Python ints, positions from `tf.shape(x)`, positions that a loop carries (`for i in tf.range(n): x[i]`), `tf.gather`,
+lists indexed by Python ints, and code of the host.
+
+## Fix safety
+Shown only. `tf.gather` clamps positions beyond the end under XLA and does not count negative ones from the end.
+
+## References
+- https://www.tensorflow.org/xla/known_issues
+- https://www.tensorflow.org/api_docs/python/tf/gather
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import libcst as cst
+
+from xlalint.fixes.masked import brief, one_line
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, origin_note
+from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
+from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
+
+from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
+
+# The parameters that are positions.
+POSITIONS: Final[Mapping[str, str]] = {
+    "keras.ops.slice": "start_indices",
+    "tf.image.crop_to_bounding_box": "offset_height offset_width",
+    "tf.slice": "begin",
+    "tf.strided_slice": "begin end",
+}
+# The parameters that choose an axis, or all of them.
+AXES: Final[Mapping[str, str]] = {
+    "tf.argmax": "axis",
+    "tf.argmin": "axis",
+    "tf.concat": "axis",
+    "tf.cumsum": "axis",
+    "tf.expand_dims": "axis",
+    "tf.gather": "axis",
+    "tf.reduce_max": "axis",
+    "tf.reduce_mean": "axis",
+    "tf.reduce_min": "axis",
+    "tf.reduce_prod": "axis",
+    "tf.reduce_sum": "axis",
+    "tf.reverse": "axis",
+    "tf.roll": "axis",
+    "tf.split": "axis",
+    "tf.transpose": "perm",
+}
+AGAIN = "XLA compiles again for every new value"
+
+
+class PositionFromValue(Rule):
+    code = "XLA206"
+    name = "position-from-value"
+    listens = (ApiCall, IndexWith, Consume)
+    apis = frozenset((*POSITIONS, *AXES))
+    bad = (
+        Bad(
+            "@tf.function(jit_compile=True)\ndef f(x, i):\n    return x[i]\n",
+            ["x[i]"],
+            Recompiles(),
+            inputs=("f32[4, 3]", "i32[]"),
+            effect=Effect.RECOMPILES,
+            help="tf.gather(x, i)",
+        ),
+        Bad(
+            """
+def best(x, scores):
+    return x[tf.argmax(scores)]
+
+class L(tf.keras.layers.Layer):
+    def call(self, x, scores):
+        return best(x, scores)
+""",
+            ["x[tf.argmax(scores)]"],
+            Recompiles(),
+            inputs=("f32[4, 3]", "f32[4]"),
+            effect=Effect.RECOMPILES,
+            help="tf.gather(x, tf.argmax(scores))",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, start):
+    def window():
+        return x[:, start : start + 2]
+
+    return tf.reduce_sum(window())
+""",
+            ["x[:, start : start + 2]"],
+            Recompiles(),
+            inputs=("f32[4, 8]", "i32[]"),
+            effect=Effect.RECOMPILES,
+            help="tf.gather(x, start + tf.range(2), axis=1)",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.step = self.add_weight(shape=(), dtype="int32", initializer="ones", trainable=False)
+
+    def call(self, x):
+        self.step.assign(1 + self.step % 3)
+        step = tf.cast(self.step, tf.int64)
+        return x[step, 0]
+""",
+            ["x[step, 0]"],
+            Recompiles(),
+            inputs=("f32[4, 3]",),
+            effect=Effect.RECOMPILES,
+            help="tf.gather_nd(x, tf.stack([step, 0]))",
+        ),
+        Bad(
+            """
+from tensorflow import slice as cut
+
+@tf.function(jit_compile=True)
+def f(x, i):
+    return cut(x, [i, 0], [1, 3])
+""",
+            ["cut(x, [i, 0], [1, 3])"],
+            Recompiles(),
+            inputs=("f32[4, 3]", "i32[]"),
+            effect=Effect.RECOMPILES,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, i):
+    return tf.reduce_sum(x, axis=i % 2)
+""",
+            ["tf.reduce_sum(x, axis=i % 2)"],
+            Recompiles(),
+            inputs=("f32[3, 3]", "i32[]"),
+            effect=Effect.RECOMPILES,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = tf.constant(0.0)
+    for axis in tf.range(2):
+        total += tf.reduce_max(tf.reduce_sum(x, axis=axis))
+    return total
+""",
+            ["tf.reduce_sum(x, axis=axis)"],
+            Fails("must be a compile-time constant"),
+            inputs=("f32[3, 3]",),
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x, i):
+    return tf.gather(x, i) + tf.gather(x, i + tf.range(1))[0]
+""",
+            inputs=("f32[8, 3]", "i32[]"),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = tf.constant(0.0)
+    for i in tf.range(3):
+        total += x[i] * tf.cast(i, tf.float32)
+    return total
+""",
+            why="a position that a loop carries compiles once",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    last = x.shape[0] - 1
+    return x[last] + x[0] + x[-2]
+""",
+        ),
+        Good(
+            "@tf.function(jit_compile=True)\ndef f(x):\n    return x[tf.shape(x)[0] - 1]\n",
+            why="XLA folds sizes of static shapes",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.add_n([x[i] for i in range(3)])
+""",
+        ),
+        Good(
+            "@tf.function(jit_compile=True)\ndef f(x, i):\n    return tf.roll(x, i, axis=0)\n",
+            inputs=("f32[4]", "i32[]"),
+        ),
+        Good(
+            """
+def pick(example, position):
+    return example[position]
+
+dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._sizes = BoundedSizes()
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Consume():
+                self._sizes.remember(event)
+            case IndexWith():
+                yield from self._subscript(event)
+            case ApiCall(api=api, arguments=arguments, argument_nodes=nodes):
+                for parameters, carried in ((POSITIONS.get(api), None), (AXES.get(api), Effect.FAILS)):
+                    for tensor, node in arguments_from_data(parameters or "", arguments, nodes)[:1]:
+                        what = f"`{brief(node)}` in `{brief(event.place.node)}`"
+                        yield from self._draft(event, tensor, carried, what, None)
+
+    def _subscript(self, event: IndexWith) -> Iterator[Draft]:
+        items = list(zip(event.index, (element.slice for element in event.node.slice), strict=False))
+        if any(
+            isinstance(item, Slice) and isinstance(syntax, cst.Slice) and length_from(item, syntax)
+            for item, syntax in items
+        ):
+            return  # its length is from data, which is worse
+        for axis, (item, syntax) in enumerate(items):
+            if tensor := _position(item):
+                help = _gathered(event.node, syntax, axis)
+                yield from self._draft(event, tensor, None, f"`{brief(event.place.node)}`", help)
+                return
+
+    def _draft(
+        self, event: ApiCall | IndexWith, tensor: Tensor, carried: Effect | None, what: str, help: str | None
+    ) -> Iterator[Draft]:
+        effect = outcome(tensor, carried)
+        if effect is None or tensor in self._sizes:
+            return
+        kind = "an axis" if carried is not None else "a position"
+        carried_reason = "a loop or chance makes it, and it must be a compile-time constant"
+        reason = AGAIN if effect is Effect.RECOMPILES else carried_reason
+        yield Draft(f"{what} is {kind} from data: {reason}", effect, help, notes=origin_note(tensor.origin, event))
+
+
+def _position(item: Value | Slice) -> Tensor | None:
+    """The tensor from data that an item of a subscript is or starts at; masks are no positions."""
+    if isinstance(item, Slice):
+        return as_tensor(item.start) if item.start is not None else None
+    tensor = as_tensor(item)
+    return tensor if tensor is not None and tensor.dtype in ("int", None) else None
+
+
+def _gathered(node: cst.Subscript, syntax: cst.BaseSlice, axis: int) -> str | None:
+    """The subscript as a gather along one axis, or at one point."""
+    x = one_line(node.value)
+    others = [element.slice for at, element in enumerate(node.slice) if at != axis]
+    along = f", axis={axis}" if axis else ""
+    match syntax:
+        case cst.Index(cst.BaseExpression() as position) if all(map(_everything, others)):
+            return f"tf.gather({x}, {one_line(position)}{along})"
+        case cst.Slice(
+            lower=cst.BaseExpression() as lower,
+            upper=cst.BinaryOperation(left=left, operator=cst.Add(), right=width),
+            step=None,
+        ) if left.deep_equals(lower) and all(map(_everything, others)):
+            return f"tf.gather({x}, {one_line(lower)} + tf.range({one_line(width)}){along})"
+        case cst.Index() if all(map(_is_point, others)):
+            return f"tf.gather_nd({x}, tf.stack([{', '.join(one_line(element.slice) for element in node.slice)}]))"
+        case _:
+            return None
+
+
+def _everything(syntax: cst.BaseSlice) -> bool:
+    return isinstance(syntax, cst.Slice) and syntax.lower is None and syntax.upper is None and syntax.step is None
+
+
+def _is_point(syntax: cst.BaseSlice) -> bool:
+    return isinstance(syntax, cst.Index) and not isinstance(syntax.value, cst.Ellipsis)

@@ -1,0 +1,214 @@
+"""A partition, a ragged or a sparse tensor: the lengths of its parts depend on data.
+
+## What it does
+Flags `tf.dynamic_partition` by data, ragged tensors cut by data, `tf.sparse.from_dense` and `tf.sparse.retain`; and the
+ragged operations that XLA cannot compile. Where a part feeds an operation that XLA gets wrong, the finding names that
+operation and its line.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU. The parts of `tf.dynamic_partition`, `tf.ragged.boolean_mask` and
+`tf.RaggedTensor.from_tensor(x, lengths)` compile with bounded dynamic shapes; so do the values of
+`tf.sparse.from_dense`. Then `part[-1]` is another element and sums of `tf.cumsum(part)` are wrong.
+`tf.dynamic_stitch` of the parts, `tf.ragged.stack_dynamic_partitions`, `tf.ragged.row_splits_to_segment_ids` and
+`tf.ragged.segment_ids_to_row_splits` are compiled again for every new content. `tf.ragged.range`,
+`tf.RaggedTensor.to_tensor`, `to_sparse`, `tf.concat` and `tf.map_fn` of ragged tensors, and most of `tf.sparse` have no
+XLA kernel. A partition by constants is folded and gives static shapes.
+
+## Example
+    small, large = tf.dynamic_partition(x, tf.cast(x > limit, tf.int32), 2)
+    loss = tf.reduce_sum(tf.square(small)) + tf.reduce_sum(tf.abs(large))
+
+## Use instead
+    is_large = x > limit
+    loss = tf.reduce_sum(tf.where(is_large, tf.abs(x), tf.square(x)))
+
+Ragged data: a padded tensor and `tf.sequence_mask(lengths, maxlen=MAXIMUM)`.
+
+## Not flagged
+Partitions by constants, ragged constants, `tf.SparseTensor` of static indices, `tf.split`, and functions that `tf.data`
+maps.
+
+## Fix safety
+Shown only. Both sides of `tf.where` are computed for all elements.
+
+## References
+- https://github.com/tensorflow/tensorflow/issues/105143
+- https://github.com/tensorflow/tensorflow/issues/86043
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief, one_line
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule
+from xlalint.semantics.events import ApiCall, Consume, Event
+from xlalint.semantics.values import as_tensor
+
+from ._bounded import NAMED, BoundedShapes
+
+# By API: the parameter that cuts, which does so at compile time when it is constant; None: the API never compiles.
+CUT_BY = {
+    "tf.dynamic_partition": "partitions",
+    "tf.ragged.boolean_mask": "mask",
+    "tf.RaggedTensor.from_tensor": "lengths",
+    "tf.sparse.from_dense": "tensor",
+    "tf.sparse.retain": "to_retain",
+}
+COMPILED_AGAIN = {
+    "tf.ragged.stack_dynamic_partitions": "partitions",
+    "tf.ragged.row_splits_to_segment_ids": "splits",
+    "tf.ragged.segment_ids_to_row_splits": "segment_ids",
+}
+NO_KERNEL = frozenset(("tf.ragged.range",))
+
+
+class PartitionRaggedSparse(Rule):
+    code = "XLA207"
+    name = "partition-ragged-sparse"
+    listens = (ApiCall, Consume)
+    apis = frozenset((*CUT_BY, *COMPILED_AGAIN, *NO_KERNEL))
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    small, large = tf.dynamic_partition(x, tf.cast(x > 0.5, tf.int32), 2)
+    return tf.reduce_sum(tf.square(small)) + tf.reduce_sum(tf.abs(large))
+""",
+            ["tf.dynamic_partition(x, tf.cast(x > 0.5, tf.int32), 2)"],
+            Compiles(bounded=True),
+            effect=Effect.NAMED,
+            help="mask = tf.equal(tf.cast(x > 0.5, tf.int32), PART)",
+        ),
+        Bad(
+            """
+from tensorflow import dynamic_partition
+
+def parts(x):
+    return dynamic_partition(x, tf.cast(x > 0.0, tf.int32), 2)
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return parts(x)[1][-1]
+""",
+            ["dynamic_partition(x, tf.cast(x > 0.0, tf.int32), 2)"],
+            Diverges(),
+            inputs=("f32[6]",),
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, splits):
+    return tf.ragged.row_splits_to_segment_ids(tf.stack([0, splits, 6]))
+""",
+            ["tf.ragged.row_splits_to_segment_ids(tf.stack([0, splits, 6]))"],
+            Recompiles(),
+            inputs=("f32[6]", "i32[]"),
+            effect=Effect.RECOMPILES,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, lengths):
+        return tf.ragged.range(lengths).values
+""",
+            ["tf.ragged.range(lengths)"],
+            Fails("RaggedRange"),
+            inputs=("i32[4]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    def kept():
+        return tf.ragged.boolean_mask(x, x > 0.0)
+
+    return tf.reduce_sum(kept())
+""",
+            ["tf.ragged.boolean_mask(x, x > 0.0)"],
+            Compiles(bounded=True),
+            inputs=("f32[2, 3]",),
+            effect=Effect.NAMED,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.sparse.to_dense(tf.sparse.from_dense(tf.nn.relu(x)))
+""",
+            ["tf.sparse.from_dense(tf.nn.relu(x))"],
+            Compiles(bounded=True),
+            inputs=("f32[2, 3]",),
+            effect=Effect.NAMED,
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.reduce_sum(tf.where(x > 0.5, tf.abs(x), tf.square(x)))
+""",
+        ),
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.dynamic_partition(x, [0, 1, 0, 1], 2)[0]\n"),
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.split(x, [1, 3])[0]\n"),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return x * tf.ragged.constant([[1.0], [2.0, 3.0]]).values[0]
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x, lengths):
+    mask = tf.sequence_mask(lengths, maxlen=3, dtype=tf.float32)
+    return tf.reduce_sum(x * mask, axis=1)
+""",
+            inputs=("f32[4, 3]", "i32[4]"),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.sparse.to_dense(tf.SparseTensor([[0], [2]], x[:2], [4]))
+""",
+        ),
+        Good(
+            """
+def parts(example):
+    return tf.dynamic_partition(example, tf.cast(example > 0.0, tf.int32), 2)
+
+dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(parts)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._shapes = BoundedShapes()
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Consume():
+                yield from self._shapes.consumed(event)
+            case ApiCall(api=api) if api in NO_KERNEL:
+                yield Draft(f"`{brief(event.place.node)}` has no XLA kernel", Effect.FAILS)
+            case ApiCall(api=api, arguments=arguments) if api in COMPILED_AGAIN:
+                if as_tensor(arguments[COMPILED_AGAIN[api]]):
+                    message = f"`{brief(event.place.node)}` is compiled again for every new content"
+                    yield Draft(message, Effect.RECOMPILES)
+            case ApiCall(api=api, arguments=arguments) if (by := CUT_BY[api]) in arguments and as_tensor(arguments[by]):
+                message = f"`{brief(event.place.node)}` has as many elements as data says: {NAMED}"
+                yield from self._shapes.begin(event.place, message, _whole(event))
+
+
+def _whole(event: ApiCall) -> str | None:
+    """The part as a mask over the whole tensor."""
+    if event.api != "tf.dynamic_partition":
+        return None
+    partitions = one_line(event.argument_nodes["partitions"])
+    return f"mask = tf.equal({partitions}, PART)  # and sums over tf.where(mask, x, 0.0), for each part"

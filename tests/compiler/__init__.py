@@ -1,0 +1,5 @@
+"""What the XLA compiler really does with a piece of code: `measure` runs it and counts compilations."""
+
+from .harness import Call, Measured, measure
+
+__all__ = ["Call", "Measured", "measure"]

@@ -1,0 +1,202 @@
+"""Cached results: the same as fresh ones, never stale, and harmless when damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from tests.samples import HAZARD
+from xlalint.cache import Cache, Entry, key_of
+from xlalint.config import load
+from xlalint.engine import check
+from xlalint.findings import (
+    Effect,
+    Finding,
+    FindingContext,
+    Note,
+    Report,
+    Severity,
+    Span,
+    TrailStep,
+)
+from xlalint.sources.text import digest_of
+
+FINDING = Finding(
+    "é.py",
+    Span(1, 2, 3, 4),
+    "XLA101",
+    "branch-on-tensor",
+    Severity.ERROR,
+    Effect.FAILS,
+    "message",
+    FindingContext("xla", True, (TrailStep("b.py", 1, "f"),)),
+    "help\nhelp",
+    (Note("b.py", Span(1, 1, 1, 2), "note"),),
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "step.py").write_text(HAZARD)
+    return tmp_path
+
+
+def run(*paths: str) -> Report:
+    return check(paths or ["."], load())
+
+
+def entries(project: Path) -> list[Path]:
+    return sorted((project / ".xlalint_cache").glob("*.json"))
+
+
+def test_an_entry_comes_back_as_it_was(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    entry = Entry((FINDING,), {})
+    cache.store("key", entry)
+    assert cache.load("key") == entry
+    assert cache.load("other") is None
+    assert (tmp_path / "cache" / ".gitignore").read_text().splitlines()[-1] == "*"
+
+
+def test_a_warm_run_says_the_same_and_analyses_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cold = run()
+    assert [finding.code for finding in cold.findings] == ["XLA101"]
+    monkeypatch.setattr("xlalint.engine._run_rules", None)
+    assert run() == cold
+
+
+def test_a_warm_run_imports_neither_the_parser_nor_rich(project: Path) -> None:
+    program = (
+        "import sys\nfrom xlalint.cli import run\ncode = run(['--output-format', sys.argv[1]])\n"
+        "print(code, *sorted({'libcst', 'rich'} & set(sys.modules)), file=sys.stderr)"
+    )
+    for output_format, loaded in (("full", "1 libcst"), ("full", "1"), ("concise", "1"), ("json", "1")):
+        done = subprocess.run(
+            [sys.executable, "-c", program, output_format], capture_output=True, text=True, check=True
+        )
+        assert done.stderr.strip() == loaded
+
+
+@pytest.mark.parametrize("change", ["content", "new file", "setting", "keras", "removed"])
+def test_what_findings_depend_on_makes_a_new_key(project: Path, change: str) -> None:
+    run()
+    before = entries(project)
+    match change:
+        case "content":
+            (project / "step.py").write_text(HAZARD + "\n")
+        case "new file":
+            (project / "other.py").write_text("")
+        case "setting":
+            (project / "pyproject.toml").write_text("[tool.xlalint]\nignore = ['XLA101']\n")
+        case "keras":
+            (project / "requirements.txt").write_text("tensorflow<2.16\n")
+        case "removed":
+            (project / "step.py").unlink()
+    run()
+    assert len(entries(project)) == len(before) + 1
+
+
+def test_output_settings_share_an_entry(project: Path) -> None:
+    check(["."], load(options={"output-format": "json", "fail-on": "error", "jobs": 1}))
+    run()
+    assert len(entries(project)) == 1
+
+
+def test_an_imported_file_that_changes_is_noticed(project: Path) -> None:
+    (project / "helper.py").write_text("def halve(x):\n    return 3\n")
+    (project / "step.py").write_text(
+        "import tensorflow as tf\nfrom helper import halve\n\n\n"
+        "@tf.function(jit_compile=True, autograph=False)\ndef step(x: tf.Tensor):\n"
+        "    if halve(x) > 2:\n        x = x / 2.0\n    return x\n"
+    )
+    assert run("step.py").findings == ()
+    (project / "helper.py").write_text("def halve(x):\n    return x / 2\n")
+    assert [finding.code for finding in run("step.py").findings] == ["XLA101"]
+    (project / "helper.py").unlink()
+    assert run("step.py").findings == ()
+    (project / "helper.py").write_text("def halve(x):\n    return x / 2\n")
+    assert [finding.code for finding in run("step.py").findings] == ["XLA101"]
+
+
+def test_imported_files_are_compared(tmp_path: Path) -> None:
+    imported = tmp_path / "b.py"
+    imported.write_bytes(b"x")
+    cache = Cache(tmp_path / "cache")
+    cache.store("key", Entry((), {str(imported): digest_of(b"x")}))
+    assert cache.load("key") is not None
+    imported.write_bytes(b"y")
+    assert cache.load("key") is None
+    imported.unlink()
+    assert cache.load("key") is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[" * 100_000,
+        b'{"findings": 3, "imported": {}}',
+        b'{"findings": [], "imported": {}, "more": 1}',
+        b'{"findings": [{"path": "a"}], "imported": {}}',
+        b"\xff\xfe\x00",
+    ],
+)
+def test_damaged_content_is_passed_over(project: Path, damage: bytes) -> None:
+    cold = run()
+    [entry] = entries(project)
+    sound = entry.read_bytes()
+    entry.write_bytes(damage)
+    assert run() == cold
+    assert entry.read_bytes() == sound
+
+
+@hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_foreign_json_is_never_an_entry(tmp_path: Path, content: object) -> None:
+    (tmp_path / "key.json").write_text(json.dumps(content))
+    assert Cache(tmp_path).load("key") is None
+
+
+def test_a_folder_that_cannot_be_written_does_no_harm(project: Path) -> None:
+    (project / ".xlalint_cache").write_text("a file in its place")
+    assert [finding.code for finding in run().findings] == ["XLA101"]
+    assert (project / ".xlalint_cache").read_text() == "a file in its place"
+
+
+def test_old_entries_go(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    for number in range(40):
+        cache.store(str(number), Entry((), {}))
+        os.utime(tmp_path / f"{number}.json", (number, number))
+    assert len(list(tmp_path.glob("*.json"))) == 32
+    assert cache.load("39") is not None
+    assert cache.load("0") is None
+
+
+def test_keys_tell_parts_apart() -> None:
+    assert key_of(["ab", "c"]) != key_of(["a", "bc"])
+    assert key_of(["a"]) == key_of(["a"])
+
+
+def test_the_key_is_the_same_in_every_process(project: Path) -> None:
+    (project / "pyproject.toml").write_text("[tool.xlalint]\nignore = ['XLA90']\nseverity = { XLA1 = 'info' }\n")
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-m", "xlalint"], capture_output=True, check=True, env=environment)
+    assert len(entries(project)) == 1

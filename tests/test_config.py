@@ -1,0 +1,257 @@
+"""Settings: every key checked, each from the right place, and Keras from the project's requirements."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from xlalint import config
+from xlalint.codes import SelectorError, codes_of, matching, rule_names
+from xlalint.config import ConfigurationError, Settings, load, schema
+from xlalint.findings import Severity
+from xlalint.requirements import keras_of, keras_of_project
+from xlalint.sources.discovery import PathPatterns
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(project: Path, body: str, file: str = "pyproject.toml") -> None:
+    (project / file).write_text(f"[tool.xlalint]\n{body}\n")
+
+
+def shown(settings: Settings, key: str) -> tuple[Any, str]:
+    return next((value, origin) for name, value, origin in settings.shown if name == key)
+
+
+def test_every_key_is_read(project: Path) -> None:
+    write(
+        project,
+        """
+        select = ["XLA1", "boolean-mask"]
+        extend-select = ["XLA901"]
+        ignore = ["XLA102"]
+        exclude = ["gen"]
+        extend-exclude = ["*_pb2.py"]
+        per-file-ignores = { "tests/" = ["ALL"] }
+        output-format = "concise"
+        fail-on = "error"
+        severity = { XLA101 = "info" }
+        include-host = true
+        keras = 2
+        tensorflow = "2.15"
+        jobs = 2
+        cache-dir = "cache"
+        force-exclude = true
+        """,
+    )
+    settings = load()
+    assert settings.codes == codes_of(["XLA1", "boolean-mask", "XLA901"]) - {"XLA102"}
+    assert settings.exclude == PathPatterns(("gen", "*_pb2.py"), project)
+    [(patterns, codes)] = settings.per_file_ignores
+    assert patterns.covers_any_part(project / "tests" / "a.py")
+    assert codes == frozenset(rule_names())
+    assert (settings.output_format, settings.fail_on) == ("concise", Severity.ERROR)
+    assert settings.severities == {"XLA101": Severity.INFO}
+    assert (settings.include_host, settings.keras, settings.tensorflow) == (True, 2, "2.15")
+    assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
+    assert {origin for _, _, origin in settings.shown} == {"pyproject.toml"}
+    assert {key for key, _, _ in settings.shown} == set(config.KEYS)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ('selct = ["XLA1"]', "pyproject.toml: unknown setting 'selct'; did you mean 'select'?"),
+        ("nonsense-of-mine = 1", "pyproject.toml: unknown setting 'nonsense-of-mine'"),
+        ("include_host = true", "pyproject.toml: unknown setting 'include_host'; did you mean 'include-host'?"),
+        ('select = "XLA1"', "pyproject.toml: select: expected a list, got a string"),
+        ("select = [1]", "pyproject.toml: select[0]: expected a string, got an integer"),
+        ('select = ["XLA777"]', "pyproject.toml: select: no rule is called 'XLA777'"),
+        ('ignore = ["brunch-on-tensor"]', "did you mean 'branch-on-tensor'?"),
+        ("keras = 4", "pyproject.toml: keras: expected one of 2, 3"),
+        ('tensorflow = "latest"', "pyproject.toml: tensorflow: "),
+        ('output-format = "xml"', "pyproject.toml: output-format: expected one of full, concise, json"),
+        ('severity = { XLA101 = "fatal" }', "expected one of error, warning, info"),
+        ('per-file-ignores = { "a.py" = "XLA1" }', "per-file-ignores[...]: expected a list, got a string"),
+        ('per-file-ignores = { "a.py" = ["XL1"] }', "pyproject.toml: per-file-ignores: no rule is called 'XL1'"),
+        ('exclude = ["!"]', "pyproject.toml: exclude: '!' is not a .gitignore pattern"),
+        ("jobs = -1", "pyproject.toml: jobs: expected an integer >= 0"),
+        ('cache-dir = "/somewhere/else"', "pyproject.toml: cache-dir: '/somewhere/else' is outside the project"),
+        ('cache-dir = "../else"', "outside the project"),
+        ("jobs = ", "pyproject.toml: Invalid value"),
+    ],
+)
+def test_what_cannot_be_used_is_one_clear_line(project: Path, body: str, message: str) -> None:
+    write(project, body)
+    with pytest.raises(ConfigurationError) as caught:
+        load()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_link_does_not_lead_the_cache_outside(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    (project / "cache").symlink_to(tmp_path_factory.mktemp("elsewhere"))
+    write(project, 'cache-dir = "cache"')
+    with pytest.raises(ConfigurationError, match="outside the project"):
+        load()
+
+
+def test_the_nearest_file_that_speaks_of_xlalint_counts(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project, "jobs = 3")
+    inner = project / "inner"
+    inner.mkdir()
+    (inner / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    monkeypatch.chdir(inner)
+    settings = load()
+    assert settings.jobs == 3
+    assert settings.exclude.root == project
+    write(inner, "jobs = 4")
+    assert load().jobs == 4
+    assert load(isolated=True).jobs == 0
+
+
+def test_later_places_win(project: Path) -> None:
+    write(project, 'jobs = 1\nfail-on = "error"\nignore = ["XLA101"]')
+    settings = load(options={"ignore": ["XLA102"]}, config=["jobs = 2", "jobs=5"])
+    assert settings.jobs == 5
+    assert "XLA101" in settings.codes
+    assert shown(settings, "jobs") == (5, "--config")
+    assert shown(settings, "fail-on") == ("error", "pyproject.toml")
+    assert shown(settings, "ignore") == (["XLA102"], "command line")
+    assert shown(settings, "select") == (["ALL"], "default")
+
+
+def test_config_may_name_a_file(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("settings") / "shared.toml"
+    write(elsewhere.parent, "jobs = 7", "shared.toml")
+    write(project, "jobs = 1")
+    assert load(config=[str(elsewhere)]).jobs == 7
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("absent.toml", "absent.toml: No such file"),
+        ("empty.toml", "there is no [tool.xlalint] in it"),
+        ("jobs=", "nothing is not a TOML value"),
+        ("output-format=json", "json is not a TOML value (strings need quotes)"),
+        ("a.b=1", "expected KEY=VALUE"),
+        ("job=1", "unknown setting 'job'; did you mean 'jobs'?"),
+    ],
+)
+def test_config_arguments_that_cannot_be_used(project: Path, given: str, message: str) -> None:
+    (project / "empty.toml").write_text("")
+    with pytest.raises(ConfigurationError) as caught:
+        load(config=[given])
+    assert message in str(caught.value)
+
+
+def test_the_published_schema_agrees_with_the_reader(project: Path) -> None:
+    published = json.loads(json.dumps(schema()))
+    jsonschema.Draft202012Validator.check_schema(published)
+    assert set(published["properties"]) == set(config.KEYS)
+    validator = jsonschema.Draft202012Validator(published)
+    samples: list[dict[str, Any]] = [
+        {},
+        {"select": ["XLA1"], "keras": 3, "per-file-ignores": {"a": ["ALL"]}, "severity": {"XLA1": "info"}},
+        {"jobs": 0},
+        {"jobs": -1},
+        {"keras": 4},
+        {"select": "XLA1"},
+        {"unknown": 1},
+        {"severity": {"XLA1": "fatal"}},
+        {"tensorflow": "2.x"},
+        {"cache-dir": ""},
+        {"fail-on": "never"},
+    ]
+    for sample in samples:
+        try:
+            load(options=sample)
+        except ConfigurationError:
+            assert not validator.is_valid(sample), sample
+        else:
+            assert validator.is_valid(sample), sample
+
+
+def test_selectors() -> None:
+    assert matching("all") == frozenset(rule_names())
+    assert matching("xla101") == {"XLA101"}
+    assert matching("XLA10") > {"XLA101", "XLA102"}
+    assert matching("Branch-On-Tensor") == {"XLA101"}
+    assert not matching("")
+    with pytest.raises(SelectorError):
+        codes_of([""])
+
+
+# -- Keras from requirements ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("requirement", "keras"),
+    [
+        ("tensorflow<2.16", 2),
+        ("tensorflow >= 2.6, < 2.16.0 ; python_version < '3.12'", 2),
+        ("tensorflow (>=2.4,<2.11)", 2),
+        ("tensorflow==2.15.*", 2),
+        ("tensorflow~=2.15.0", 2),
+        ("tensorflow_cpu<=2.15.1", 2),
+        ("tf_keras", 2),
+        ("tf-keras>=2.16", 2),
+        ("tensorflow-gpu>=2.4", 2),
+        ("keras<3", 2),
+        ("keras==2.6.*", 2),
+        ("tensorflow>=2.16", 3),
+        ("tensorflow[and-cuda]==2.17.0", 3),
+        ("keras>=3.0", 3),
+        ("tensorflow", None),
+        ("tensorflow>=2.4", None),
+        ("tensorflow~=2.15", None),
+        ("tensorflow==2.*", None),
+        ("tensorflow<3", None),
+        ("tensorflow!=2.15", None),
+        ("tensorflow-hub<2", None),
+        ("", None),
+    ],
+)
+def test_keras_of_a_requirement(requirement: str, keras: int | None) -> None:
+    assert keras_of([requirement]) == keras
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "keras"),
+    [
+        ("pyproject.toml", '[project]\ndependencies = ["tensorflow<2.16"]', 2),
+        ("pyproject.toml", '[project.optional-dependencies]\ntf = ["keras>=3"]', 3),
+        ("pyproject.toml", "not toml", None),
+        ("setup.cfg", "[options]\ninstall_requires =\n  numpy\n  tensorflow<2.12\n", 2),
+        ("setup.cfg", "[options.extras_require]\ntf = tf_keras\n", 2),
+        ("setup.cfg", "no section", None),
+        ("setup.py", "raise SystemExit\nsetup(install_requires=['tensorflow~=2.9.0'])", 2),
+        ("setup.py", "def (", None),
+        ("requirements-dev.txt", "# tools\npytest\ntensorflow>=2.18\n", 3),
+        ("pkg-1.0.dist-info/METADATA", "Name: pkg\nRequires-Dist: tensorflow<2.16\n\ntensorflow>=2.16", 2),
+    ],
+)
+def test_keras_of_a_project(tmp_path: Path, file: str, text: str, keras: int | None) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text(text)
+    (tmp_path / ".git").mkdir()
+    expected = None if keras is None else (keras, str(tmp_path / file))
+    assert keras_of_project([tmp_path / "pkg" / "a.py"]) == expected
+
+
+def test_settings_go_before_requirements(project: Path) -> None:
+    (project / ".git").mkdir()
+    (project / "requirements.txt").write_text("tensorflow<2.16\n")
+    assert shown(load(), "keras") == (2, "requirements in requirements.txt")
+    assert shown(load(options={"tensorflow": "2.17"}), "keras") == (3, "tensorflow = '2.17'")
+    assert load(options={"tensorflow": "2.17", "keras": 2}).keras == 2

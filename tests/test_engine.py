@@ -1,0 +1,217 @@
+"""What becomes of events: drafts of one place are one finding, with the severity that effect and context give it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+from tests.samples import HAZARD
+from xlalint.config import Settings
+from xlalint.dispatch import Dispatcher, severity_of
+from xlalint.engine import check
+from xlalint.findings import Effect, Finding, FindingContext, Note, Severity, Span, TrailStep
+from xlalint.rule import Draft, DraftNote, Rule
+from xlalint.semantics.events import ApiCall, AssertOn, BranchOn, Context, ContextKind, Event, Trail
+from xlalint.semantics.project import Place, Project, Unit
+from xlalint.semantics.values import UNKNOWN
+from xlalint.sources.discovery import PathPatterns
+from xlalint.sources.outline import Stretch
+from xlalint.sources.text import Source
+
+XLA, GRAPH, OPEN, HOST = (
+    Context(kind, autograph=False) for kind in (ContextKind.XLA, ContextKind.GRAPH, ContextKind.OPEN, ContextKind.HOST)
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """The whole first statement of a file of two."""
+    source = Source(tmp_path / "a.py", "a.py", "first(1)\nsecond(2)\n", "")
+    [module] = Project([source]).modules
+    unit = Unit(module, Stretch(1, 2))
+    return Place(unit, cst.ensure_type(unit.body[0], cst.SimpleStatementLine).body[0])
+
+
+def other(place: Place) -> Place:
+    return place.at(cst.ensure_type(place.unit.body[1], cst.SimpleStatementLine).body[0])
+
+
+def asserted(place: Place, context: Context = XLA, trail: Trail | None = None) -> AssertOn:
+    return AssertOn(place, context, trail, in_tensor_loop=False, test=UNKNOWN)
+
+
+class Scripted(Rule):
+    """Answers each event with the next draft of a script."""
+
+    code, name, listens = "XLA105", "scripted", (AssertOn,)
+
+    def __init__(self, *drafts: Draft) -> None:
+        self.drafts = list(drafts)
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        yield self.drafts.pop(0)
+
+
+def everything(path: str) -> bool:
+    return True
+
+
+def findings(rule: Rule, *events: Event) -> list[Finding]:
+    dispatcher = Dispatcher([rule])
+    for event in events:
+        dispatcher.hear(event)
+    return list(dispatcher.findings(everything, {}))
+
+
+@pytest.mark.parametrize(
+    ("effect", "kind", "severity"),
+    [
+        (Effect.FAILS, ContextKind.XLA, Severity.ERROR),
+        (Effect.DIVERGES, ContextKind.XLA, Severity.ERROR),
+        (Effect.RECOMPILES, ContextKind.XLA, Severity.WARNING),
+        (Effect.NAMED, ContextKind.XLA, Severity.WARNING),
+        (Effect.TPU, ContextKind.XLA, Severity.WARNING),
+        (Effect.FAILS, ContextKind.GRAPH, Severity.WARNING),
+        (Effect.FAILS, ContextKind.OPEN, Severity.WARNING),
+        (Effect.FAILS, ContextKind.HOST, Severity.INFO),
+    ],
+)
+def test_severity(effect: Effect, kind: ContextKind, severity: Severity) -> None:
+    assert severity_of(effect, kind) is severity
+
+
+def test_a_draft_becomes_a_finding_at_its_place(place: Place) -> None:
+    trail = Trail("inner", other(place), Trail("outer", place))
+    draft = Draft("message", Effect.FAILS, "help", notes=(DraftNote(other(place), "there"),))
+    assert findings(Scripted(draft), asserted(place, trail=trail)) == [
+        Finding(
+            path="a.py",
+            span=Span(1, 1, 1, 9),
+            code="XLA105",
+            name="scripted",
+            severity=Severity.ERROR,
+            effect=Effect.FAILS,
+            message="message",
+            context=FindingContext("xla", False, (TrailStep("a.py", 1, "outer"), TrailStep("a.py", 2, "inner"))),
+            help="help",
+            notes=(Note("a.py", Span(2, 1, 2, 10), "there"),),
+        )
+    ]
+
+
+def test_drafts_of_one_place_are_merged(place: Place) -> None:
+    note = DraftNote(other(place), "there")
+    rule = Scripted(
+        Draft("named", Effect.NAMED, "help", notes=(note,)),
+        Draft("diverges", Effect.DIVERGES, place=place, notes=(note, DraftNote(place, "itself"))),
+        Draft("recompiles", Effect.RECOMPILES, "other help"),
+    )
+    [merged] = findings(rule, asserted(place), asserted(other(place)), asserted(place, OPEN))
+    assert (merged.message, merged.effect, merged.severity) == ("diverges", Effect.DIVERGES, Severity.ERROR)
+    assert merged.help == "help"
+    assert [note.text for note in merged.notes] == ["there"]
+
+
+def test_the_gravest_context_speaks(place: Place) -> None:
+    rule = Scripted(Draft("here", Effect.FAILS), Draft("there", Effect.FAILS), Draft("host", Effect.FAILS))
+    [merged] = findings(rule, asserted(place, OPEN), asserted(place, XLA), asserted(place, HOST))
+    assert merged.message == "there"
+    assert merged.context == FindingContext("xla", False)
+
+
+def test_rules_hear_only_what_they_listen_to(place: Place) -> None:
+    class Calls(Rule):
+        code, name, listens, apis = "XLA201", "calls", (ApiCall, BranchOn), frozenset(("tf.unique",))
+
+        def check(self, event: Event) -> Iterator[Draft]:
+            yield Draft(type(event).__name__ + getattr(event, "api", ""), Effect.NAMED)
+
+    def call(api: str, where: Place) -> ApiCall:
+        node = cst.Call(cst.Name("f"))
+        return ApiCall(where, GRAPH, None, False, api, {}, {}, UNKNOWN, node)
+
+    dispatcher = Dispatcher([Calls()])
+    assert dispatcher.wanted_apis == {"tf.unique"}
+    for event in (call("tf.unique", place), call("tf.where", other(place)), asserted(other(place))):
+        dispatcher.hear(event)
+    assert [finding.message for finding in dispatcher.findings(everything, {})] == ["ApiCalltf.unique"]
+
+
+def test_only_linted_files_are_reported_and_severities_can_be_set(place: Place) -> None:
+    dispatcher = Dispatcher([Scripted(Draft("message", Effect.FAILS))])
+    dispatcher.hear(asserted(place))
+    assert list(dispatcher.findings(lambda path: path != "a.py", {})) == []
+    [finding] = dispatcher.findings(everything, {"XLA105": Severity.INFO})
+    assert finding.severity is Severity.INFO
+
+
+# -- whole runs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+def test_a_hazard_is_found_where_it_stands(project: Path) -> None:
+    (project / "step.py").write_text(HAZARD)
+    report = check(["."], Settings())
+    [finding] = report.findings
+    assert (finding.path, finding.span, finding.code) == ("step.py", Span(6, 8, 6, 31), "XLA101")
+    assert (finding.severity, finding.effect) == (Severity.ERROR, Effect.FAILS)
+    assert report.files_checked == 1
+
+
+def test_a_hazard_in_a_helper_that_names_no_tensorflow(project: Path) -> None:
+    (project / "helper.py").write_text("def halve(x):\n    if x > 10.0:\n        x = x / 2.0\n    return x\n")
+    (project / "main.py").write_text(
+        "import tensorflow as tf\nfrom helper import halve\n\n\n"
+        "@tf.function(jit_compile=True, autograph=False)\ndef step(x: tf.Tensor):\n    return halve(x)\n"
+    )
+    for paths in (["."], ["helper.py", "main.py"]):
+        [finding] = check(paths, Settings()).findings
+        assert (finding.path, finding.span.line) == ("helper.py", 2)
+        assert finding.context is not None
+        assert next(step.path for step in finding.context.trail) == "main.py"
+    # a file that is only imported is not reported on
+    assert check(["main.py"], Settings()).findings == ()
+
+
+def test_comments_and_settings_switch_findings_off(project: Path) -> None:
+    (project / "step.py").write_text(HAZARD.replace("10.0:", "10.0:  # xlalint: ignore[XLA101] measured"))
+    assert check(["."], Settings()).findings == ()
+    (project / "step.py").write_text(HAZARD)
+    assert check(["."], Settings(codes=frozenset(("XLA201",)))).findings == ()
+    ignores = ((PathPatterns(("step.py",), project), frozenset(("XLA101",))),)
+    assert check(["."], Settings(per_file_ignores=ignores)).findings == ()
+
+
+def test_unused_and_invalid_suppressions_are_findings(project: Path) -> None:
+    (project / "a.py").write_text("x = 1  # xlalint: ignore[XLA101]\ny = 2  # xlalint: ignore[XLA000]\n")
+    found = check(["."], Settings()).findings
+    assert [(finding.code, finding.span.line, finding.severity) for finding in found] == [
+        ("XLA901", 1, Severity.WARNING),
+        ("XLA902", 2, Severity.WARNING),
+    ]
+
+
+def test_broken_files_are_reported_and_the_rest_goes_on(project: Path) -> None:
+    (project / "a_syntax.py").write_text("import tensorflow\ndef (:\n")
+    (project / "b_bytes.py").write_bytes(b"import tensorflow\n'\xff'\n")
+    (project / "c_gone.py").symlink_to(project / "nowhere")
+    (project / "step.py").write_text(HAZARD)
+    report = check(["."], Settings())
+    assert [(finding.path, finding.code) for finding in report.findings] == [
+        ("a_syntax.py", "XLA900"),
+        ("b_bytes.py", "XLA903"),
+        ("c_gone.py", "XLA903"),
+        ("step.py", "XLA101"),
+    ]
+    assert report.findings[0].span.line == 2
+    assert [problem.path for problem in report.problems] == ["b_bytes.py", "c_gone.py"]
+    assert report.files_checked == 2

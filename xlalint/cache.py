@@ -1,0 +1,106 @@
+"""Results of earlier runs, by everything that they depend on. Data only, and worthless content is passed over.
+
+One run is one entry. Its key digests the tool, the settings and the checked files; files that were read because a
+checked one imports them are recorded in the entry and compared when it is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from .codes import rules_sources
+from .findings import Finding
+from .sources.text import UnreadableSource, digest_of, read_bytes
+
+_KEPT: Final = 32  # entries; the oldest go first
+_IGNORE_ALL: Final = "# Written by xlalint; may be deleted at any time.\n*\n"
+
+
+class Entry(msgspec.Struct, forbid_unknown_fields=True):
+    """The findings of a run, and the digests of the files that it read besides the checked ones."""
+
+    findings: tuple[Finding, ...]
+    imported: dict[str, str]
+
+    def holds(self) -> bool:
+        """Whether the imported files are what they were."""
+        return all(_digest(Path(path)) == digest for path, digest in self.imported.items())
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return digest_of(read_bytes(path))
+    except UnreadableSource:
+        return None
+
+
+class Cache:
+    """The entries in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def load(self, key: str) -> Entry | None:
+        """The entry of a run with this key, if there is a sound one."""
+        try:
+            entry = msgspec.json.decode(self._file(key).read_bytes(), type=Entry)
+        except (OSError, msgspec.DecodeError, RecursionError):  # absent, damaged or not ours: the run starts afresh
+            return None
+        return entry if entry.holds() else None
+
+    def store(self, key: str, entry: Entry) -> None:
+        """Write an entry; a folder that cannot be written only costs the next run its time.
+
+        So does an entry that cannot be (a path that is not Unicode).
+        """
+        with contextlib.suppress(OSError, UnicodeEncodeError):
+            if not self._folder.is_dir():
+                self._folder.mkdir(parents=True)
+                (self._folder / ".gitignore").write_text(_IGNORE_ALL, "utf-8")
+            _write_atomically(self._file(key), msgspec.json.encode(entry))
+            for old in sorted(self._folder.glob("*.json"), key=os.path.getmtime, reverse=True)[_KEPT:]:
+                old.unlink()
+
+    def _file(self, key: str) -> Path:
+        return self._folder / f"{key}.json"
+
+
+def _write_atomically(file: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        os.replace(name, file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def key_of(parts: Iterable[str]) -> str:
+    """The key of a run: the digest of the tool and of `parts`."""
+    digest = hashlib.blake2b(digest_size=20)
+    for part in (*_tool(), *parts):
+        digest.update(f"{len(part)}:{part}".encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
+
+
+def _tool() -> Iterable[str]:
+    """What the tool's own code is: every file of it, the parser's, and the Python that runs it."""
+    yield sys.version
+    parser = importlib.util.find_spec("libcst")
+    if parser is not None and parser.origin is not None:
+        yield f"{parser.origin} {os.stat(parser.origin).st_mtime_ns}"
+    own = Path(__file__).parent
+    for file in (*sorted(own.rglob("*.py")), *sorted(own.rglob("*.json")), *rules_sources()):
+        yield f"{file} {digest_of(file.read_bytes())}"

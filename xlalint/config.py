@@ -1,0 +1,362 @@
+"""The settings of a run: defaults, `[tool.xlalint]`, `--config KEY=VALUE`, the command line; the last one wins."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, get_args
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from .codes import SelectorError, codes_of, rule_names, suggestion
+from .findings import Severity
+from .requirements import keras_of, keras_of_project
+from .sources.discovery import DEFAULT_EXCLUDE, PathPatterns, is_pattern
+
+OutputFormat = Literal["full", "concise", "json"]
+Level = Literal["error", "warning", "info"]
+OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
+LEVELS: Final[tuple[str, ...]] = get_args(Level)
+
+_CHOICES: Final[dict[str, tuple[object, ...]]] = {
+    "output-format": OUTPUT_FORMATS,
+    "fail-on": LEVELS,
+    "severity": LEVELS,
+    "keras": (2, 3),
+}
+# What msgspec calls the types, and what TOML does.
+_TOML_TYPES: Final = {
+    "array": "a list",
+    "bool": "true or false",
+    "float": "a float",
+    "int": "an integer",
+    "object": "a table",
+    "str": "a string",
+}
+
+DEFAULT_CACHE_DIR: Final = ".xlalint_cache"
+_ROOT_MARKS: Final = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
+
+
+class ConfigurationError(Exception):
+    """A setting that cannot be used; the message is one line that says which, where and why."""
+
+
+_Selectors = list[Annotated[str, Meta(description="A code (XLA201), a prefix of codes (XLA2), a name, or ALL.")]]
+
+
+class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+    """The settings of `[tool.xlalint]` in pyproject.toml."""
+
+    select: Annotated[_Selectors, Meta(description="The rules to run. Default: all.")] | UnsetType = UNSET
+    extend_select: Annotated[_Selectors, Meta(description="Rules to run besides `select`.")] | UnsetType = UNSET
+    ignore: Annotated[_Selectors, Meta(description="Rules not to run.")] | UnsetType = UNSET
+    exclude: (
+        Annotated[list[str], Meta(description="Paths not to check, in .gitignore syntax; replaces the defaults.")]
+        | UnsetType
+    ) = UNSET
+    extend_exclude: Annotated[list[str], Meta(description="Paths not to check, besides `exclude`.")] | UnsetType = UNSET
+    per_file_ignores: (
+        Annotated[dict[str, _Selectors], Meta(description="Rules not reported in the files that a pattern matches.")]
+        | UnsetType
+    ) = UNSET
+    output_format: Annotated[OutputFormat, Meta(description="How findings are printed.")] | UnsetType = UNSET
+    fail_on: Annotated[Level, Meta(description="The least severity that makes the exit code 1.")] | UnsetType = UNSET
+    severity: (
+        Annotated[dict[str, Level], Meta(description="A severity for all findings of the rules that a selector names.")]
+        | UnsetType
+    ) = UNSET
+    include_host: (
+        Annotated[bool, Meta(description="Also report code that only runs eagerly on the host.")] | UnsetType
+    ) = UNSET
+    keras: (
+        Annotated[
+            Literal[2, 3],
+            Meta(description="The Keras that runs the code; 2 converts `call` with AutoGraph, 3 does not."),
+        ]
+        | UnsetType
+    ) = UNSET
+    tensorflow: (
+        Annotated[str, Meta(description="The TensorFlow version that runs the code.", pattern=r"^\d+(\.\d+)*$")]
+        | UnsetType
+    ) = UNSET
+    jobs: Annotated[int, Meta(description="Processes that analyse; 0 lets xlalint choose.", ge=0)] | UnsetType = UNSET
+    cache_dir: (
+        Annotated[str, Meta(description="Where results are kept, inside the project.", min_length=1)] | UnsetType
+    ) = UNSET
+    force_exclude: (
+        Annotated[bool, Meta(description="Exclude files that are named on the command line, too.")] | UnsetType
+    ) = UNSET
+
+
+KEYS: Final = FileSettings.__struct_encode_fields__  # as written in TOML
+_FIELDS: Final = dict(zip(KEYS, FileSettings.__struct_fields__, strict=True))
+
+
+_DEFAULTS: Final[dict[str, Any]] = {
+    "select": ["ALL"],
+    "extend-select": [],
+    "ignore": [],
+    "exclude": list(DEFAULT_EXCLUDE),
+    "extend-exclude": [],
+    "per-file-ignores": {},
+    "output-format": "full",
+    "fail-on": "warning",
+    "severity": {},
+    "include-host": False,
+    "keras": None,
+    "tensorflow": None,
+    "jobs": 0,
+    "cache-dir": DEFAULT_CACHE_DIR,
+    "force-exclude": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run goes by, every selector resolved to codes; without arguments the defaults, and no cache.
+
+    `shown`: every key with its value and where that was written, for `--show-settings`.
+    """
+
+    codes: frozenset[str] = field(default_factory=lambda: frozenset(rule_names()))
+    exclude: PathPatterns = field(default_factory=lambda: PathPatterns(DEFAULT_EXCLUDE, Path.cwd()))
+    force_exclude: bool = False
+    per_file_ignores: tuple[tuple[PathPatterns, frozenset[str]], ...] = ()
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    output_format: str = "full"
+    fail_on: Severity = Severity.WARNING
+    include_host: bool = False
+    keras: int | None = None
+    tensorflow: str | None = None
+    jobs: int = 0
+    cache_dir: Path | None = None
+    shown: tuple[tuple[str, Any, str], ...] = ()
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of `[tool.xlalint]`."""
+    found = msgspec.json.schema(FileSettings)
+    inner = found["$defs"].pop(FileSettings.__name__)
+    for definition in inner["properties"].values():
+        definition.pop("default", None)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **inner,
+        "title": "[tool.xlalint]",
+        **({"$defs": found["$defs"]} if found["$defs"] else {}),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """Settings from one place. `base`: the folder that its patterns and paths are relative to."""
+
+    origin: str
+    base: Path
+    values: FileSettings
+    trusted: bool  # written by the person who runs the command, not by the code that is checked
+
+    def items(self) -> list[tuple[str, Any]]:
+        values = ((key, getattr(self.values, field)) for key, field in _FIELDS.items())
+        return [(key, value) for key, value in values if value is not UNSET]
+
+
+def load(
+    paths: Sequence[Path] = (),
+    *,
+    options: Mapping[str, Any] | None = None,
+    config: Sequence[str] = (),
+    isolated: bool = False,
+) -> Settings:
+    """The settings of a run over `paths` from the working directory.
+
+    `options`: TOML key -> value as given by the command line's own options; `config`: the values of `--config`.
+    """
+    here = Path.cwd()
+    files = [text for text in config if _is_file_argument(text)]
+    if len(files) > 1:
+        raise ConfigurationError("--config names more than one file")
+    if files and isolated:
+        raise ConfigurationError("--config FILE and --isolated exclude each other")
+    found = None if isolated or files else _nearest_pyproject(here)
+    file = Path(files[0]).absolute() if files else found
+    layers = []
+    if file is not None and (table := _table_of(file, required=bool(files))) is not None:
+        layers.append(_Layer(_shown(file), file.parent, _checked(table, _shown(file)), trusted=bool(files)))
+    layers += [
+        _Layer("--config", here, _checked(_parse_override(text), f"--config {text}"), trusted=True)
+        for text in config
+        if text not in files
+    ]
+    layers.append(_Layer("command line", here, _checked(options or {}, "command line"), trusted=True))
+    return _settle(layers, found.parent if found else _root(here), paths)
+
+
+def _is_file_argument(text: str) -> bool:
+    return "=" not in text or Path(text).is_file()
+
+
+def _shown(path: Path) -> str:
+    relative = os.path.relpath(path)
+    return relative if not relative.startswith(os.pardir) else str(path)
+
+
+def _nearest_pyproject(start: Path) -> Path | None:
+    """The nearest pyproject.toml upward that speaks of xlalint."""
+    candidates = (folder / "pyproject.toml" for folder in (start, *start.parents))
+    return next((file for file in candidates if file.is_file() and _mentions_xlalint(file)), None)
+
+
+def _mentions_xlalint(file: Path) -> bool:
+    try:
+        return b"xlalint" in file.read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"{_shown(file)}: {error.strerror}") from error
+
+
+def _root(here: Path) -> Path:
+    """The folder that the project fills: the nearest that looks like a project's."""
+    folders = (here, *here.parents)
+    return next((folder for folder in folders if any((folder / mark).exists() for mark in _ROOT_MARKS)), here)
+
+
+def _table_of(file: Path, *, required: bool) -> dict[str, Any] | None:
+    """`[tool.xlalint]` of a TOML file."""
+    import tomllib
+
+    try:
+        content = tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"{_shown(file)}: {error.strerror}") from error
+    except ValueError as error:  # not UTF-8, or not TOML
+        raise ConfigurationError(f"{_shown(file)}: {error}") from error
+    tool = content.get("tool", {})
+    table = tool.get("xlalint") if isinstance(tool, dict) else None
+    if table is None:
+        if required:
+            raise ConfigurationError(f"{_shown(file)}: there is no [tool.xlalint] in it")
+        return None
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{_shown(file)}: tool.xlalint must be a table")
+    return table
+
+
+def _parse_override(text: str) -> dict[str, Any]:
+    import tomllib
+
+    key, _, value = text.partition("=")
+    try:
+        parsed = tomllib.loads(text)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"--config {text}: {value.strip() or 'nothing'} is not a TOML value (strings need quotes)"
+        ) from error
+    if list(parsed) != [key.strip()]:
+        raise ConfigurationError(f"--config {text}: expected KEY=VALUE with one of the keys of [tool.xlalint]")
+    return parsed
+
+
+def _checked(table: Mapping[str, Any], origin: str) -> FileSettings:
+    """`table` with every key and type checked."""
+    for key in table:
+        if key not in _FIELDS:
+            raise ConfigurationError(f"{origin}: unknown setting {key!r}{suggestion(key, KEYS)}")
+    try:
+        return msgspec.convert(dict(table), FileSettings)
+    except msgspec.ValidationError as error:
+        message, _, where = str(error).partition(" - at `$.")
+        place = where.rstrip("`")
+        choices = _CHOICES.get(place.partition("[")[0])
+        if choices and message.startswith("Invalid enum value"):
+            message = f"expected one of {', '.join(map(str, choices))}"
+        message = re.sub(r"`(\w+)`", lambda match: _TOML_TYPES.get(match[1], match[1]), message)
+        raise ConfigurationError(f"{origin}: {place}: {message[:1].lower()}{message[1:]}") from error
+
+
+class _Merged:
+    """One value for each key: that of the last layer that has it, else the default."""
+
+    def __init__(self, layers: Sequence[_Layer], root: Path) -> None:
+        self._root = root
+        self._chosen = {key: (value, layer) for layer in layers for key, value in layer.items()}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._chosen[key][0] if key in self._chosen else _DEFAULTS[key]
+
+    def origin(self, key: str) -> str:
+        return self._chosen[key][1].origin if key in self._chosen else "default"
+
+    def base(self, *keys: str) -> Path:
+        """The folder that the patterns of the first key that is set are relative to."""
+        return next((self._chosen[key][1].base for key in keys if key in self._chosen), self._root)
+
+    def codes(self, key: str, selectors: Iterable[str] | None = None) -> frozenset[str]:
+        try:
+            return codes_of(self[key] if selectors is None else selectors)
+        except SelectorError as error:
+            raise ConfigurationError(f"{self.origin(key)}: {key}: {error}") from error
+
+    def patterns(self, key: str) -> tuple[str, ...]:
+        for pattern in self[key]:
+            if set(pattern) & set("!\\[") and not is_pattern(pattern):
+                raise ConfigurationError(f"{self.origin(key)}: {key}: {pattern!r} is not a .gitignore pattern")
+        return tuple(self[key])
+
+    def cache_dir(self) -> Path:
+        if "cache-dir" not in self._chosen:
+            return self._root / DEFAULT_CACHE_DIR
+        value, layer = self._chosen["cache-dir"]
+        folder: Path = layer.base / value
+        # The checked code's own settings must not make the linter write elsewhere.
+        if not layer.trusted and not folder.resolve().is_relative_to(self._root.resolve()):
+            raise ConfigurationError(f"{layer.origin}: cache-dir: {value!r} is outside the project")
+        return folder
+
+
+def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Settings:
+    merged = _Merged(layers, root)
+    keras, keras_origin = _keras(merged, paths or [root])
+    severities = {
+        code: Severity[level.upper()]
+        for selector, level in merged["severity"].items()
+        for code in merged.codes("severity", [selector])
+    }
+    ignore_base = merged.base("per-file-ignores")
+    merged.patterns("per-file-ignores")
+    shown = {key: (merged[key], merged.origin(key)) for key in _DEFAULTS} | {"keras": (keras, keras_origin)}
+    return Settings(
+        codes=(merged.codes("select") | merged.codes("extend-select")) - merged.codes("ignore"),
+        exclude=PathPatterns(
+            merged.patterns("exclude") + merged.patterns("extend-exclude"), merged.base("exclude", "extend-exclude")
+        ),
+        force_exclude=merged["force-exclude"],
+        per_file_ignores=tuple(
+            (PathPatterns((pattern,), ignore_base), merged.codes("per-file-ignores", selectors))
+            for pattern, selectors in merged["per-file-ignores"].items()
+        ),
+        severities=severities,
+        output_format=merged["output-format"],
+        fail_on=Severity[merged["fail-on"].upper()],
+        include_host=merged["include-host"],
+        keras=keras,
+        tensorflow=merged["tensorflow"],
+        jobs=merged["jobs"],
+        cache_dir=merged.cache_dir(),
+        shown=tuple((key, value, origin) for key, (value, origin) in shown.items()),
+    )
+
+
+def _keras(merged: _Merged, paths: Sequence[Path]) -> tuple[int | None, str]:
+    """The Keras that runs the code and where that is written; None leaves it to the imports."""
+    if merged["keras"] is not None:
+        return merged["keras"], merged.origin("keras")
+    if (version := merged["tensorflow"]) is not None:
+        return keras_of([f"tensorflow=={version}"]), f"tensorflow = {version!r}"
+    if (found := keras_of_project(paths)) is not None:
+        return found[0], f"requirements in {_shown(Path(found[1]))}"
+    return None, "default"

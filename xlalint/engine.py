@@ -1,0 +1,233 @@
+"""A run: from paths and settings to a report. What is heavy is imported only when the cache has no answer."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from .cache import Cache, Entry, key_of
+from .codes import INVALID_SUPPRESSION, SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, rule_names
+from .config import Settings
+from .findings import Finding, Problem, Report, Severity, Span
+from .sources.discovery import FileToCheck, discover
+from .sources.suppressions import names_rules, suppressions_of
+from .sources.text import (
+    Source,
+    UnreadableSource,
+    digest_of,
+    display_path,
+    may_matter,
+    read_bytes,
+    read_source,
+    recorded_reads,
+    source_of,
+)
+
+_START: Final = Span(1, 1, 1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Stdin:
+    """Source text that was piped in, and the file that it stands for."""
+
+    path: Path
+    data: bytes
+
+
+@dataclass(slots=True)
+class _Input:
+    """What was read of the checked files, by the path that reports show.
+
+    `sources` holds those that can matter: that name TensorFlow or Keras, or hold a suppression to account for.
+    """
+
+    files: list[FileToCheck]
+    problems: list[Problem]
+    digests: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, Source] = field(default_factory=dict)
+    analysed: list[Source] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, file: FileToCheck, data: bytes) -> None:
+        """Take in one file's content."""
+        matters = may_matter(data)
+        if matters or b"xlalint" in data:
+            source = source_of(data, file.path, file.display)
+            self.sources[file.display] = source
+            if matters:
+                self.analysed.append(source)
+        self.digests[file.display] = digest_of(data)
+
+    def fail(self, file: FileToCheck, message: str) -> None:
+        """Note that a file cannot be read: a finding about the file, and a problem of the run."""
+        self.findings.append(_own(UNREADABLE_FILE, file.display, _START, message, Severity.ERROR))
+        self.problems.append(Problem(file.display, message))
+
+
+def check(paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None = None) -> Report:
+    """Lint files and folders (or the text of `stdin`) and report."""
+    inputs = _read(paths, settings, stdin)
+    cache = Cache(settings.cache_dir) if settings.cache_dir else None
+    key = key_of(_key_parts(inputs, settings)) if cache else ""
+    entry = cache.load(key) if cache else None
+    if entry is None:
+        entry = _analyse(inputs, settings)
+        if cache:
+            cache.store(key, entry)
+    unreadable = _selected(inputs.findings, inputs, settings)
+    findings = sorted((*entry.findings, *unreadable), key=lambda finding: finding.sort_key)
+    return Report(tuple(findings), tuple(inputs.problems), len(inputs.digests))
+
+
+def files_to_check(paths: Sequence[str | Path], settings: Settings) -> tuple[list[FileToCheck], list[Problem]]:
+    """The files that a run over `paths` checks."""
+    return discover([Path(path) for path in paths], settings.exclude, force=settings.force_exclude)
+
+
+def _read(paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None) -> _Input:
+    contents: dict[Path, bytes] = {}
+    if stdin is None:
+        result = _Input(*files_to_check(paths, settings))
+    else:
+        path = Path(os.path.abspath(stdin.path))
+        excluded = settings.force_exclude and settings.exclude.covers_any_part(path)
+        result = _Input([] if excluded else [FileToCheck(path, display_path(path))], [])
+        contents[path] = stdin.data
+    for file in result.files:
+        try:
+            result.add(file, contents[file.path] if file.path in contents else read_bytes(file.path))
+        except UnreadableSource as error:
+            result.fail(file, str(error))
+    return result
+
+
+def _key_parts(inputs: _Input, settings: Settings) -> Iterator[str]:
+    """Everything that findings depend on, besides the tool and the files that are imported."""
+    yield os.getcwd()
+    yield ",".join(sorted(settings.codes))
+    yield repr((settings.include_host, settings.keras, settings.tensorflow, sorted(settings.severities.items())))
+    yield repr([(patterns, sorted(codes)) for patterns, codes in settings.per_file_ignores])
+    folders = {folder for source in inputs.analysed for folder in _import_folders(source.path)}
+    for folder in sorted(filter(Path.is_dir, folders)):  # standard input may stand for a file in a folder to come
+        yield str(folder)
+        yield from sorted(name for name in os.listdir(folder) if name.endswith(".py") or "." not in name)
+    for display, digest in inputs.digests.items():
+        yield display
+        yield digest
+
+
+def _import_folders(path: Path) -> Iterator[Path]:
+    """The folders whose listing decides what a file's imports mean: its own, those of its packages, the one above."""
+    yield path.parent
+    folder = path.parent
+    while (folder / "__init__.py").is_file() and folder != folder.parent:
+        folder = folder.parent
+        yield folder
+
+
+def _analyse(inputs: _Input, settings: Settings) -> Entry:
+    """Every finding of the readable files, after selection and suppression."""
+    found: list[Finding] = []
+    imported: dict[str, str] = {}
+    if inputs.analysed:
+        with _collector_off(), recorded_reads() as imported:
+            found = _run_rules(inputs, settings)
+    found = _selected(found, inputs, settings)
+    found = list(_after_comments(found, inputs, settings))
+    return Entry(tuple(sorted(found, key=lambda finding: finding.sort_key)), imported)
+
+
+def _run_rules(inputs: _Input, settings: Settings) -> list[Finding]:
+    """What the rules and the parser find."""
+    from .dispatch import Dispatcher
+    from .semantics.analysis import Options, analyse
+
+    dispatcher = Dispatcher.of_codes(settings.codes)
+    options = Options(keras=settings.keras, include_host=settings.include_host)
+    outcome = analyse(inputs.analysed, options, dispatcher.hear, dispatcher.wanted_apis)
+    shown = {str(file.path): file.display for file in inputs.files}
+    linted = shown.keys() | shown.values()
+    found = [_shown(finding, shown) for finding in dispatcher.findings(linted.__contains__, settings.severities)]
+    for trouble in outcome:
+        if trouble.path in linted:
+            span = Span(trouble.line, trouble.column, trouble.line, trouble.column + 1)
+            severity = settings.severities.get(SYNTAX_ERROR, Severity.ERROR)
+            path = shown.get(trouble.path, trouble.path)
+            found.append(_own(SYNTAX_ERROR, path, span, trouble.message, severity))
+    return list(dict.fromkeys(found))
+
+
+def _shown(finding: Finding, shown: dict[str, str]) -> Finding:
+    """With every path as reports show it: a file that was read by way of an import comes with its absolute one."""
+
+    def name(path: str) -> str:
+        return shown.get(path) or display_path(Path(path))
+
+    context = finding.context
+    if context is not None:
+        context = replace(context, trail=tuple(replace(step, path=name(step.path)) for step in context.trail))
+    notes = tuple(replace(note, path=name(note.path)) for note in finding.notes)
+    return replace(finding, path=name(finding.path), context=context, notes=notes)
+
+
+def _selected(findings: Iterable[Finding], inputs: _Input, settings: Settings) -> list[Finding]:
+    """Those whose rule is selected and not ignored for their file."""
+    paths = {file.display: file.path for file in inputs.files}
+    return [
+        finding
+        for finding in findings
+        if finding.code in settings.codes
+        and not any(
+            finding.code in codes and patterns.covers_any_part(paths[finding.path])
+            for patterns, codes in settings.per_file_ignores
+        )
+    ]
+
+
+def _after_comments(findings: Sequence[Finding], inputs: _Input, settings: Settings) -> Iterator[Finding]:
+    """Those that no comment suppresses, and what there is to say of the comments themselves."""
+    by_path: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    paths = {file.display: file.path for file in inputs.files}
+    for display in dict.fromkeys((*by_path, *inputs.sources)):
+        source = inputs.sources.get(display) or read_source(paths[display], display)
+        here = by_path.get(display, [])
+        if not here and not names_rules(source.text):
+            continue
+        suppressions = suppressions_of(source.text)
+        yield from [finding for finding in here if not suppressions.suppress(finding)]
+        about = [
+            _own(INVALID_SUPPRESSION, display, misuse.span, misuse.message, Severity.WARNING)
+            for misuse in suppressions.misuses
+        ]
+        about += [
+            _own(UNUSED_SUPPRESSION, display, entry.span, message, Severity.WARNING)
+            for entry, message in suppressions.unused(settings.codes)
+        ]
+        about = [
+            replace(finding, severity=settings.severities.get(finding.code, finding.severity)) for finding in about
+        ]
+        yield from (f for f in _selected(about, inputs, settings) if not suppressions.suppress(f))
+
+
+def _own(code: str, path: str, span: Span, message: str, severity: Severity) -> Finding:
+    """A finding of the linter about its own work: without effect or context."""
+    return Finding(path, span, code, rule_names()[code], severity, None, message)
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """Trees are large, have no cycles to free while they are built, and would be searched for them again and again."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()

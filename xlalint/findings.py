@@ -1,0 +1,122 @@
+"""What the linter reports: the vocabulary that rules fill in and reports print. Standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+
+class Severity(IntEnum):
+    """How much a finding matters; the order is the order of `--fail-on`."""
+
+    INFO = 1
+    WARNING = 2
+    ERROR = 3
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+class Effect(StrEnum):
+    """What XLA does with the flagged code (DESIGN: a finding has an effect, not only a code)."""
+
+    FAILS = "fails"  # an error while tracing or compiling
+    DIVERGES = "diverges"  # compiles, and the result differs from eager
+    RECOMPILES = "recompiles"  # one compilation for every value or every shape
+    TPU = "tpu"  # fine here, breaks or misbehaves on a TPU
+    NAMED = "named"  # the rules of XLA forbid it, this TensorFlow compiles it
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of source: 1-based lines, 1-based columns in code points, the end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place that explains a finding: a consumer, the other end, an `elif` on the same value."""
+
+    path: str
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrailStep:
+    """One frame between the compiled entry point and the flagged line: where `name` is entered or called."""
+
+    path: str
+    line: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingContext:
+    """How the flagged code is reached. `kind`: `xla`, `graph`, `open`, `host` (DESIGN, section 2)."""
+
+    kind: str
+    autograph: bool
+    trail: tuple[TrailStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of `span` by `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A rewrite. `safety`: `safe`, `unsafe` or `display`."""
+
+    safety: str
+    title: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place that must change. `cell` counts notebook cells from 1 and is None in a plain file."""
+
+    path: str
+    span: Span
+    code: str
+    name: str
+    severity: Severity
+    effect: Effect | None
+    message: str
+    context: FindingContext | None = None
+    help: str | None = None
+    notes: tuple[Note, ...] = ()
+    fix: Fix | None = None
+    cell: int | None = None
+    verdict: str | None = None
+
+    @property
+    def sort_key(self) -> tuple[str, int, Span, str]:
+        return (self.path, self.cell or 0, self.span, self.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What the tool itself could not do; any problem makes the exit code 2."""
+
+    path: str | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of a run, ready to print: findings in a stable order, and what went wrong."""
+
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...] = ()
+    files_checked: int = 0

@@ -1,0 +1,90 @@
+"""Each finding with its source, the way compilers show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from ..findings import Finding, Note, Report, Span
+from .terminal import SEVERITY_COLOURS, Paint, joined, laid_out, safe
+
+Lines = Callable[[str], Sequence[str]]
+"""The lines of a file by its path as reports show it; empty when it is gone."""
+
+_SHOWN: Final = 4  # lines of a span; the middle of a longer one is left out
+
+
+def full(report: Report, paint: Paint, lines: Lines) -> str:
+    """All findings, an empty line after each."""
+    return "".join(joined([*_Frame(finding, paint, lines).render(), ""]) for finding in report.findings)
+
+
+class _Frame:
+    """One finding: heading, source, notes, how it is reached, what to write instead."""
+
+    def __init__(self, finding: Finding, paint: Paint, lines: Lines) -> None:
+        self._finding, self._paint, self._lines = finding, paint, lines
+        last = max((finding.span.end_line, *(note.span.end_line for note in finding.notes)))
+        self._margin = len(str(last))
+
+    def render(self) -> Iterator[str]:
+        finding, paint = self._finding, self._paint
+        colour = SEVERITY_COLOURS[finding.severity]
+        title = paint(f"{finding.severity.label}[{finding.code}]", "bold", colour)
+        yield f"{title} {paint(finding.name, 'bold')}: {safe(finding.message)}"
+        yield from self._source(finding.path, finding.span, "^", colour, finding.cell)
+        for note in finding.notes:
+            yield from self._note(note)
+        context = finding.context
+        if context is not None and context.trail:
+            steps = (f"`{safe(step.name)}` ({safe(step.path)}:{step.line})" for step in context.trail)
+            yield from self._attached("reached", "\n-> ".join(steps))
+        if finding.help:
+            yield from self._attached("help", finding.help)
+        yield from self._attached("more", f"xlalint explain {finding.code}")
+
+    def _note(self, note: Note) -> Iterator[str]:
+        yield f"{' ' * self._margin} {self._paint('note', 'bold', 'cyan')}: {safe(note.text)}"
+        yield from self._source(note.path, note.span, "-", "cyan")
+
+    def _attached(self, label: str, text: str) -> Iterator[str]:
+        """A line hung under the source; what follows its first line is aligned with it, so code keeps its shape."""
+        first, *rest = safe(text, keep_lines=True).split("\n")
+        yield f"{' ' * self._margin} {self._rule('=')} {self._paint(label, 'bold')}: {first}"
+        indent = " " * (self._margin + 3 + len(f"{label}: "))
+        yield from (f"{indent}{line}".rstrip() for line in rest)
+
+    def _rule(self, sign: str) -> str:
+        return self._paint(sign, "bold", "blue")
+
+    def _source(self, path: str, span: Span, mark: str, colour: str, cell: int | None = None) -> Iterator[str]:
+        margin = " " * self._margin
+        place = f"{safe(path)}:{f'cell {cell}:' if cell else ''}{span.line}:{span.column}"
+        yield f"{margin}{self._rule('-->')} {place}"
+        source = self._lines(path)
+        if not 1 <= span.line <= span.end_line <= len(source):
+            return  # the file has changed or gone since it was read
+        yield f"{margin} {self._rule('|')}"
+        for number in _numbers(span):
+            if number is None:
+                yield f"{margin} {self._rule('...')}"
+                continue
+            text = source[number - 1]
+            shown, columns = laid_out(text)
+            blank = len(text) - len(text.lstrip())
+            first = span.column - 1 if number == span.line else blank
+            last = span.end_column - 1 if number == span.end_line else len(text.rstrip())
+            start, end = columns[min(first, len(text))], columns[min(max(last, first), len(text))]
+            yield f"{self._rule(f'{number:>{self._margin}} |')} {shown.rstrip()}".rstrip()
+            marks = self._paint(mark * max(end - start, 1), "bold", colour)
+            yield f"{margin} {self._rule('|')} {' ' * start}{marks}"
+        yield f"{margin} {self._rule('|')}"
+
+
+def _numbers(span: Span) -> Iterator[int | None]:
+    """The line numbers to show, None for what is left out."""
+    numbers = range(span.line, span.end_line + 1)
+    if len(numbers) <= _SHOWN:
+        yield from numbers
+    else:
+        yield from (*numbers[:2], None, numbers[-1])

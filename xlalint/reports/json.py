@@ -1,0 +1,75 @@
+"""The report as data. The keys are a contract: programs read them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ..findings import Edit, Finding, FindingContext, Fix, Note, Report, Span
+from .summary import counts
+
+VERSION = 1
+
+
+def json_report(report: Report) -> str:
+    """The whole report as one JSON object, ASCII only."""
+    codes: dict[str, int] = {}
+    for finding in report.findings:
+        codes[finding.code] = codes.get(finding.code, 0) + 1
+    content = {
+        "version": VERSION,
+        "findings": [_finding(finding) for finding in report.findings],
+        "errors": [{"path": problem.path, "message": problem.message} for problem in report.problems],
+        "summary": {
+            "files_checked": report.files_checked,
+            "files_with_findings": len({finding.path for finding in report.findings}),
+            "findings": len(report.findings),
+            "severities": {severity.label: number for severity, number in counts(report).items()},
+            "codes": dict(sorted(codes.items())),
+        },
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "path": finding.path,
+        "cell": finding.cell,
+        **_span(finding.span),
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.label,
+        "effect": finding.effect,
+        "message": finding.message,
+        "help": finding.help,
+        "notes": [_note(note) for note in finding.notes],
+        "context": None if finding.context is None else _context(finding.context),
+        "fix": None if finding.fix is None else _fix(finding.fix),
+        "verdict": finding.verdict,
+    }
+
+
+def _span(span: Span) -> dict[str, int]:
+    return {
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {"path": note.path, **_span(note.span), "text": note.text}
+
+
+def _context(context: FindingContext) -> dict[str, Any]:
+    trail = [{"path": step.path, "line": step.line, "name": step.name} for step in context.trail]
+    return {"kind": context.kind, "autograph": context.autograph, "trail": trail}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {"safety": fix.safety, "title": fix.title, "edits": [_edit(edit) for edit in fix.edits]}
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    return {**_span(edit.span), "text": edit.text}

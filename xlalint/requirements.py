@@ -1,0 +1,165 @@
+"""Which Keras a project runs on, read from what it requires: never imported, never executed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+_REQUIREMENT: Final = re.compile(
+    r"\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^]]*\])?\s*\(?(?P<bounds>[^;#@)]*)\)?", re.ASCII
+)
+_BOUND: Final = re.compile(r"(?P<sign><=|>=|==|~=|<|>)=?\s*(?P<version>\d+(?:\.\d+)*)")
+_NORMAL: Final = re.compile(r"[-_.]+")
+
+# The distributions that bring TensorFlow; the GPU one stopped at 2.12.
+_TENSORFLOW: Final = frozenset(("tensorflow", "tensorflow-cpu", "tensorflow-macos", "tensorflow-intel"))
+_KERAS_2_ONLY: Final = frozenset(("tf-keras", "tf-keras-nightly", "tensorflow-gpu"))
+_KERAS_3_ARRIVED: Final = (2, 16)  # TensorFlow 2.16 is the first whose `tf.keras` is Keras 3
+
+
+def keras_of_project(paths: Iterable[Path]) -> tuple[int, str] | None:
+    """The Keras that the project around the first telling path requires, and where that is written."""
+    for path in paths:
+        for folder in _upward(path if path.is_dir() else path.parent):
+            files = list(_requirement_files(folder))
+            for file, read in files:
+                if (found := keras_of(_requirements(file, read))) is not None:
+                    return found, str(file)
+            if files or (folder / ".git").exists():
+                break
+    return None
+
+
+def keras_of(requirements: Iterable[str]) -> int | None:
+    """2 or 3 as far as the requirements decide it."""
+    verdicts = {verdict for text in requirements if (verdict := _verdict(text)) is not None}
+    return min(verdicts, default=None)  # what works with Keras 2 too must keep Keras 2's promises
+
+
+def _verdict(requirement: str) -> int | None:
+    match = _REQUIREMENT.match(requirement)
+    if match is None:
+        return None
+    name = _NORMAL.sub("-", match["name"]).lower()
+    bounds = [(bound["sign"], _version(bound["version"])) for bound in _BOUND.finditer(match["bounds"])]
+    if name in _KERAS_2_ONLY:
+        return 2
+    if name in _TENSORFLOW:
+        return _side(bounds, _KERAS_3_ARRIVED)
+    return _side(bounds, (3,)) if name == "keras" else None
+
+
+def _side(bounds: Sequence[tuple[str, tuple[int, ...]]], border: tuple[int, ...]) -> int | None:
+    """2 when every allowed version lies below `border`, 3 when every one lies at or above it, else None."""
+    for sign, version in bounds:
+        match sign:
+            case "<" if _padded(version) <= _padded(border):
+                return 2
+            case "<=" if _padded(version) < _padded(border):
+                return 2
+            case ">=" | ">" if _padded(version) >= _padded(border):
+                return 3
+            case "==" | "~=":
+                # `==2.15.*` and `~=2.15.0` pin a prefix; `~=2.15` and `==2.*` pin only the 2, which decides nothing
+                pinned = version[:-1] if sign == "~=" else version
+                known = min(len(pinned), len(border))
+                if pinned[:known] != border[:known]:
+                    return 2 if pinned[:known] < border[:known] else 3
+                if known == len(border):
+                    return 3
+    return None
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(".")))
+
+
+def _padded(version: tuple[int, ...]) -> tuple[int, ...]:
+    return (*version, 0, 0, 0, 0)[:4]
+
+
+def _upward(folder: Path) -> Iterator[Path]:
+    absolute = folder.absolute()
+    yield absolute
+    yield from absolute.parents
+
+
+def _requirement_files(folder: Path) -> Iterator[tuple[Path, Callable[[str], Iterable[str]]]]:
+    """The files of a folder that state requirements, and how to read each."""
+    for name, read in _READERS.items():
+        if (folder / name).is_file():
+            yield folder / name, read
+    for file in sorted(folder.glob("requirements*.txt")):
+        yield file, str.splitlines
+    package = _NORMAL.sub("_", folder.name)
+    for place, pattern in ((folder, "*.dist-info"), (folder.parent, f"{package}-*.dist-info")):
+        for info in sorted(place.glob(pattern)):
+            if (info / "METADATA").is_file():
+                yield info / "METADATA", _metadata
+
+
+def _requirements(file: Path, read: Callable[[str], Iterable[str]]) -> list[str]:
+    """The requirement strings in `file`; a file that cannot be read or parsed states nothing."""
+    try:
+        return list(read(file.read_text("utf-8")))
+    except (OSError, ValueError, SyntaxError, RecursionError):
+        return []
+
+
+def _pyproject(text: str) -> Iterator[str]:
+    import tomllib
+
+    yield from _strings(tomllib.loads(text).get("project", {}), ("dependencies", "optional-dependencies"))
+
+
+def _strings(table: Any, keys: Sequence[str]) -> Iterator[str]:
+    """Every string in the values of `keys`, at any depth."""
+    pending = [table[key] for key in keys if key in table] if isinstance(table, dict) else []
+    while pending:
+        match pending.pop():
+            case str(text):
+                yield text
+            case list(items):
+                pending.extend(items)
+            case dict(entries):
+                pending.extend(entries.values())
+
+
+def _setup_py(text: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Constant(value=str(value)) if "\n" not in value:
+                yield value
+
+
+def _setup_cfg(text: str) -> Iterator[str]:
+    import configparser
+
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read_string(text)
+    except configparser.Error as error:
+        raise ValueError(str(error)) from error
+    if parser.has_section("options"):
+        yield from parser["options"].get("install_requires", "").splitlines()
+    if parser.has_section("options.extras_require"):
+        for value in parser["options.extras_require"].values():
+            yield from value.splitlines()
+
+
+def _metadata(text: str) -> Iterator[str]:
+    head = text.partition("\n\n")[0]
+    for line in head.splitlines():
+        key, _, value = line.partition(":")
+        if key == "Requires-Dist":
+            yield value
+
+
+_READERS: Final[dict[str, Callable[[str], Iterable[str]]]] = {
+    "pyproject.toml": _pyproject,
+    "setup.cfg": _setup_cfg,
+    "setup.py": _setup_py,
+}

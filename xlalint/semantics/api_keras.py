@@ -1,0 +1,101 @@
+"""What Keras's classes are, and which of their methods Keras runs where XLA may compile them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+# The part of a path that tells the kind of the classes in it.
+_NAMESPACES: Final = {
+    "layers": "layer",
+    "rnn_cell": "layer",
+    "models": "model",
+    "losses": "loss",
+    "metrics": "metric",
+    "callbacks": "callback",
+    "optimizers": "optimizer",
+    "schedules": "schedule",
+    "initializers": "initializer",
+    "regularizers": "regularizer",
+    "constraints": "constraint",
+}
+
+# Libraries whose classes derive from Keras's as their paths say.
+_PACKAGES: Final = frozenset(
+    (
+        "keras",
+        "keras_cv",
+        "keras_hub",
+        "keras_nlp",
+        "spektral",
+        "tensorflow_addons",
+        "tensorflow_recommenders",
+        "tf",
+        "tfp",
+    )
+)
+
+# Classes whose path says nothing, or something else.
+_EXACT: Final[Mapping[str, str | None]] = {
+    "keras.Functional": "model",
+    "keras.Model": "model",
+    "keras.Sequential": "model",
+    "keras.experimental.LinearModel": "model",
+    "keras.experimental.WideDeepModel": "model",
+    "keras.layers.InputSpec": None,
+    "keras.losses.Reduction": None,
+    "transformers.TFPreTrainedModel": "model",
+    "transformers.modeling_tf_utils.TFPreTrainedModel": "model",
+}
+
+# Per kind, the methods that run inside a compiled step, and how a message names them.
+_ROLES: Final = {
+    "layer": ("call", "compute_mask"),
+    "model": (
+        "call",
+        "compute_mask",
+        "train_step",
+        "test_step",
+        "predict_step",
+        "compute_loss",
+        "compute_metrics",
+        "compute_own_metrics",
+    ),
+    "loss": ("call",),
+    "metric": ("update_state", "result"),
+    "optimizer": (
+        "update_step",
+        "apply_gradients",
+        "apply",
+        "_resource_apply_dense",
+        "_resource_apply_sparse",
+        "_resource_apply_sparse_duplicate_indices",
+    ),
+    "schedule": ("__call__",),
+    "regularizer": ("__call__",),
+    "constraint": ("__call__",),
+}
+
+
+@cache
+def kind_of(name: str) -> str | None:
+    """The kind of a Keras class by its canonical name: "layer", "model", ...; a model is not also a layer."""
+    if name in _EXACT:
+        return _EXACT[name]
+    root, *inner, last = name.split(".") if "." in name else (name, name)
+    if root not in _PACKAGES or not last[:1].isupper():
+        return None
+    return next((_NAMESPACES[part] for part in reversed(inner) if part in _NAMESPACES), None)
+
+
+def is_keras(name: str, kind: str) -> bool:
+    """Whether a canonical class name is Keras's own class of that kind."""
+    return kind_of(name) == kind
+
+
+@cache
+def keras_roles(kind: str) -> Mapping[str, str]:
+    """The methods of a kind of class that Keras runs where XLA may compile them, each with its description."""
+    article = "an" if kind[:1] in "aeiou" else "a"
+    return {method: f"`{method}` of {article} Keras {kind}" for method in _ROLES.get(kind, ())}

@@ -1,0 +1,585 @@
+"""What a call of the API returns, built from the result language of `api_tables`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from .api_keras import kind_of
+from .api_names import parameters
+from .api_tables import (
+    CAPITAL_FUNCTIONS,
+    CONFIGURATION,
+    DATA_NAMESPACES,
+    DATA_PARAMETERS,
+    DECIDING,
+    DTYPE_PARAMETERS,
+    NUMERIC,
+    NUMPY_MAKERS,
+    NUMPY_SCALARS,
+    POSITIONS,
+    REST,
+    RESULTS,
+    TENSOR_FIRST,
+    TENSOR_PARAMETERS,
+    VALUES_ALONE,
+)
+from .values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    Array,
+    Dependence,
+    Dict,
+    Nest,
+    OneOf,
+    Origin,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from .project import Place
+
+# Objects that hold tensors and are given where a tensor is expected.
+TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
+
+# Libraries whose capitalised names are classes worth to be known as such.
+_LIBRARIES: Final = frozenset(("tf", "keras", "tnp", "np"))
+
+_WIDTH: Final = ("bool", "int", "float", "complex")
+_CLASSES: Final = {
+    "bool": "bool",
+    "int": "int",
+    "uint": "int",
+    "qint": "int",
+    "quint": "int",
+    "float": "float",
+    "bfloat": "float",
+    "half": "float",
+    "double": "float",
+    "complex": "complex",
+    "str": "string",
+    "string": "string",
+}
+_PLAIN: Final[dict[str, Value]] = {
+    "none": NONE,
+    "static": STATIC,
+    "unknown": UNKNOWN,
+    "array": Array(),
+    "shape": Sequence("tuple", None, STATIC),
+    "dtype": ApiObject("tf.DType"),
+}
+_MADE: Final = {
+    "chance": "draws random numbers",
+    "data": "brings data in",
+    "variable": "makes a variable",
+    "bounded": "gives a bounded dynamic shape",
+    "layer": "computes a tensor",
+}
+
+
+# Rules that take a dtype over, but for these.
+_CHANGED: Final = {
+    "real": {"bool": "float", "int": "float"},
+    "count": {"bool": "int"},
+    "truth": {"bool": "float"},
+    "part": {"complex": "float"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function, or of a method of `owner`."""
+
+    name: str
+    arguments: Mapping[str, Value]
+    place: Place | None
+    owner: Value | None = None
+
+    def get(self, *names: str) -> Value | None:
+        """The argument under the first of these names that is given."""
+        return next((self.arguments[name] for name in names if name in self.arguments), None)
+
+    def here(self, what: str) -> Origin | None:
+        """The call as the origin of its result."""
+        return None if self.place is None else Origin(self.place, f"`{self.name.removesuffix('.__call__')}` {what}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What the arguments of a call bring into its result."""
+
+    dependence: Dependence = Dependence.STATIC
+    origin: Origin | None = None
+    bounded: Origin | None = None
+    carried: bool = False
+
+
+# -- looking up -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _by_name() -> dict[str, str]:
+    return {name: spec for spec, names in RESULTS.items() for name in names.split()}
+
+
+@cache
+def _by_namespace() -> dict[str, str]:
+    return {name: spec for spec, names in REST.items() for name in names.split()}
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The keys under which a table may hold a name, the most exact first."""
+    namespace, _, word = name.rpartition(".")
+    return (name, word) if namespace in NUMERIC else (name,)
+
+
+@cache
+def result_of(name: str) -> str:
+    """The result of a canonical name in the language of the tables."""
+    table = _by_name()
+    for key in words_of(name):
+        if key in table:
+            return table[key]
+    parts = name.split(".")
+    namespace = ".".join(parts[:2])
+    rest = _by_namespace().get(namespace, "")
+    if kind_of(name) or (parts[-1][:1].isupper() and parts[0] in _LIBRARIES and namespace not in CAPITAL_FUNCTIONS):
+        return f"@{name}"
+    return rest or {"tf": "?/?", "keras": "?/?", "tnp": "?/?", "math": "static"}.get(parts[0], "unknown")
+
+
+@cache
+def tensor_parameters(name: str) -> frozenset[str]:
+    """The parameters that in practice only receive tensors: evidence about an unknown argument."""
+    if name.startswith("np."):
+        return frozenset()
+    given = parameters(name) or ()
+    namespace, _, word = name.rpartition(".")
+    found = set(TENSOR_PARAMETERS.get(word, "").split() if namespace in NUMERIC else ()).intersection(given)
+    first_is = word in TENSOR_FIRST or "/reduce" in result_of(name)
+    if first_is and namespace in NUMERIC and given:
+        found.add(given[0])
+    if namespace in DATA_NAMESPACES:
+        found |= DATA_PARAMETERS.intersection(given)
+    return frozenset(found)
+
+
+# -- what goes in -----------------------------------------------------------------------------------------------------
+
+
+def leaves(value: Value | None) -> Iterator[Value]:
+    """Everything inside a structure of lists, tuples, dicts and alternatives."""
+    match value:
+        case None:
+            return
+        case OneOf(alternatives):
+            inner: Iterable[Value | None] = alternatives
+        case Sequence(_, items, element):
+            inner = (*(items or ()), element)
+        case Dict(entries, element):
+            inner = (*entries.values(), element)
+        case _:
+            yield value
+            return
+    for item in inner:
+        yield from leaves(item)
+
+
+def content(call: Call, names: Iterable[str] | None = None) -> _Content:
+    """The strongest dependence among the arguments (those of `names`), and what else they hand on."""
+    best, origin, bounded, carried = Dependence.STATIC, None, None, False
+    evidence = tensor_parameters(call.name)
+    given = [(name, value) for name, value in call.arguments.items() if names is None or name in names]
+    if call.owner is not None:
+        given.insert(0, ("", call.owner))
+    for name, value in given:
+        for leaf in leaves(value):
+            dependence, source = Dependence.STATIC, None
+            match leaf:
+                case Tensor():
+                    dependence, source = leaf.dependence, leaf.origin
+                    bounded = bounded or leaf.bounded
+                    carried = carried or leaf.carried
+                case Nest():
+                    dependence, source = leaf.dependence, leaf.origin
+                case Unknown() if name in evidence:
+                    dependence, source = Dependence.VALUE, call.here("takes a tensor")
+                case Unknown():
+                    dependence = Dependence.SHAPE
+                case ApiObject(api, payload=payload) if api in TENSOR_LIKE:
+                    dependence = Dependence.VALUE
+                    source = payload.origin if isinstance(payload, Tensor) else None
+                case _:
+                    continue
+            if dependence > best:
+                best, origin = dependence, source
+    return _Content(best, origin, bounded, carried and best is Dependence.VALUE)
+
+
+def _deciding(call: Call) -> list[Value]:
+    """The arguments that decide dtype and rank, in the order of the signature."""
+    word = call.name.rpartition(".")[2]
+    if chosen := DECIDING.get(word):
+        found = [call.arguments[name] for name in chosen.split() if name in call.arguments]
+        if found:
+            return found
+    order = parameters(call.name) or ()
+    names = [name for name in order if name in call.arguments]
+    names += [name for name in call.arguments if name not in order]
+    values = [call.arguments[name] for name in names if name not in CONFIGURATION]
+    return values if call.owner is None else [call.owner, *values]
+
+
+# -- dtype ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _class_of_name(name: str) -> str | None:
+    word = re.match(r"[a-z]*", name.rpartition(".")[2])
+    return _CLASSES.get(word[0]) if word else None
+
+
+def named_dtype(value: Value | None) -> str | None:
+    """The dtype class that a dtype argument names: `tf.int32`, `"int32"`, `x.dtype`, `bool`."""
+    match value:
+        case Api(name) | Static(str() as name):
+            return _class_of_name(name)
+        case ApiObject("tf.DType", payload=payload):
+            return named_dtype(payload)
+        case _:
+            return None
+
+
+def dtype_of(value: Value | None) -> str | None:
+    """The dtype class of a tensor made of this value."""
+    match value:
+        case Tensor(dtype=dtype) | Array(dtype=dtype):
+            return dtype
+        case Static(bool()):
+            return "bool"
+        case Static(int()):
+            return "int"
+        case Static(float()):
+            return "float"
+        case Static(complex()):
+            return "complex"
+        case Static(str() | bytes()):
+            return "string"
+        case Static(list() | tuple() as constant) if constant:
+            return _agreed(dtype_of(Static(item)) for item in constant)
+        case Sequence() | Dict():
+            return _agreed(map(dtype_of, leaves(value)))
+        case OneOf(alternatives):
+            return _agreed(dtype_of(option) for option in alternatives if option != NONE)
+        case ApiObject("tf.TensorArray", payload=payload):
+            return dtype_of(payload)
+        case _:
+            return None
+
+
+def _agreed(dtypes: Iterable[str | None]) -> str | None:
+    """The widest of these classes; unknown as soon as one is."""
+    found = set(dtypes)
+    if not found or None in found:
+        return None
+    if len(found) == 1:
+        return found.pop()
+    return max(found, key=_WIDTH.index) if found <= set(_WIDTH) else None
+
+
+def _promoted(call: Call, values: list[Value]) -> str | None:
+    """The dtype class of an operation on all these. TensorFlow takes the tensors' own; Keras and NumPy the widest."""
+    tensors = [value for value in values if not isinstance(value, Static)]
+    known = [dtype for value in tensors if (dtype := dtype_of(value))]
+    if call.name.startswith("tf.") and known:
+        return known[0]
+    known += [dtype for value in values if isinstance(value, Static) and (dtype := dtype_of(value))]
+    widest = _agreed(known)
+    certain = all(map(dtype_of, tensors))
+    return widest if certain or widest in ("float", "complex", "string") else None
+
+
+def _result_dtype(rule: str, call: Call, values: list[Value]) -> str | None:
+    for name in DTYPE_PARAMETERS:
+        if (explicit := call.arguments.get(name, NONE)) != NONE:
+            return named_dtype(explicit)
+    if rule == "?":
+        return None
+    if rule not in ("like", "promote", *_CHANGED):
+        return rule
+    several = rule == "promote" or (rule == "real" and len(values) > 1)
+    dtype = _promoted(call, values) if several else dtype_of(values[0] if values else None)
+    return _CHANGED.get(rule, {}).get(dtype or "", dtype)
+
+
+# -- rank -------------------------------------------------------------------------------------------------------------
+
+
+def rank_of(value: Value | None) -> int | None:
+    """The rank of a tensor made of this value."""
+    match value:
+        case Tensor(rank=rank):
+            return rank
+        case Static(list() | tuple() as constant):
+            inner = rank_of(Static(constant[0])) if constant else 0
+            return None if inner is None else inner + 1
+        case Static(constant) if constant is not None:
+            return 0
+        case Sequence(_, items, element):
+            inner = rank_of(items[0] if items else element) if items or element else 0
+            return None if inner is None else inner + 1
+        case OneOf(alternatives):
+            ranks = {rank_of(option) for option in alternatives if option != NONE}
+            return ranks.pop() if len(ranks) == 1 else None
+        case ApiObject("tf.TensorArray", payload=payload):
+            return rank_of(payload)
+        case _:
+            return None
+
+
+def length_of(value: Value | None) -> int | None:
+    """How many entries a shape or a list of axes has; 1 for a number."""
+    match value:
+        case Static(list() | tuple() as constant):
+            return len(constant)
+        case Static(int()):
+            return 1
+        case Sequence(_, items, _) if items is not None:
+            return len(items)
+        case Tensor(rank=0):
+            return 1
+        case _:
+            return None
+
+
+def _shifted(rank: int | None, by: int | None) -> int | None:
+    return None if rank is None or by is None or rank + by < 0 else rank + by
+
+
+_AXIS: Final = ("axis", "axes", "reduction_indices", "dim", "dimension")
+_KEEPDIMS: Final = ("keepdims", "keep_dims")
+
+
+def _reduced_rank(call: Call, values: list[Value]) -> int | None:
+    axis, keep = call.get(*_AXIS) or NONE, call.get(*_KEEPDIMS) or Static(False)
+    rank = rank_of(values[0] if values else None)
+    match keep:
+        case Static(True):
+            return rank
+        case Static(False | None):
+            return 0 if axis == NONE else _shifted(rank, -count if (count := length_of(axis)) is not None else None)
+        case _:
+            return None
+
+
+def _drops_first_axis(call: Call, values: list[Value]) -> bool:
+    """A reduction over everything, or over the first dimension, where a bounded one is."""
+    match call.get(*_AXIS):
+        case None | Static(None | 0):
+            return True
+        case Static(-1) if rank_of(values[0] if values else None) == 1:
+            return True
+        case Static(list() | tuple() as axes):
+            return 0 in axes
+        case Sequence(_, items, _):
+            return Static(0) in (items or ())
+        case _:
+            return False
+
+
+def _ranks(values: list[Value]) -> list[int | None]:
+    return [rank_of(value) for value in values if value != NONE]
+
+
+def _rank_all(call: Call, values: list[Value]) -> int | None:
+    given = [value for name, value in call.arguments.items() if name not in CONFIGURATION]
+    ranks = _ranks(given if call.owner is None else [call.owner, *given])
+    return None if not ranks or None in ranks else max(rank for rank in ranks if rank is not None)
+
+
+def _rank_gather(call: Call, values: list[Value]) -> int | None:
+    indices, axis = rank_of(call.get("indices", "ids")), call.get("axis")
+    if call.get("batch_dims") is not None:
+        return None
+    if call.name in ("keras.ops.take", "tnp.take") and axis in (None, NONE):
+        return indices
+    return _shifted(rank_of(values[0] if values else None), indices - 1 if indices is not None else None)
+
+
+def _rank_reshape(call: Call, values: list[Value]) -> int | None:
+    return length_of(call.get("shape", "dims", "newshape", "new_shape"))
+
+
+def _rank_squeeze(call: Call, values: list[Value]) -> int | None:
+    axis = length_of(call.get("axis", "squeeze_dims"))
+    return _shifted(rank_of(values[0] if values else None), -axis if axis is not None else None)
+
+
+def _rank_einsum(call: Call, values: list[Value]) -> int | None:
+    match call.get("equation", "subscripts"):
+        case Static(str() as equation) if "->" in equation and "..." not in equation:
+            return len(equation.partition("->")[2].replace(" ", ""))
+        case _:
+            return None
+
+
+def _rank_mask(call: Call, values: list[Value]) -> int | None:
+    mask = rank_of(call.get("mask"))
+    return _shifted(rank_of(values[0] if values else None), 1 - mask if mask is not None else None)
+
+
+_RANKS: Final = {
+    "same": lambda call, values: rank_of(values[0] if values else None),
+    "up": lambda call, values: _shifted(rank_of(values[0] if values else None), 1),
+    "down": lambda call, values: _shifted(rank_of(values[0] if values else None), -1),
+    "?": lambda call, values: None,
+    "all": _rank_all,
+    "reduce": _reduced_rank,
+    "gather": _rank_gather,
+    "reshape": _rank_reshape,
+    "squeeze": _rank_squeeze,
+    "einsum": _rank_einsum,
+    "mask": _rank_mask,
+}
+
+
+# -- what comes out ---------------------------------------------------------------------------------------------------
+
+
+def build(spec: str, call: Call) -> Value:
+    """The value that a result of the tables stands for in this call."""
+    if spec in _PLAIN:
+        return _PLAIN[spec]
+    if spec == "self":
+        return call.owner or UNKNOWN
+    if spec == "nest":
+        return Nest(Dependence.VALUE, content(call).origin or call.here("returns tensors"))
+    if spec == "leaf":
+        return _leaf(call)
+    if spec.startswith("@"):
+        return instance(spec[1:], call)
+    if ", " in spec:
+        return Sequence("tuple", tuple(build(part, call) for part in spec.split(", ")))
+    if spec.startswith("["):
+        return Sequence("list", None, build(spec[1:-1], call))
+    return tensor(spec, call)
+
+
+def instance(api: str, call: Call) -> ApiObject:
+    """A new object of a class, with what its methods and calls need to know of its making."""
+    payload: Value | None = None
+    match api.split("."):
+        case ["tf", "TensorArray"]:
+            payload = Tensor(Dependence.SHAPE, named_dtype(call.get("dtype")))
+        case ["tf", "data", *_, last] if last.endswith("Dataset"):
+            api, payload = "tf.data.Dataset", Nest(origin=call.here("brings data in"))
+        case ["tf", "data", *_, "Iterator"]:
+            payload = Nest(origin=call.here("brings data in"))
+        case ["keras", "layers", *_] if any(
+            call.get(name) not in (None, Static(False)) for name in ("return_state", "return_attention_scores")
+        ):
+            payload = Nest()
+        case ["keras", "losses", *_] if call.get("reduction") is not None:
+            payload = STATIC
+    return ApiObject(api, payload=payload)
+
+
+def _leaf(call: Call) -> Value:
+    found = [leaf for value in call.arguments.values() for leaf in leaves(value)]
+    inside = content(call)
+    if any(isinstance(leaf, Tensor | Nest) for leaf in found):
+        return Nest(inside.dependence, inside.origin)
+    return UNKNOWN if inside.dependence else STATIC
+
+
+def tensor(spec: str, call: Call) -> Tensor:
+    """The tensor that `dtype/rank/flag` stands for."""
+    dtype_rule, rank_rule, *flags = spec.split("/")
+    flag = flags[0] if flags else ""
+    values = _deciding(call)
+    inside = content(call)
+    rank = int(rank_rule) if rank_rule.isdigit() else _RANKS[rank_rule](call, values)
+    dtype = _result_dtype(dtype_rule, call, values)
+    dependence, origin, bounded, carried = inside.dependence, inside.origin, inside.bounded, inside.carried
+    here = call.here(_MADE[flag]) if flag in _MADE else None
+    match flag:
+        case "chance" | "data" | "variable":
+            dependence, origin, bounded = Dependence.VALUE, here, None
+            carried = flag == "chance"
+        case "bounded":
+            decisive = content(call, ("mask", "condition")) if call.get("mask", "condition") is not None else inside
+            if decisive.dependence is Dependence.VALUE:  # a constant mask gives a static shape
+                bounded = here
+                dependence, origin = Dependence.VALUE, origin or here
+        case "shape" | "filled":
+            dependence, carried = min(dependence, Dependence.SHAPE), False
+            if flag == "shape" and bounded is not None:
+                dependence, origin, bounded = Dependence.VALUE, bounded, None
+            elif dependence is not inside.dependence:
+                origin = None
+        case "layer":
+            dependence, origin = Dependence.VALUE, origin or here
+        case "fixed":
+            bounded = None
+    if bounded is not None and rank_rule == "reduce" and _drops_first_axis(call, values):
+        dependence, origin, bounded = Dependence.VALUE, origin or bounded, None
+    if bounded is not None and rank_rule == "gather":
+        bounded = content(call, ("indices", "ids")).bounded
+    if rank == 0:
+        bounded = None
+    return Tensor(dependence, dtype, rank, origin, bounded, carried, variable=flag == "variable")
+
+
+def call(name: str, arguments: Mapping[str, Value], place: Place) -> Value:
+    """The abstract result of calling the function or class of canonical name `name`."""
+    made = Call(name, arguments, place)
+    if name.startswith("np."):
+        return _numpy(made)
+    if name in POSITIONS and not {"x", "y", "x1", "x2"}.intersection(arguments):
+        return build(POSITIONS[name], made)
+    if name in VALUES_ALONE and arguments.get("compute_uv") == Static(False):
+        return build(VALUES_ALONE[name], made)
+    if name == "keras.ops.shape":
+        return _keras_shape(made)
+    return build(result_of(name), made)
+
+
+def _keras_shape(call: Call) -> Value:
+    """A tuple of Python ints, and of scalars where a dimension is unknown at trace time."""
+    element = OneOf((STATIC, Tensor(Dependence.SHAPE, "int", 0)))
+    rank = rank_of(call.get("x", "*0"))
+    return Sequence("tuple", (element,) * rank if rank is not None else None, element)
+
+
+def _numpy(call: Call) -> Value:
+    """NumPy computes on the host: numbers stay numbers, all else is an array."""
+    spec = result_of(call.name)
+    if spec in ("static", "shape", "dtype", "none") or spec.startswith("@"):
+        return build(spec, call)
+    word = call.name.rpartition(".")[2]
+    found = [leaf for value in call.arguments.values() for leaf in leaves(value)]
+    if found and all(isinstance(leaf, Static | Api) for leaf in found):
+        plain = all(isinstance(option, Static | Api) for value in call.arguments.values() for option in options(value))
+        if word in NUMPY_SCALARS or (plain and word not in NUMPY_MAKERS and not _holds_list(call.arguments)):
+            return STATIC
+    if ", " in spec or spec.startswith("["):
+        return Sequence("list", None, Array())
+    explicit = next(filter(None, map(named_dtype, call.arguments.values())), None)
+    if explicit or "/" not in spec or (word in NUMPY_MAKERS and len(call.arguments) > 1):
+        return Array(explicit)  # a maker's second argument may be a dtype
+    return Array(_result_dtype(spec.partition("/")[0], call, _deciding(call)))
+
+
+def _holds_list(arguments: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, Static) and isinstance(value.constant, list | tuple) for value in arguments.values())

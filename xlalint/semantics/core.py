@@ -1,0 +1,185 @@
+"""The interpreter's ground floor: names, events, evidence, and what the floors above it provide."""
+
+from __future__ import annotations
+
+import builtins
+from abc import ABC, abstractmethod
+from collections.abc import Sequence as Ordered
+from dataclasses import dataclass
+from typing import Any, Final
+
+import libcst as cst
+
+from . import libraries
+from .events import Context, ContextKind, Event
+from .frames import Arguments, Compilation, Frame, Summary
+from .project import Class, Function, Module, Place, Project
+from .values import (
+    UNKNOWN,
+    Api,
+    Dependence,
+    FunctionValue,
+    Instance,
+    Origin,
+    OneOf,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+BUILTINS: Final = frozenset(dir(builtins))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the analysis is asked. `keras`: 2 or 3, None to decide by imports; `include_host`: report on eager code."""
+
+    keras: int | None = None
+    include_host: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function that something outside the project calls, or will: where analysis starts."""
+
+    value: FunctionValue
+    context: Context
+    arguments: Arguments
+
+
+class Core(ABC):
+    """State shared by all floors: the project, what was analysed, what is still to be entered."""
+
+    def __init__(self, project: Project, options: Options, wanted_apis: frozenset[str]) -> None:
+        self.project = project
+        self.options = options
+        self.wanted_apis = wanted_apis
+        self.entries: list[Entry] = []
+        self.host_roots: list[Summary] = []
+        self.memo: dict[Any, Summary] = {}
+        self.analyses: dict[Function, int] = {}
+        self.instances: dict[Class, Instance] = {}
+        self.orphans: list[tuple[FunctionValue, Context]] = []
+        self._entered: set[Any] = set()
+
+    # -- floors above -------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def evaluate(self, frame: Frame, node: cst.BaseExpression) -> Value: ...
+
+    @abstractmethod
+    def call(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value: ...
+
+    @abstractmethod
+    def execute_body(self, frame: Frame, body: cst.BaseSuite | Ordered[cst.BaseStatement]) -> None: ...
+
+    @abstractmethod
+    def invoke(
+        self, frame: Frame | None, value: FunctionValue, arguments: Arguments, node: cst.CSTNode | None
+    ) -> Value: ...
+
+    @abstractmethod
+    def attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value: ...
+
+    # -- events -------------------------------------------------------------------------------------------------------
+
+    def emit(self, frame: Frame, kind: type[Event], node: cst.CSTNode, **content: Any) -> None:
+        """Say that something happens at `node`; on the host only where that was asked for."""
+        if frame.context.kind is ContextKind.HOST and not self.options.include_host:
+            return
+        event = kind(Place(frame.unit, node), frame.context, None, frame.loop > 0, **content)
+        frame.summary.events.append(event)
+
+    # -- evidence -----------------------------------------------------------------------------------------------------
+
+    def doubt(self, frame: Frame, value: Value) -> None:
+        """Remember that it would matter whether `value` is a tensor."""
+        if isinstance(value, Unknown) and value.names:
+            frame.doubts |= value.names
+
+    def witness(self, frame: Frame, value: Value) -> None:
+        """A use that only tensors have: the parameter that `value` is, is one."""
+        if isinstance(value, Unknown) and len(value.names) == 1 and not value.compared:
+            (name,) = value.names
+            frame.evidence.add(name)
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def lookup(self, frame: Frame, name: str) -> Value | None:
+        """The value bound to a name, from the inside out; None if nothing binds it."""
+        scope: Frame | None = frame if name not in frame.globals else None
+        while scope is not None:
+            if scope.env is not None and name in scope.env:
+                return scope.env[name]
+            scope = scope.parent
+        found = frame.module.lookup(name)
+        if found is not None:
+            return found
+        if name in BUILTINS:
+            return Api(f"builtins.{name}")
+        if name in ("__name__", "__file__", "__doc__"):
+            return libraries.MODULE_STRING
+        return None
+
+    def undefined(self, frame: Frame, name: str) -> Value:
+        """A name that nothing binds: of a fragment, if the file is one."""
+        if frame.module.outline.stars:
+            return UNKNOWN
+        if name in frame.assumed:
+            return frame.assumed[name]
+        frame.undefined.add(name)
+        return libraries.default_name(name) or Unknown(frozenset((name,)))
+
+    def bind(self, frame: Frame, name: str, value: Value) -> None:
+        """Assign to a name in the scope that owns it."""
+        if frame.env is None:
+            return
+        if name in frame.globals:
+            frame.module.values[name] = value
+            return
+        if name in frame.nonlocals:
+            scope = frame.parent
+            while scope is not None:
+                if scope.env is not None and name in scope.env:
+                    scope.env[name] = value
+                    return
+                scope = scope.parent
+        frame.half_bound.pop(name, None)
+        frame.env[name] = value
+
+    # -- entries ------------------------------------------------------------------------------------------------------
+
+    def enter(self, value: FunctionValue, compilation: Compilation | Context, arguments: Arguments, tag: str) -> None:
+        """Register a function that is called from outside (a compiled function, a loss, a callback), once."""
+        context = (
+            compilation
+            if isinstance(compilation, Context)
+            else Context(compilation.kind, compilation.autograph, compilation.entry)
+        )
+        key = (value.function, id(value.scope), id(value.bound), context.kind, context.autograph, tag)
+        if key not in self._entered:
+            self._entered.add(key)
+            self.entries.append(Entry(value, context, arguments))
+
+    # -- conveniences -------------------------------------------------------------------------------------------------
+
+    def keras_version(self, module: Module) -> int:
+        """2 where the settings or an import of `tf_keras` say so, else 3."""
+        if self.options.keras is not None:
+            return self.options.keras
+        return 2 if libraries.imports_keras_2(module) else 3
+
+    @staticmethod
+    def data(place: Place, what: str, **fields: Any) -> Tensor:
+        """A tensor whose content became data at `place`."""
+        return Tensor(Dependence.VALUE, origin=Origin(place, what), **fields)
+
+    @staticmethod
+    def functions_in(value: Value) -> tuple[FunctionValue, ...]:
+        match value:
+            case FunctionValue():
+                return (value,)
+            case OneOf(alternatives):
+                return tuple(option for option in alternatives if isinstance(option, FunctionValue))
+            case _:
+                return ()

@@ -1,0 +1,211 @@
+"""What the interpreter says as it executes a function abstractly. Rules listen to these and know nothing else.
+
+Every event carries its place (the expression that would have to change), the context in which XLA meets it, and the
+values as far as they are known. Events are about what the code does, never about whether that is good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import libcst as cst
+
+from .project import Place
+from .values import Dependence, Slice, Tensor, Value
+
+
+class ContextKind(StrEnum):
+    """Who runs a function (DESIGN, section 2)."""
+
+    XLA = "xla"  # reached from jit_compile=True, TPUStrategy.run, code that Keras may compile
+    GRAPH = "graph"  # reached from a plain tf.function only
+    OPEN = "open"  # uses tensors; no caller is seen
+    HOST = "host"  # eager script code, tf.data functions, callbacks, tests
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """How a function is run. `entry` completes "reached from ..." in a message; `plain_python` says why AutoGraph
+    converts nothing here although it is on ("a walrus", "a match statement"), else None."""
+
+    kind: ContextKind
+    autograph: bool
+    entry: str = ""
+    plain_python: str | None = None
+
+    @property
+    def converted(self) -> bool:
+        """AutoGraph really rewrites control flow here."""
+        return self.autograph and self.plain_python is None
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """The frames from the entry point to here, innermost first; `place` is the definition or call that enters `name`."""
+
+    name: str
+    place: Place
+    parent: Trail | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something happens at `place`. `in_tensor_loop`: inside a loop that runs in the graph (`for .. in tf.range`,
+    a `tf.while_loop` or `tf.map_fn` body)."""
+
+    place: Place
+    context: Context
+    trail: Trail | None
+    in_tensor_loop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BranchOn(Event):
+    """`if`, `elif` or a ternary on `test`; place: the test. `statement` is the `cst.If` or `cst.IfExp`."""
+
+    test: Value
+    form: str  # "if", "elif", "ternary", "comprehension if", "match"
+    statement: cst.CSTNode
+
+
+@dataclass(frozen=True, slots=True)
+class LoopWhile(Event):
+    """`while test`; place: the test."""
+
+    test: Value
+    statement: cst.CSTNode
+
+
+@dataclass(frozen=True, slots=True)
+class IterateOver(Event):
+    """A tensor is iterated (`iterable` is the tensor, also for `range(t)`, `zip(t, ..)`); place: the iterable.
+
+    `form`: "for", "for range" (`for i in range(t)` as a statement), "comprehension", "unpacking", "star", or the
+    builtin that iterates: "range", "enumerate", "zip", "list", "tuple", "sorted", "reversed", "map", "filter",
+    "max", "min", "sum", "any", "all".
+    """
+
+    iterable: Value
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class TruthOf(Event):
+    """Python asks a tensor for its truth inside an expression; place: the whole expression.
+
+    `form`: "and", "or", "not", "chained comparison", "in", "max", "min", "any", "all" (`max(t1, t2)` compares). `tested`:
+    this expression is itself the test of an `if` or `while`, so `BranchOn`/`LoopWhile` reports it too.
+    """
+
+    operands: tuple[Value, ...]
+    form: str
+    tested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AssertOn(Event):
+    """`assert test`; place: the test."""
+
+    test: Value
+
+
+@dataclass(frozen=True, slots=True)
+class HostRead(Event):
+    """Python or NumPy wants a tensor's content now; place: the whole call.
+
+    `reader`: "bool", "int", "float", "complex", "len", "round", ".numpy", ".item", ".tolist", ".eval", "np.sum", "list index", "format", ...
+    """
+
+    value: Value
+    reader: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexWith(Event):
+    """`base[index]` on a tensor; place: the whole subscript. `store`: it is assigned to (`x[i] = v`)."""
+
+    base: Value
+    index: tuple[Value | Slice, ...]
+    node: cst.Subscript
+    store: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCall(Event):
+    """A call of a library's function by its canonical name ("tf.boolean_mask"); place: the whole call.
+
+    `arguments`: by parameter name as the library's signature binds them, `argument_nodes` the same as syntax; surplus
+    positional arguments are named "*0", "*1", ... Defaults are not filled in.
+    """
+
+    api: str
+    arguments: Mapping[str, Value]
+    argument_nodes: Mapping[str, cst.BaseExpression]
+    result: Value
+    node: cst.Call
+
+
+@dataclass(frozen=True, slots=True)
+class MutateInLoop(Event):
+    """Python state that lives outside is changed inside a tensor loop or a branch on a tensor; place: the mutation.
+
+    `form`: "append", "extend", "insert", "pop", "new key", "attribute", "nonlocal", ...; `inside`: "loop" or "branch".
+    """
+
+    form: str
+    inside: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveLoop(Event):
+    """`break`, `continue` or `return` that a tensor decides, out of a loop; place: the statement.
+
+    `loop`: "python" (a loop unrolled at trace time) or "tensor".
+    """
+
+    form: str
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
+class JoinBranches(Event):
+    """The branches of a tensor conditional leave `name` in forms that XLA cannot join; place: the whole conditional's
+    test. `reason`: "one branch only", "rank", "dtype", "structure", "no return", "shape"."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Consume(Event):
+    """A tensor of bounded dynamic shape feeds an operation; place: the consumer. `consumer` is the canonical name of
+    the API, or "index" / "operator"; `node` the syntax; `tensor.bounded` says where the shape became dynamic."""
+
+    tensor: Tensor
+    consumer: str
+    node: cst.CSTNode
+    arguments: Mapping[str, Value]
+
+
+__all__ = [
+    "ApiCall",
+    "AssertOn",
+    "BranchOn",
+    "Consume",
+    "Context",
+    "ContextKind",
+    "Dependence",
+    "Event",
+    "HostRead",
+    "IndexWith",
+    "IterateOver",
+    "JoinBranches",
+    "LeaveLoop",
+    "LoopWhile",
+    "MutateInLoop",
+    "Trail",
+    "TruthOf",
+]

@@ -1,0 +1,101 @@
+"""What is alive while a function is executed abstractly, and what is kept of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from .events import Context, ContextKind, Event
+from .project import Class, Function, Module, Place, Unit
+from .values import UNKNOWN, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """What `tf.function` (or a relative) makes of a function. `entry` completes "reached from ..."."""
+
+    kind: ContextKind
+    autograph: bool
+    entry: str
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of a call. `rest`: what an unpacked `*args` of unknown length holds; `rest_keywords` likewise.
+
+    `unknown`: the caller is not seen, so that a parameter without an argument may be anything.
+    """
+
+    positional: list[Value] = field(default_factory=list)
+    keywords: dict[str, Value] = field(default_factory=dict)
+    rest: Value | None = None
+    rest_keywords: Value | None = None
+    unknown: bool = False
+    nodes: list[cst.BaseExpression] = field(default_factory=list)
+    keyword_nodes: dict[str, cst.BaseExpression] = field(default_factory=dict)
+
+    def get(self, position: int, keyword: str) -> Value | None:
+        """The argument given at `position` or as `keyword`."""
+        if keyword in self.keywords:
+            return self.keywords[keyword]
+        return self.positional[position] if position < len(self.positional) else None
+
+
+@dataclass(slots=True, eq=False)
+class Summary:
+    """One analysis of one function for one pattern of arguments in one context.
+
+    `calls`: the analyses it led to, each with the place of the call. `host_only`: it does what only eager code can.
+    """
+
+    name: str
+    place: Place | None
+    function: Function | None
+    context: Context
+    value: Value = UNKNOWN
+    events: list[Event] = field(default_factory=list)
+    calls: list[tuple[Place, Summary]] = field(default_factory=list)
+    host_only: bool = False
+    finished: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """A function in execution. `env` is None where execution cannot get to; `parent` is the scope closed over.
+
+    `assumed`: names taken to be tensors because a use said so; `evidence`: names that a use now says are tensors;
+    `doubts`: names whose being a tensor would have mattered; `loop`: depth of loops that run in the graph;
+    `branch`: depth of branches on tensors; `half_bound`: names bound in one branch of a tensor conditional only.
+    """
+
+    unit: Unit
+    module: Module
+    context: Context
+    summary: Summary
+    env: dict[str, Value] | None
+    parent: Frame | None = None
+    function: Function | None = None
+    owner: Class | None = None
+    bound: Value | None = None
+    loop: int = 0
+    branch: int = 0
+    python_loop: int = 0
+    assumed: Mapping[str, Value] = field(default_factory=dict)
+    evidence: set[str] = field(default_factory=set)
+    doubts: set[str] = field(default_factory=set)
+    undefined: set[str] = field(default_factory=set)
+    returns: list[Value] = field(default_factory=list)
+    yields: list[Value] = field(default_factory=list)
+    half_bound: dict[str, tuple[Place, Value]] = field(default_factory=dict)
+    outer_names: list[set[str]] = field(default_factory=list)
+    globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    after_jump: list[dict[str, Value]] = field(default_factory=list)  # where `break` and `continue` leave to
+    branch_returns: Place | None = None  # a tensor conditional that returns on one side only
+    is_module: bool = False
+
+    @property
+    def is_root_scope(self) -> bool:
+        return self.parent is None

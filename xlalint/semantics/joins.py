@@ -1,0 +1,232 @@
+"""How values meet: the join of two branches, and the pattern under which a function's analysis is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from functools import reduce
+from typing import Final
+
+from .values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    UNSET,
+    Api,
+    ApiObject,
+    Array,
+    ClassValue,
+    Dict,
+    FunctionValue,
+    Instance,
+    ModuleValue,
+    Nest,
+    OneOf,
+    Sequence,
+    Slice,
+    Static,
+    Tensor,
+    TensorMethod,
+    Unknown,
+    Value,
+    options,
+)
+
+# More alternatives than this say nothing any more, except that a tensor is among them.
+_MOST_OPTIONS: Final = 4
+_PATTERN_DEPTH: Final = 3
+_PATTERN_ITEMS: Final = 8
+
+
+def join(a: Value, b: Value) -> Value:
+    """The value that may be either. Returns `a` itself where `b` adds nothing, so that loops see their fixed point."""
+    if a is b:
+        return a
+    if not isinstance(a, OneOf) and not isinstance(b, OneOf):
+        met = _meet(a, b)
+        if met is not None:
+            return met
+    merged = list(options(a))
+    changed = False
+    for option in options(b):
+        for position, present in enumerate(merged):
+            met = _meet(present, option)
+            if met is not None:
+                changed = changed or met is not present
+                merged[position] = met
+                break
+        else:
+            merged.append(option)
+            changed = True
+    if not changed:
+        return a
+    if len(merged) > _MOST_OPTIONS:
+        tensors = [option for option in merged if isinstance(option, Tensor | Nest)]
+        if not tensors:
+            return UNKNOWN
+        merged = [*tensors, UNKNOWN]
+    return OneOf(tuple(merged))
+
+
+def join_all(*values: Value) -> Value:
+    """The join of at least one value."""
+    return reduce(join, values)
+
+
+def _meet(a: Value, b: Value) -> Value | None:
+    """The join of two values of one kind as one value of that kind; None where the kinds differ."""
+    match a, b:
+        case Static(), Static():
+            return _meet_static(a, b)
+        case Tensor(), Tensor():
+            return _meet_tensors(a, b)
+        case Nest(), Nest():
+            return a if a.dependence >= b.dependence else b
+        case Array(), Array():
+            return a if a.dtype == b.dtype else Array()
+        case Unknown(), Unknown():
+            merged = Unknown(a.names | b.names, a.compared and b.compared)
+            return a if merged == a else merged
+        case Sequence(), Sequence():
+            return _meet_sequences(a, b)
+        case Dict(), Dict():
+            return _meet_dicts(a, b)
+        case Instance(), Instance():
+            return a if a.cls is b.cls else None
+        case FunctionValue(), FunctionValue():
+            same = a.function is b.function and a.scope is b.scope and a.bound is b.bound and a.compiled == b.compiled
+            return a if same and a.partial_args == b.partial_args else None
+        case Api() | ApiObject() | ClassValue() | ModuleValue() | TensorMethod() | Slice(), _:
+            return a if a == b else None
+        case _:
+            return None
+
+
+def _meet_static(a: Static, b: Static) -> Static | None:
+    if not a.known or (type(a.constant) is type(b.constant) and a.constant == b.constant):
+        return a
+    # None stays apart: `x is None` is the commonest question of all.
+    if (a.constant is None) != (b.known and b.constant is None):
+        return None
+    return STATIC
+
+
+def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
+    strongest = a if a.dependence >= b.dependence else b
+    merged = Tensor(
+        strongest.dependence,
+        a.dtype if a.dtype == b.dtype else None,
+        a.rank if a.rank == b.rank else None,
+        strongest.origin,
+        a.bounded or b.bounded,
+        a.carried or b.carried,
+        a.variable and b.variable,
+    )
+    return a if merged == a else merged
+
+
+def _meet_sequences(a: Sequence, b: Sequence) -> Sequence | None:
+    if a.kind != b.kind:
+        return None
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        items = tuple(map(join, a.items, b.items))
+        return a if all(map(lambda x, y: x is y, items, a.items)) else Sequence(a.kind, items)
+    element = _join_optional(element_of(a), element_of(b))
+    return a if a.items is None and element is a.element else Sequence(a.kind, None, element)
+
+
+def _meet_dicts(a: Dict, b: Dict) -> Dict:
+    entries = {
+        key: join(a.entries[key], b.entries[key]) if key in a.entries and key in b.entries else value
+        for key, value in {**b.entries, **a.entries}.items()
+    }
+    element = _join_optional(a.element, b.element)
+    same = len(entries) == len(a.entries) and all(entries[key] is a.entries[key] for key in entries)
+    return a if same and element is a.element else Dict(entries, element)
+
+
+def _join_optional(a: Value | None, b: Value | None) -> Value | None:
+    if a is None or b is None:
+        return a or b
+    return join(a, b)
+
+
+def element_of(value: Sequence) -> Value | None:
+    """What iterating the sequence yields; None when it is known to be empty."""
+    if value.items is None:
+        return value.element
+    return join_all(*value.items) if value.items else None
+
+
+def join_environments(a: dict[str, Value] | None, b: dict[str, Value] | None) -> dict[str, Value] | None:
+    """The names after two branches; None is unreachable. A name bound in one branch only keeps that value."""
+    if a is None or b is None or a is b:
+        return a if b is None else b
+    joined = dict(a)
+    for name, value in b.items():
+        present = joined.get(name)
+        joined[name] = value if present is None else join(present, value)
+    return joined
+
+
+def without_none(value: Value) -> Value:
+    """The value where it is known not to be None."""
+    if isinstance(value, OneOf):
+        rest = tuple(option for option in value.options if option != NONE)
+        return rest[0] if len(rest) == 1 else OneOf(rest) if rest else value
+    return value
+
+
+def pattern(value: Value, depth: int = 0) -> Hashable:
+    """What two argument values must share for one analysis of a function to serve both."""
+    match value:
+        case Static(constant):
+            plain = constant is None or isinstance(constant, bool | int | float | str)
+            return ("static", type(constant), constant) if plain else ("static", constant is not UNSET)
+        case Tensor(dependence, dtype, rank, _, bounded, carried, variable):
+            return ("tensor", dependence, dtype, rank, bounded is not None, carried, variable)
+        case Nest(dependence):
+            return ("nest", dependence)
+        case Sequence(kind, items, element):
+            if depth >= _PATTERN_DEPTH or (items is not None and len(items) > _PATTERN_ITEMS):
+                return (kind,)
+            inner = items if items is not None else () if element is None else (element,)
+            return (kind, items is None, *(pattern(item, depth + 1) for item in inner))
+        case Dict(entries, element):
+            if depth >= _PATTERN_DEPTH or len(entries) > _PATTERN_ITEMS:
+                return ("dict",)
+            return ("dict", *_pattern_items(entries, depth), element and pattern(element, depth + 1))
+        case FunctionValue(function, scope, bound, arguments, _, compiled):
+            own = None if bound is None else pattern(bound, depth + 1)
+            return ("function", id(function), id(scope), own, tuple(map(pattern, arguments)), compiled)
+        case ClassValue(cls):
+            return ("class", id(cls))
+        case Instance():
+            return ("instance", id(value))
+        case ModuleValue(module):
+            return ("module", id(module))
+        case OneOf(alternatives):
+            return ("one of", *(pattern(option, depth + 1) for option in alternatives))
+        case ApiObject(api, method, _):
+            return ("object", api, method)
+        case TensorMethod(owner, name):
+            return ("method", pattern(owner, depth + 1), name)
+        case _:
+            return value
+
+
+def _pattern_items(entries: Mapping[object, Value], depth: int) -> tuple[Hashable, ...]:
+    return tuple((repr(key), pattern(value, depth + 1)) for key, value in entries.items())
+
+
+def generalise(value: Value) -> Value:
+    """The value without its constants: what a function that was analysed too often is analysed with instead."""
+    match value:
+        case Static(constant) if constant is not None:
+            return STATIC
+        case Sequence(kind, items, _) if items is not None:
+            return Sequence(kind, None, element_of(value))
+        case Tensor():
+            return replace(value, rank=None)
+        case _:
+            return value

@@ -1,0 +1,145 @@
+"""What a condition's outcome says of the names in it: `if mask is not None`, `if isinstance(x, tuple)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import libcst as cst
+
+from .joins import without_none
+from .values import (
+    NONE,
+    STATIC,
+    Api,
+    ApiObject,
+    Array,
+    ClassValue,
+    Dict,
+    FunctionValue,
+    Instance,
+    ModuleValue,
+    Nest,
+    OneOf,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from .core import Core
+    from .frames import Frame
+
+_PYTHON_SCALARS: Final = frozenset(
+    f"builtins.{name}" for name in ("int", "float", "bool", "str", "bytes", "complex", "type")
+) | {"np.integer", "np.floating", "np.ndarray", "np.generic", "numbers.Number", "numbers.Integral", "numbers.Real"}
+_SEQUENCES: Final = {"builtins.list": ("list",), "builtins.tuple": ("tuple",), "builtins.set": ("set",)}
+_TENSORS: Final = frozenset(("tf.Tensor", "tf.Variable", "keras.KerasTensor", "tf.types.experimental.TensorLike"))
+
+
+def truth(value: Value) -> bool | None:
+    """Whether Python takes the value for true; None where that is not known (or asks a tensor)."""
+    match value:
+        case Static(constant) if value.known:
+            return bool(constant)
+        case FunctionValue() | ClassValue() | ModuleValue() | Api():
+            return True
+        case Sequence("tuple", tuple(items)):
+            return bool(items)
+        case _:
+            return None
+
+
+def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool) -> None:
+    """Refine the names of `frame` by `test` having come out as `outcome`."""
+    if frame.env is None:
+        return
+    match test:
+        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+            narrow(machine, frame, inner, not outcome)
+        case cst.BooleanOperation(left=left, operator=cst.And(), right=right) if outcome:
+            narrow(machine, frame, left, True)
+            narrow(machine, frame, right, True)
+        case cst.BooleanOperation(left=left, operator=cst.Or(), right=right) if not outcome:
+            narrow(machine, frame, left, False)
+            narrow(machine, frame, right, False)
+        case cst.Comparison(left=cst.Name(value=name), comparisons=[cst.ComparisonTarget(operator=sign, comparator=other)]):
+            if isinstance(other, cst.Name) and other.value == "None" and isinstance(sign, cst.Is | cst.IsNot):
+                _narrow_none(frame, name, isinstance(sign, cst.Is) is outcome)
+        case cst.Call(func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]):
+            _narrow_kind(machine, frame, name, kinds, outcome)
+        case cst.Name(value=name) if outcome and name in frame.env:
+            frame.env[name] = without_none(frame.env[name])
+
+
+def _narrow_none(frame: Frame, name: str, is_none: bool) -> None:
+    assert frame.env is not None
+    value = frame.env.get(name)
+    if value is not None:
+        frame.env[name] = NONE if is_none else without_none(value)
+
+
+def _narrow_kind(machine: Core, frame: Frame, name: str, kinds: cst.BaseExpression, outcome: bool) -> None:
+    assert frame.env is not None
+    value = frame.env.get(name)
+    if value is None:
+        return
+    names = class_names(machine, frame, kinds)
+    kept = tuple(option for option in options(value) if is_instance(option, names) is not (not outcome))
+    if not kept:
+        return
+    if outcome and isinstance(value, Unknown | Nest):
+        frame.env[name] = _as_kind(value, names)
+    else:
+        frame.env[name] = kept[0] if len(kept) == 1 else OneOf(kept)
+
+
+def class_names(machine: Core, frame: Frame, node: cst.BaseExpression) -> frozenset[str]:
+    """The canonical names of the classes that `isinstance` is asked about; "" stands for one that is not known."""
+    match machine.evaluate(frame, node):
+        case Sequence(items=tuple(items)):
+            found = items
+        case value:
+            found = (value,)
+    return frozenset(item.name if isinstance(item, Api) else "" for item in found)
+
+
+def is_instance(value: Value, names: frozenset[str]) -> bool | None:
+    """`isinstance(value, names)`, as far as it is known."""
+    match value:
+        case Tensor(variable=variable):
+            if names & _TENSORS:
+                # A variable is no tf.Tensor; a symbolic tensor is no tf.Variable.
+                return True if names >= {"tf.Tensor"} and not variable else None
+            return None if "" in names or any(not name.startswith("builtins.") for name in names) else False
+        case Static(constant) if value.known and names <= _PYTHON_SCALARS:
+            return f"builtins.{type(constant).__name__}" in names or (
+                isinstance(constant, bool) and "builtins.int" in names
+            )
+        case Static() | Array():
+            return False if names and names <= _TENSORS else None
+        case Sequence(kind):
+            return f"builtins.{kind}" in names if all(name.startswith("builtins.") for name in names) else None
+        case Dict():
+            return "builtins.dict" in names if all(name.startswith("builtins.") for name in names) else None
+        case Instance(cls):
+            return True if any(base in names for base in cls.external_bases) else None
+        case _:
+            return None
+
+
+def _as_kind(value: Unknown | Nest, names: frozenset[str]) -> Value:
+    """A value of unknown kind where `isinstance` said that it is one of `names`."""
+    if names and names <= _PYTHON_SCALARS:
+        return Array() if names <= {"np.ndarray"} else STATIC
+    if names and names <= set(_SEQUENCES):
+        inner = value if isinstance(value, Nest) else Unknown()
+        return Sequence("list" if "builtins.list" in names else "tuple", None, inner)
+    if names == {"builtins.dict"}:
+        return Dict({}, value if isinstance(value, Nest) else Unknown())
+    return value
+
+
+__all__ = ["ApiObject", "class_names", "is_instance", "narrow", "truth"]

@@ -1,0 +1,424 @@
+"""The program as names: modules, classes and functions of all files, resolved across them, parsed only when needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from ..sources.outline import ClassOutline, FunctionOutline, ImportOutline, Outline, OutlineError, Stretch, outline
+from ..sources.text import Source, UnreadableSource, read_source
+from . import api
+from .values import UNKNOWN, Api, ClassValue, FunctionValue, ModuleValue, Value
+
+# Known by name and never read, even where their source lies beside the project.
+_KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
+
+Span4 = tuple[int, int, int, int]
+
+# Python's own idea of a line end; str.splitlines also breaks at form feeds and Unicode separators.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxTrouble:
+    """A file or definition that cannot be read as Python; 1-based line and column."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+
+
+class Unit:
+    """A stretch of a file as a libcst tree. An indented stretch (a method) hangs under an `if` that is not the file's."""
+
+    def __init__(self, module: Module, stretch: Stretch) -> None:
+        self.module = module
+        lines = module.lines[stretch.first - 1 : stretch.last]
+        indented = lines[0][:1] in (" ", "\t")
+        self._offset = stretch.first - 1 - indented
+        text = "".join(lines)
+        self.tree = cst.parse_module("if 1:\n" + text if indented else text)
+        if indented:
+            block = cst.ensure_type(self.tree.body[0], cst.If).body
+            self.body: tuple[cst.BaseStatement, ...] = tuple(block.body)  # type: ignore[arg-type]
+        else:
+            self.body = tuple(self.tree.body)  # type: ignore[arg-type]
+
+    @cached_property
+    def _positions(self) -> dict[cst.CSTNode, CodeRange]:
+        wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
+        return dict(wrapper.resolve(PositionProvider))  # type: ignore[arg-type]
+
+    def span(self, node: cst.CSTNode) -> Span4:
+        """(line, column, end line, end column), 1-based, in code points, the end exclusive."""
+        where = self._positions[node]
+        return (
+            where.start.line + self._offset,
+            where.start.column + 1,
+            where.end.line + self._offset,
+            where.end.column + 1,
+        )
+
+    def code(self, node: cst.CSTNode) -> str:
+        return self.tree.code_for_node(node).strip()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A node of a file's source. Two places are equal when they are the same node."""
+
+    unit: Unit
+    node: cst.CSTNode
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self.node is other.node
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
+    @property
+    def path(self) -> str:
+        return self.unit.module.source.display
+
+    @property
+    def code(self) -> str:
+        return self.unit.code(self.node)
+
+    @property
+    def span(self) -> Span4:
+        return self.unit.span(self.node)
+
+    @property
+    def line(self) -> int:
+        return self.span[0]
+
+    def at(self, node: cst.CSTNode) -> Place:
+        return Place(self.unit, node)
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function, method or lambda of the project. `owner` is the class around a method."""
+
+    module: Module
+    name: str
+    qualname: str
+    owner: Class | None = None
+    decorator_texts: tuple[str, ...] = ()
+    stretch: Stretch | None = None
+    _unit: Unit | None = None
+    _node: cst.FunctionDef | cst.Lambda | None = None
+
+    def load(self) -> None:
+        """Parse the definition's stretch into a tree."""
+        assert self.stretch is not None
+        self._unit = self.module.unit(self.stretch)
+        self._node = _find_definition(self._unit, self.name)
+
+    @property
+    def unit(self) -> Unit:
+        if self._unit is None:
+            self.load()
+        assert self._unit is not None
+        return self._unit
+
+    @property
+    def node(self) -> cst.FunctionDef | cst.Lambda:
+        if self._node is None:
+            self.load()
+        assert self._node is not None
+        return self._node
+
+    @property
+    def place(self) -> Place:
+        return Place(self.unit, self.node)
+
+    @property
+    def label(self) -> Place:
+        """The place to show for the definition: its name, or the lambda itself."""
+        node = self.node
+        return Place(self.unit, node.name if isinstance(node, cst.FunctionDef) else node)
+
+
+@dataclass(slots=True, eq=False)
+class Class:
+    """A class of the project. Attributes set on `self` anywhere join in `canonical`, an instance of no one in particular."""
+
+    module: Module
+    name: str
+    qualname: str
+    functions: dict[str, Function] = field(default_factory=dict)
+    classes: dict[str, Class] = field(default_factory=dict)
+    code: list[Stretch] = field(default_factory=list)
+    base_texts: tuple[str, ...] = ()
+    decorator_texts: tuple[str, ...] = ()
+    base_values: tuple[Value, ...] | None = None
+    attributes: dict[str, Value] | None = None  # of the class body; None until it is executed
+    _mro: tuple[Class | str, ...] | None = None
+
+    @property
+    def bases(self) -> tuple[Value, ...]:
+        if self.base_values is None:
+            self.base_values = tuple(self.module.resolve_text(text) for text in self.base_texts)
+        return self.base_values
+
+    @property
+    def mro(self) -> tuple[Class | str, ...]:
+        """This class and its ancestors, nearest first; an ancestor of another library by its canonical name."""
+        if self._mro is None:
+            self._mro = (self,)  # ends a cycle of bases
+            order: list[Class | str] = [self]
+            for base in self.bases:
+                for ancestor in _ancestors(base):
+                    if ancestor in order:
+                        order.remove(ancestor)  # the last place wins, as in Python's own order for diamonds
+                    order.append(ancestor)
+            self._mro = tuple(order)
+        return self._mro
+
+    @property
+    def external_bases(self) -> Iterator[str]:
+        return (base for base in self.mro if isinstance(base, str))
+
+    def is_keras(self, kind: str) -> bool:
+        """Whether an ancestor is Keras's own class of that kind ("layer", "model", "loss", "metric", ...)."""
+        return any(api.is_keras(base, kind) for base in self.external_bases)
+
+    def find(self, name: str, after: Class | None = None) -> Function | None:
+        """The method `name`, looked up along the order of ancestors (those after `after`, for `super()`)."""
+        passed = after is None
+        for ancestor in self.mro:
+            if passed and isinstance(ancestor, Class) and name in ancestor.functions:
+                return ancestor.functions[name]
+            passed = passed or ancestor is after
+        return None
+
+
+def _ancestors(base: Value) -> tuple[Class | str, ...]:
+    match base:
+        case ClassValue(cls):
+            return cls.mro
+        case Api(name):
+            return (name,)
+        case _:
+            return ()
+
+
+class Module:
+    """A file of the project: its outline, and what its top-level code binds once it has been executed."""
+
+    def __init__(self, project: Project, source: Source, name: str) -> None:
+        self.project = project
+        self.source = source
+        self.name = name
+        self.outline: Outline = outline(source.text)
+        self.values: dict[str, Value] = {}  # bound by executing top-level code
+        self.executed = False
+        self._resolved: dict[str, Value | None] = {}
+        self._units: dict[Stretch, Unit] = {}
+        self.classes: list[Class] = []
+        self.functions: list[Function] = []
+        self._definitions: dict[int, Function | Class] = {}
+        for bindings in self.outline.bindings.values():
+            for binding in bindings:
+                match binding:
+                    case FunctionOutline():
+                        made = self._function(binding, None)
+                        self._definitions[id(binding)] = made
+                        self.functions.append(made)
+                    case ClassOutline():
+                        self._definitions[id(binding)] = self._class(binding, "")
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return _LINE.findall(self.source.text)
+
+    @property
+    def path(self) -> Path:
+        return self.source.path
+
+    def unit(self, stretch: Stretch) -> Unit:
+        """The tree of a stretch, parsed once. Raises cst.ParserSyntaxError where libcst cannot read it."""
+        if stretch not in self._units:
+            self._units[stretch] = Unit(self, stretch)
+        return self._units[stretch]
+
+    def _function(self, shape: FunctionOutline, owner: Class | None) -> Function:
+        qualname = f"{owner.qualname}.{shape.name}" if owner else shape.name
+        return Function(self, shape.name, qualname, owner, shape.decorators, shape.stretch)
+
+    def _class(self, shape: ClassOutline, prefix: str) -> Class:
+        made = Class(
+            self,
+            shape.name,
+            prefix + shape.name,
+            base_texts=shape.bases,
+            decorator_texts=shape.decorators,
+            code=shape.code,
+        )
+        made.functions = {name: self._function(inner, made) for name, inner in shape.functions.items()}
+        made.classes = {name: self._class(inner, made.qualname + ".") for name, inner in shape.classes.items()}
+        self.classes.append(made)
+        return made
+
+    def lookup(self, name: str) -> Value | None:
+        """What the module binds to `name`, executing its top-level code if that is what binds it; None if nothing."""
+        if name in self.values:
+            return self.values[name]
+        if name in self.outline.assigned and not self.executed:
+            self.project.execute(self)
+            if name in self.values:
+                return self.values[name]
+        if name not in self._resolved:
+            self._resolved[name] = None  # ends a cycle of imports
+            self._resolved[name] = self._resolve(name)
+        return self._resolved[name]
+
+    def _resolve(self, name: str) -> Value | None:
+        guess: Value | None = None
+        for binding in self.outline.bindings.get(name, ()):
+            match binding:
+                case ImportOutline():
+                    value = self.project.resolve_import(self, binding)
+                case _:
+                    definition = self._definitions[id(binding)]
+                    value = FunctionValue(definition) if isinstance(definition, Function) else ClassValue(definition)
+            if not isinstance(value, Api):
+                return value
+            guess = guess or value
+        if guess is not None:
+            return guess
+        for star in self.outline.stars:
+            found = self.project.resolve_star(self, star, name)
+            if found is not None:
+                return found
+        return None
+
+    def resolve_text(self, text: str) -> Value:
+        """The value of a dotted name in source text (a base class); UNKNOWN for anything more complicated."""
+        head, *rest = text.split("[")[0].split(".")
+        value = self.lookup(head) or UNKNOWN
+        for attribute in rest:
+            match value:
+                case Api(name):
+                    value = Api(api.canonical(f"{name}.{attribute}"))
+                case ModuleValue(module):
+                    value = module.project.member(module, attribute) or UNKNOWN
+                case ClassValue(cls) if attribute in cls.classes:
+                    value = ClassValue(cls.classes[attribute])
+                case _:
+                    return UNKNOWN
+        return value
+
+
+def _find_definition(unit: Unit, name: str) -> cst.FunctionDef:
+    for statement in unit.body:
+        if isinstance(statement, cst.FunctionDef) and statement.name.value == name:
+            return statement
+    raise LookupError(name)
+
+
+class Project:
+    """All modules. A module that is only imported is read when a name of it is first needed."""
+
+    def __init__(self, sources: list[Source]) -> None:
+        self.trouble: list[SyntaxTrouble] = []
+        self.execute: Callable[[Module], None] = lambda module: None  # set by the interpreter
+        self._by_path: dict[Path, Module | None] = {}
+        self._roots: list[Path] = []
+        self.modules: list[Module] = []
+        for source in sources:
+            module = self._add(source)
+            if module is not None:
+                self.modules.append(module)
+
+    def _add(self, source: Source) -> Module | None:
+        name, root = _module_name(source.path)
+        if root not in self._roots:
+            self._roots.append(root)
+        module: Module | None = None
+        try:
+            module = Module(self, source, name)
+        except OutlineError as error:
+            self.trouble.append(SyntaxTrouble(source.display, error.line, error.column, error.message))
+        self._by_path[source.path] = module
+        return module
+
+    def _load(self, path: Path) -> Module | None:
+        """The module in a file that nobody asked to check."""
+        if path not in self._by_path:
+            try:
+                source = read_source(path, str(path), linted=False)
+            except UnreadableSource:
+                self._by_path[path] = None  # not ours to report: resolution simply ends here
+            else:
+                return self._add(source)
+        return self._by_path[path]
+
+    def find(self, name: str, near: Module) -> Module | None:
+        """The project's module with the dotted `name`: beside the importing file, or under a known root."""
+        relative = Path(*name.split("."))
+        for root in dict.fromkeys([near.path.parent, *self._roots]):
+            for candidate in (root / relative.with_suffix(".py"), root / relative / "__init__.py"):
+                if candidate in self._by_path or candidate.is_file():
+                    return self._load(candidate)
+        return None
+
+    def resolve_import(self, module: Module, binding: ImportOutline) -> Value:
+        """The value that an import binds: of the project if it has the file, else a library's canonical name."""
+        name = self._absolute(module, binding)
+        if binding.whole:
+            name = name.partition(".")[0]
+        if binding.attribute is None or not name:
+            return self._module_or_api(name or binding.attribute or "", module)
+        source = self._module(name, module)
+        if source is not None:
+            return self.member(source, binding.attribute) or UNKNOWN
+        return Api(api.canonical(f"{name}.{binding.attribute}"))
+
+    def resolve_star(self, module: Module, binding: ImportOutline, name: str) -> Value | None:
+        source = self._module(self._absolute(module, binding), module)
+        if source is None or source is module:
+            return None
+        return source.lookup(name)
+
+    def member(self, module: Module, name: str) -> Value | None:
+        """An attribute of a module: what it binds, else its submodule."""
+        found = module.lookup(name)
+        if found is not None:
+            return found
+        inner = self._module(f"{module.name}.{name}", module) if module.path.name == "__init__.py" else None
+        return ModuleValue(inner) if inner else None
+
+    def _module(self, name: str, near: Module) -> Module | None:
+        return None if not name or name.partition(".")[0] in _KNOWN_LIBRARIES else self.find(name, near)
+
+    def _module_or_api(self, name: str, near: Module) -> Value:
+        found = self._module(name, near)
+        return ModuleValue(found) if found else Api(api.canonical(name))
+
+    @staticmethod
+    def _absolute(module: Module, binding: ImportOutline) -> str:
+        if binding.level == 0:
+            return binding.module
+        package = module.name.split(".")
+        drop = binding.level - (module.path.name == "__init__.py")
+        base = package[: len(package) - drop] if drop else package
+        return ".".join([*base, *([binding.module] if binding.module else [])])
+
+
+def _module_name(path: Path) -> tuple[str, Path]:
+    """The dotted name of a file, and the folder that the name is relative to (the parent of its outermost package)."""
+    parts = [] if path.name == "__init__.py" else [path.stem]
+    folder = path.parent
+    while (folder / "__init__.py").is_file() and folder != folder.parent:
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts), folder

@@ -1,0 +1,238 @@
+"""What the analyser knows of an expression.
+
+The heart is the ladder `Dependence`: STATIC (a Python value at trace time) < SHAPE (a tensor made of shapes and
+constants only; XLA folds it) < VALUE (a tensor that depends on data). Only tensors carry a dependence: everything else
+is a Python value, and `Unknown` is honest about knowing nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from .project import Class, Function, Module, Place
+
+
+class Dependence(IntEnum):
+    """How late a tensor's content is known."""
+
+    STATIC = 0
+    SHAPE = 1
+    VALUE = 2
+
+
+class _Unset:
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET: Final = _Unset()
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The place where a value became VALUE, a mask, or got a bounded dynamic shape, and what happened there."""
+
+    place: Place
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A Python value at trace time; `constant` is the value itself where it is a known literal."""
+
+    constant: Any = UNSET
+
+    @property
+    def known(self) -> bool:
+        return self.constant is not UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor (or variable). `dtype` is a class: bool, int, float, complex, string, or None when unknown."""
+
+    dependence: Dependence
+    dtype: str | None = None
+    rank: int | None = None
+    origin: Origin | None = None  # where its content became data
+    bounded: Origin | None = None  # where its shape became a bounded dynamic one
+    carried: bool = False  # made by a tensor loop or by chance: never a compile-time constant
+    variable: bool = False
+
+    @property
+    def is_mask(self) -> bool:
+        return self.dtype == "bool" and self.rank != 0
+
+    def with_(self, **changes: Any) -> Tensor:
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say)."""
+
+    dependence: Dependence = Dependence.VALUE
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A NumPy array: host data, constant to the compiler."""
+
+    dtype: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds."""
+
+    kind: str  # "list", "tuple", "set"
+    items: tuple[Value, ...] | None
+    element: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dict:
+    """A dict. `entries` holds the literal keys; `element` is any other value."""
+
+    entries: Mapping[Any, Value]
+    element: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """`start:stop:step` inside an index."""
+
+    start: Value | None
+    stop: Value | None
+    step: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """A name that another library owns, fully qualified and canonical: `tf.boolean_mask`, `np.sum`, `builtins.len`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApiObject:
+    """An instance of a library's class (`tf.keras.layers.Dense`), or a bound method of one when `method` is set."""
+
+    api: str
+    method: str | None = None
+    payload: Value | None = None  # what it was made of: a dataset's elements, a TensorArray's dtype
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMethod:
+    """`x.numpy`, `x.assign`, ... before the call."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionValue:
+    """A function of the project, with the scope it closes over, the object it is bound to and partial arguments."""
+
+    function: Function
+    scope: Any = None
+    bound: Value | None = None
+    partial_args: tuple[Value, ...] = ()
+    partial_keywords: Mapping[str, Value] = field(default_factory=dict)
+    compiled: Any = None  # a Compilation when wrapped by tf.function
+
+
+@dataclass(frozen=True, slots=True)
+class ClassValue:
+    """A class of the project."""
+
+    cls: Class
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instance:
+    """An object of a project class; `attributes` is shared by everything that sees the object."""
+
+    cls: Class
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleValue:
+    """A module of the project."""
+
+    module: Module
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """No idea. `names`: the parameters it may come from; `compared`: it is the result of a comparison."""
+
+    names: frozenset[str] = frozenset()
+    compared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of a few values of different kinds, after branches joined."""
+
+    options: tuple[Value, ...]
+
+
+Value: TypeAlias = (
+    Static
+    | Tensor
+    | Nest
+    | Array
+    | Sequence
+    | Dict
+    | Slice
+    | Api
+    | ApiObject
+    | TensorMethod
+    | FunctionValue
+    | ClassValue
+    | Instance
+    | ModuleValue
+    | Unknown
+    | OneOf
+)
+
+UNKNOWN: Final = Unknown()
+STATIC: Final = Static()
+NONE: Final = Static(None)
+
+
+def options(value: Value) -> Iterator[Value]:
+    """The alternatives of a value: itself, or the options of a `OneOf`."""
+    if isinstance(value, OneOf):
+        yield from value.options
+    else:
+        yield value
+
+
+def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor | None:
+    """The tensor that `value` is or may be, if its dependence reaches `at_least`.
+
+    A join with `None` (a default) counts as the tensor; a join of a SHAPE tensor with a Python number (`shape_list`)
+    does not, since the number is what a static shape gives.
+    """
+    best: Tensor | None = None
+    static_number = False
+    for option in options(value):
+        if isinstance(option, Tensor):
+            if best is None or option.dependence > best.dependence:
+                best = option
+        elif isinstance(option, Static) and option.constant is not None:
+            static_number = True
+    if best is None or best.dependence < at_least:
+        return None
+    if best.dependence < Dependence.VALUE and static_number:
+        return None
+    return best

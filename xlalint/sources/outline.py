@@ -1,0 +1,182 @@
+"""The outline of a file: what it imports and defines, from `ast`, which reads ten times faster than a libcst tree.
+
+Only the definitions that the analyser really executes become libcst trees, one definition at a time (`Stretch`), so
+that a file costs what it matters. Flattened: imports and definitions inside module-level `if`, `try` and `with`
+count as the module's own, since the branch taken is rarely knowable and the first that resolves is the best guess.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+
+class OutlineError(Exception):
+    """The file is not Python that this interpreter reads. `line` and `column` are 1-based."""
+
+    def __init__(self, message: str, line: int, column: int) -> None:
+        super().__init__(message)
+        self.message, self.line, self.column = message, line, column
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Whole lines of the file, 1-based, both ends included."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOutline:
+    """`import module` (attribute None) or `from module import attribute`, with `level` leading dots.
+
+    `whole`: the import binds the top package (`import a.b` binds `a`), not the module named.
+    """
+
+    module: str
+    attribute: str | None
+    level: int
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionOutline:
+    """A function or method. `decorators` as source text."""
+
+    name: str
+    stretch: Stretch
+    decorators: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class ClassOutline:
+    """A class: its bases as source text, its methods, and the stretches of other code in its body."""
+
+    name: str
+    stretch: Stretch
+    bases: tuple[str, ...]
+    decorators: tuple[str, ...]
+    functions: dict[str, FunctionOutline] = field(default_factory=dict)
+    classes: dict[str, ClassOutline] = field(default_factory=dict)
+    code: list[Stretch] = field(default_factory=list)
+
+
+Binding: TypeAlias = ImportOutline | FunctionOutline | ClassOutline
+
+
+@dataclass(slots=True)
+class Outline:
+    """What a module binds, and the stretches of code that run when it is imported.
+
+    `bindings`: name -> definitions in order; `assigned`: names that module-level code binds in another way;
+    `stars`: modules imported with `*`.
+    """
+
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    stars: list[ImportOutline] = field(default_factory=list)
+    code: list[Stretch] = field(default_factory=list)
+    assigned: set[str] = field(default_factory=set)
+
+
+def outline(text: str) -> Outline:
+    """The outline of a file's text. Raises OutlineError where Python itself would refuse the file."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise OutlineError(error.msg or "invalid syntax", error.lineno or 1, max(error.offset or 1, 1)) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise OutlineError(str(error) or "nested too deeply", 1, 1) from None
+    result = Outline()
+    for statement in tree.body:
+        _outline_statement(statement, result)
+    return result
+
+
+def _outline_statement(statement: ast.stmt, result: Outline) -> None:
+    match statement:
+        case ast.Import() | ast.ImportFrom():
+            _bind_import(statement, result)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            result.bindings.setdefault(statement.name, []).append(_function(statement))
+        case ast.ClassDef():
+            result.bindings.setdefault(statement.name, []).append(_class(statement))
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            pass
+        case ast.If() | ast.Try() | ast.TryStar() | ast.With():
+            _outline_block(statement, result)
+        case _:
+            result.code.append(_stretch(statement))
+            result.assigned.update(_assigned(statement))
+
+
+def _outline_block(statement: ast.If | ast.Try | ast.TryStar | ast.With, result: Outline) -> None:
+    """A module-level block: its definitions are the module's; what else it does is code to run."""
+    inner = Outline()
+    for child in _block_children(statement):
+        _outline_statement(child, inner)
+    for name, bindings in inner.bindings.items():
+        result.bindings.setdefault(name, []).extend(bindings)
+    result.stars.extend(inner.stars)
+    if inner.code:
+        result.code.append(_stretch(statement))
+        result.assigned |= inner.assigned
+
+
+def _block_children(statement: ast.stmt) -> Iterator[ast.stmt]:
+    for block in ("body", "orelse", "finalbody"):
+        yield from getattr(statement, block, ())
+    for handler in getattr(statement, "handlers", ()):
+        yield from handler.body
+
+
+def _bind_import(statement: ast.Import | ast.ImportFrom, result: Outline) -> None:
+    for alias in statement.names:
+        if isinstance(statement, ast.Import):
+            whole = alias.asname is None and "." in alias.name
+            name = alias.asname or alias.name.partition(".")[0]
+            binding = ImportOutline(alias.name, None, 0, whole)
+        elif alias.name == "*":
+            result.stars.append(ImportOutline(statement.module or "", "*", statement.level))
+            continue
+        else:
+            name = alias.asname or alias.name
+            binding = ImportOutline(statement.module or "", alias.name, statement.level)
+        result.bindings.setdefault(name, []).append(binding)
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionOutline:
+    return FunctionOutline(node.name, _stretch(node), tuple(map(ast.unparse, node.decorator_list)))
+
+
+def _class(node: ast.ClassDef) -> ClassOutline:
+    result = ClassOutline(
+        node.name, _stretch(node), tuple(map(ast.unparse, node.bases)), tuple(map(ast.unparse, node.decorator_list))
+    )
+    for child in node.body:
+        match child:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                # A property's setter shares its getter's name: the first definition is the one that is read.
+                if child.name not in result.functions or not any(
+                    decorator.endswith((".setter", ".deleter")) for decorator in map(ast.unparse, child.decorator_list)
+                ):
+                    result.functions[child.name] = _function(child)
+            case ast.ClassDef():
+                result.classes[child.name] = _class(child)
+            case ast.Expr(value=ast.Constant()) | ast.Pass():
+                pass
+            case _:
+                result.code.append(_stretch(child))
+    return result
+
+
+def _stretch(node: ast.stmt) -> Stretch:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    return Stretch(first, node.end_lineno or node.lineno)
+
+
+def _assigned(statement: ast.stmt) -> Iterator[str]:
+    return (node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))

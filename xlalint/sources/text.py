@@ -1,0 +1,141 @@
+"""A source file as text, decoded the way Python decodes it."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import io
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_MENTIONS: Final = re.compile(rb"tensorflow|keras|\btf\b")
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+# PEP 263: the cookie stands in a comment on one of the first two lines, the first of which holds no code.
+_COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
+_BLANK: Final = re.compile(rb"^[ \t\f]*(?:#.*)?$")
+
+_reads: ContextVar[dict[str, str] | None] = ContextVar("reads", default=None)
+
+
+class UnreadableSource(Exception):  # noqa: N818
+    """A file that cannot be read as Python text; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file (or one notebook cell) as text.
+
+    `display` is the path as reports show it: relative to the working directory, with "/". `text` keeps its line ends.
+    `linted` is False for a file that is only read because another imports it.
+    """
+
+    path: Path
+    display: str
+    text: str
+    digest: str
+    linted: bool = True
+    cell: int | None = None
+
+
+def may_matter(data: bytes) -> bool:
+    """Whether the file names TensorFlow or Keras at all; one that does not is never parsed."""
+    return _MENTIONS.search(data) is not None
+
+
+def digest_of(data: bytes) -> str:
+    """The content's identity, for the cache."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines as Python counts them (`str.splitlines` also splits at form feeds and Unicode separators)."""
+    return _LINE_END.split(text)
+
+
+def display_path(path: Path) -> str:
+    """`path` relative to the working directory where it lies below it, with "/" between the parts.
+
+    Bytes of a name that are not UTF-8 are written out, so that a path can always be printed and encoded.
+    """
+    absolute = os.path.abspath(path)
+    relative = os.path.relpath(absolute)
+    shown = relative if not relative.startswith(os.pardir + os.sep) else absolute
+    return os.fsencode(shown.replace(os.sep, "/")).decode("utf-8", "backslashreplace")
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding that Python reads `data` with: a byte order mark, a PEP 263 cookie, else UTF-8."""
+    marked = data.startswith(codecs.BOM_UTF8)
+    named: str | None = None
+    for line in io.BytesIO(data[len(codecs.BOM_UTF8) :] if marked else data).readlines(4096)[:2]:
+        if cookie := _COOKIE.match(line):
+            named = cookie.group(1).decode("ascii")
+            break
+        if not _BLANK.match(line.rstrip(b"\r\n")):
+            break
+    if named is None:
+        return "utf-8-sig" if marked else "utf-8"
+    try:
+        normal = codecs.lookup(named).name
+    except LookupError as error:
+        raise UnreadableSource(f"unknown encoding: {named}") from error
+    if marked and normal != "utf-8":
+        raise UnreadableSource(f"the byte order mark says utf-8, the encoding comment says {named}")
+    return "utf-8-sig" if marked else normal
+
+
+def decode(data: bytes) -> str:
+    """`data` as Python's own reader decodes it; line ends stay as they are."""
+    encoding = encoding_of(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UnreadableSource(f"line {line} is not {encoding} text: {error.reason}") from error
+    except LookupError as error:  # a codec that is not a text encoding, such as "hex"
+        raise UnreadableSource(f"not a text encoding: {encoding}") from error
+    if not encoding.startswith("utf-8") and any("\ud800" <= character <= "\udfff" for character in set(text)):
+        raise UnreadableSource("the source contains lone surrogates")
+    if "\0" in text:
+        raise UnreadableSource("the source contains null bytes")
+    return text
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a regular file."""
+    try:
+        if not path.is_file():  # opening a pipe or a device would block
+            raise UnreadableSource("no such file" if not path.exists() else "not a regular file")
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableSource(error.strerror or str(error)) from error
+
+
+def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> Source:
+    """The source that `data` is."""
+    return Source(path=path, display=display, text=decode(data), digest=digest_of(data), linted=linted)
+
+
+def read_source(path: Path, display: str, *, linted: bool = True) -> Source:
+    """Read one file; raise `UnreadableSource` when it is not Python text."""
+    data = read_bytes(path)
+    if (reads := _reads.get()) is not None:
+        reads[str(path)] = digest_of(data)
+    return source_of(data, path, display, linted=linted)
+
+
+@contextmanager
+def recorded_reads() -> Iterator[dict[str, str]]:
+    """Collect the path and digest of every file that `read_source` reads meanwhile: what a result depends on."""
+    reads: dict[str, str] = {}
+    token = _reads.set(reads)
+    try:
+        yield reads
+    finally:
+        _reads.reset(token)
