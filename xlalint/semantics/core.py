@@ -20,8 +20,8 @@ from .values import (
     Dependence,
     FunctionValue,
     Instance,
-    Origin,
     OneOf,
+    Origin,
     Tensor,
     Unknown,
     Value,
@@ -60,6 +60,7 @@ class Core(ABC):
         self.analyses: dict[Function, int] = {}
         self.instances: dict[Class, Instance] = {}
         self.orphans: list[tuple[FunctionValue, Context]] = []
+        self.local_classes: list[Class] = []
         self._entered: set[Any] = set()
 
     # -- floors above -------------------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ class Core(ABC):
 
     # -- events -------------------------------------------------------------------------------------------------------
 
-    def emit(self, frame: Frame, kind: type[Event], node: cst.CSTNode, **content: Any) -> None:
+    def emit(self, frame: Frame, kind: type[Event], node: cst.CSTNode, /, **content: Any) -> None:
         """Say that something happens at `node`; on the host only where that was asked for."""
         if frame.context.kind is ContextKind.HOST and not self.options.include_host:
             return

@@ -248,9 +248,7 @@ class Expressions(Core):
             return join_all(*results)
         # All but the last comparison are asked for their truth.
         if any(as_tensor(result, Dependence.STATIC) for result in results[:-1]):
-            self.emit(
-                frame, TruthOf, node, operands=tuple(results), form="chained comparison", tested=tested
-            )
+            self.emit(frame, TruthOf, node, operands=tuple(results), form="chained comparison", tested=tested)
         return max(tensors, key=lambda tensor: tensor.dependence).with_(dtype="bool", rank=0)
 
     def _compare(
@@ -333,7 +331,9 @@ class Expressions(Core):
         if isinstance(element, cst.Index):
             return self.evaluate(frame, element.value)
         part = cst.ensure_type(element, cst.Slice)
-        return Slice(*(None if side is None else self.evaluate(frame, side) for side in (part.lower, part.upper, part.step)))
+        return Slice(
+            *(None if side is None else self.evaluate(frame, side) for side in (part.lower, part.upper, part.step))
+        )
 
     def subscript(
         self, frame: Frame, node: cst.Subscript, base: Value, index: tuple[Value, ...], store: bool = False
@@ -386,7 +386,9 @@ class Expressions(Core):
         return Tensor(
             Dependence.VALUE,
             "bool",
-            origin=Origin(frame.summary.place or Place(frame.unit, frame.unit.tree), f"`{name}` is compared and used as an index")
+            origin=Origin(
+                frame.summary.place or Place(frame.unit, frame.unit.tree), f"`{name}` is compared and used as an index"
+            )
             if frame.summary.place
             else None,
         )
@@ -749,9 +751,10 @@ def _fold(sign: type[object], a: Any, b: Any) -> Static:
 def _fold_sides(sign: cst.BaseCompOp, left: Value, right: Value) -> Value:
     if isinstance(left, Static) and isinstance(right, Static) and left.known and right.known:
         if left.constant is None or right.constant is None:
-            return {cst.Equal: Static(left.constant is right.constant), cst.NotEqual: Static(left.constant is not right.constant)}.get(
-                type(sign), STATIC
-            )
+            return {
+                cst.Equal: Static(left.constant is right.constant),
+                cst.NotEqual: Static(left.constant is not right.constant),
+            }.get(type(sign), STATIC)
         return _fold(type(sign), left.constant, right.constant)
     return STATIC
 

@@ -65,10 +65,14 @@ def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool)
         case cst.BooleanOperation(left=left, operator=cst.Or(), right=right) if not outcome:
             narrow(machine, frame, left, False)
             narrow(machine, frame, right, False)
-        case cst.Comparison(left=cst.Name(value=name), comparisons=[cst.ComparisonTarget(operator=sign, comparator=other)]):
+        case cst.Comparison(
+            left=cst.Name(value=name), comparisons=[cst.ComparisonTarget(operator=sign, comparator=other)]
+        ):
             if isinstance(other, cst.Name) and other.value == "None" and isinstance(sign, cst.Is | cst.IsNot):
                 _narrow_none(frame, name, isinstance(sign, cst.Is) is outcome)
-        case cst.Call(func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]):
+        case cst.Call(
+            func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]
+        ):
             _narrow_kind(machine, frame, name, kinds, outcome)
         case cst.Name(value=name) if outcome and name in frame.env:
             frame.env[name] = without_none(frame.env[name])

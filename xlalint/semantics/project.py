@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
@@ -40,16 +41,21 @@ class Unit:
 
     def __init__(self, module: Module, stretch: Stretch) -> None:
         self.module = module
-        lines = module.lines[stretch.first - 1 : stretch.last]
+        lines = module.lines[stretch.first - 1 : stretch.last] or [""]
         indented = lines[0][:1] in (" ", "\t")
         self._offset = stretch.first - 1 - indented
-        text = "".join(lines)
-        self.tree = cst.parse_module("if 1:\n" + text if indented else text)
+        self.text = "".join(lines)
+        self.tree = cst.parse_module("if 1:\n" + self.text if indented else self.text)
         if indented:
             block = cst.ensure_type(self.tree.body[0], cst.If).body
             self.body: tuple[cst.BaseStatement, ...] = tuple(block.body)  # type: ignore[arg-type]
         else:
             self.body = tuple(self.tree.body)  # type: ignore[arg-type]
+
+    @classmethod
+    def empty(cls, module: Module) -> Unit:
+        """A unit without source, for what stands nowhere in particular."""
+        return cls(module, Stretch(1, 0))
 
     @cached_property
     def _positions(self) -> dict[cst.CSTNode, CodeRange]:
@@ -161,6 +167,8 @@ class Class:
     decorator_texts: tuple[str, ...] = ()
     base_values: tuple[Value, ...] | None = None
     attributes: dict[str, Value] | None = None  # of the class body; None until it is executed
+    scope: Any = None  # the frame around a class that a function defines
+    view_of: Any = None  # the instance behind `super()`
     _mro: tuple[Class | str, ...] | None = None
 
     @property

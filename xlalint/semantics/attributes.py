@@ -1,0 +1,164 @@
+"""What `owner.name` is, and what assigning to it does: modules, classes, instances, and the objects of libraries."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import libcst as cst
+
+from . import api
+from .expressions import Expressions
+from .frames import Arguments, Frame
+from .joins import join, join_all
+from .project import Class, Function
+from .values import (
+    STATIC,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    ClassValue,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Instance,
+    ModuleValue,
+    OneOf,
+    Sequence,
+    Static,
+    Tensor,
+    TensorMethod,
+    Unknown,
+    Value,
+)
+
+_VARIABLES: Final = Sequence("list", None, Tensor(Dependence.VALUE, variable=True))
+# What Keras's own base classes give every instance.
+_KERAS_ATTRIBUTES: Final[dict[str, Value]] = {
+    "trainable_variables": _VARIABLES,
+    "trainable_weights": _VARIABLES,
+    "non_trainable_variables": _VARIABLES,
+    "weights": _VARIABLES,
+    "variables": _VARIABLES,
+    "dtype": STATIC,
+    "compute_dtype": STATIC,
+    "name": STATIC,
+    "trainable": STATIC,
+    "built": STATIC,
+    "optimizer": ApiObject("keras.optimizers.Optimizer"),
+}
+_PROPERTIES: Final = frozenset(("property", "functools.cached_property", "cached_property", "abc.abstractproperty"))
+_UNBOUND: Final = frozenset(("staticmethod", "builtins.staticmethod"))
+
+
+class Attributes(Expressions):
+    """The second floor: attributes."""
+
+    def attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value:
+        """The value of `owner.name`, read at `node`."""
+        match owner:
+            case Api(qualified):
+                return self._api_attribute(qualified, name)
+            case ModuleValue(module):
+                return self.project.member(module, name) or UNKNOWN
+            case Instance():
+                return self._instance_attribute(frame, owner, name, node)
+            case ClassValue(cls):
+                return self._class_attribute(frame, cls, name) or UNKNOWN
+            case FunctionValue():
+                return owner if name in ("python_function", "__wrapped__", "__call__") else UNKNOWN
+            case OneOf(alternatives):
+                return join_all(*(self.attribute(frame, option, name, node) for option in alternatives))
+            case Unknown(names):
+                # `x.shape` of whatever it is: numbers. What else an unknown object has is unknown too.
+                return Sequence("tuple", None, STATIC) if name == "shape" and names else UNKNOWN
+            case Sequence() | Dict():
+                known = api.attribute(owner, name)
+                return TensorMethod(owner, name) if known is None else known
+            case _:
+                known = api.attribute(owner, name)
+                if known is not None:
+                    return known
+                return STATIC if isinstance(owner, Static) else UNKNOWN
+
+    @staticmethod
+    def _api_attribute(qualified: str, name: str) -> Value:
+        return Api(api.canonical(f"{qualified}.{name}"))
+
+    def _instance_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:
+        if owner.cls.view_of is None and name in owner.attributes:
+            return owner.attributes[name]
+        method = owner.cls.find(name)
+        if method is not None:
+            return self.bound_method(frame, method, owner, node)
+        found = self._class_attribute(frame, owner.cls, name)
+        if found is not None:
+            return found
+        if owner.cls.view_of is None and owner is not self.instances.get(owner.cls):
+            shared = self.canonical_instance(owner.cls).attributes.get(name)
+            if shared is not None:
+                return shared
+        if name == "__class__":
+            return ClassValue(owner.cls)
+        if any(owner.cls.is_keras(kind) for kind in ("layer", "model", "metric", "loss")):
+            if name in _KERAS_ATTRIBUTES:
+                return _KERAS_ATTRIBUTES[name]
+            base = next(owner.cls.external_bases, "keras.layers.Layer")
+            known = api.attribute(ApiObject(base), name)
+            if known is not None:
+                return known
+        return UNKNOWN
+
+    def bound_method(self, frame: Frame, method: Function, owner: Instance, node: cst.BaseExpression) -> Value:
+        """A method as an attribute of its instance: called at once where it is a property."""
+        decorators = self.decorators_of(method)
+        owner = owner.cls.view_of or owner
+        if decorators & _PROPERTIES or any(text.endswith("property") for text in decorators):
+            return self.invoke(frame, method_value(method, owner), Arguments(), node)
+        if decorators & _UNBOUND:
+            return self.decorated(method_value(method, None))
+        if "classmethod" in decorators or "builtins.classmethod" in decorators:
+            return self.decorated(method_value(method, ClassValue(owner.cls)))
+        return self.decorated(method_value(method, owner))
+
+    def _class_attribute(self, frame: Frame, cls: Class, name: str) -> Value | None:
+        for ancestor in cls.mro:
+            if not isinstance(ancestor, Class):
+                continue
+            if name in ancestor.functions:
+                method = ancestor.functions[name]
+                decorators = self.decorators_of(method)
+                bound = ClassValue(cls) if "classmethod" in decorators else None
+                return self.decorated(method_value(method, bound))
+            if name in ancestor.classes:
+                return ClassValue(ancestor.classes[name])
+            attributes = self.class_attributes(ancestor)
+            if name in attributes:
+                return attributes[name]
+        return None
+
+    def set_attribute(self, frame: Frame, owner: Value, name: str, value: Value) -> None:
+        """`owner.name = value`: joined with what was there, since methods run in an order that nobody knows."""
+        for option in owner.options if isinstance(owner, OneOf) else (owner,):
+            if isinstance(option, Instance):
+                present = option.attributes.get(name)
+                option.attributes[name] = value if present is None else join(present, value)
+
+    def class_attributes(self, cls: Class) -> dict[str, Value]:
+        raise NotImplementedError
+
+    def canonical_instance(self, cls: Class) -> Instance:
+        raise NotImplementedError
+
+    def decorated(self, value: FunctionValue) -> FunctionValue:
+        raise NotImplementedError
+
+    @staticmethod
+    def decorators_of(function: Function) -> frozenset[str]:
+        """The decorators as they are written, without arguments."""
+        return frozenset(text.partition("(")[0] for text in function.decorator_texts)
+
+
+def method_value(method: Function, bound: Value | None) -> FunctionValue:
+    """A method with what it is bound to, in the scope around its class."""
+    scope = method.owner.scope if method.owner is not None else None
+    return FunctionValue(method, scope, bound)

@@ -1,0 +1,314 @@
+"""What calls do: of the project's functions and classes, of library functions, of objects and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as Ordered
+from dataclasses import replace
+from typing import Final
+
+import libcst as cst
+
+from ..sources.outline import ImportOutline
+from . import api
+from .attributes import Attributes, method_value
+from .builtin_calls import BUILTIN_CALLS, CONTAINER_METHODS
+from .events import ApiCall, Consume, Context, ContextKind, HostRead
+from .frames import Arguments, Compilation, Frame
+from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, call_partial
+from .joins import join_all
+from .project import Class, Place, Unit
+from .values import (
+    STATIC,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    ClassValue,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Instance,
+    Nest,
+    OneOf,
+    Sequence,
+    Slice,
+    Static,
+    Tensor,
+    TensorMethod,
+    Value,
+    as_tensor,
+)
+
+_READERS: Final = frozenset(("numpy", "item", "tolist", "eval", "__array__", "__bool__", "__int__", "__float__"))
+# What NumPy answers without reading a symbolic tensor (measured).
+_SHAPE_ONLY: Final = frozenset(("np.shape", "np.ndim", "np.isscalar", "np.result_type", "np.dtype"))
+_HOST_LIBRARIES: Final = ("np.", "math.", "scipy.")
+# Calls that only eager code makes: a function that makes one is not on its way to the compiler.
+HOST_APIS: Final = (
+    "tf.io.",
+    "tf.data.",
+    "tf.summary.",
+    "tf.train.Checkpoint",
+    "tf.train.latest_checkpoint",
+    "tf.saved_model.",
+    "tf.config.",
+    "tf.estimator.",
+    "keras.utils.",
+    "keras.models.load_model",
+    "keras.Sequential",
+    "keras.Input",
+    "keras.layers.Input",
+    "tf.compat.v1.Session",
+    "tf.compat.v1.train.",
+    "tf.lite.",
+    "builtins.open",
+    "builtins.input",
+)
+_KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
+
+
+class Calls(Attributes):
+    """The third floor: calls."""
+
+    def call(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        """The value of calling `callee`."""
+        match callee:
+            case Api(name):
+                return self._call_api(frame, name, arguments, node)
+            case FunctionValue():
+                return self.invoke(frame, callee, arguments, node)
+            case ClassValue(cls):
+                return self.instantiate(frame, cls, arguments, node)
+            case Instance():
+                return self._call_instance(frame, callee, arguments, node)
+            case TensorMethod(owner, name):
+                return self._call_method(frame, owner, name, arguments, node)
+            case ApiObject(method=None):
+                return self._call_object(frame, callee, arguments, node)
+            case ApiObject(name, method, payload) if method is not None:
+                return self._call_method(frame, ApiObject(name, None, payload), method, arguments, node)
+            case OneOf(alternatives):
+                return join_all(*(self.call(frame, option, arguments, node) for option in alternatives))
+            case _:
+                return self._call_unknown(frame, callee, arguments, node)
+
+    # -- library functions --------------------------------------------------------------------------------------------
+
+    def _call_api(self, frame: Frame, name: str, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        if name.startswith(HOST_APIS):
+            frame.summary.host_only = True
+        special = HIGHER_ORDER.get(name) or BUILTIN_CALLS.get(name)
+        result = special(self, frame, arguments, node) if special is not None else None
+        bound, nodes = bind_api(api.parameters(name), arguments)
+        place = Place(frame.unit, node)
+        if result is None:
+            self._host_read(frame, name, bound, node)
+            for parameter in api.tensor_parameters(name) & bound.keys():
+                self.witness(frame, bound[parameter])
+            result = api.call(name, bound, place)
+        self.said_call(frame, name, bound, nodes, result, node)
+        return result
+
+    def said_call(
+        self,
+        frame: Frame,
+        name: str,
+        bound: Mapping[str, Value],
+        nodes: Mapping[str, cst.BaseExpression],
+        result: Value,
+        node: cst.BaseExpression,
+    ) -> None:
+        """Say that a library function is called, and that it is handed a bounded dynamic shape."""
+        for value in bound.values():
+            for part in _direct(value):
+                if isinstance(part, Tensor) and part.bounded is not None:
+                    self.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
+        if name in self.wanted_apis and isinstance(node, cst.Call):
+            self.emit(frame, ApiCall, node, api=name, arguments=bound, argument_nodes=nodes, result=result, node=node)
+
+    def _host_read(self, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression) -> None:
+        if not name.startswith(_HOST_LIBRARIES) or name in _SHAPE_ONLY:
+            return
+        read = next((part for value in bound.values() for part in _direct(value) if isinstance(part, Tensor)), None)
+        if read is not None:
+            self.emit(frame, HostRead, node, value=read, reader=name)
+        for value in bound.values():
+            self.doubt(frame, value)
+
+    # -- objects and methods ------------------------------------------------------------------------------------------
+
+    def _call_object(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        if owner.api == "functools.partial" and owner.payload is not None:
+            return call_partial(self, frame, owner.payload, arguments, node)
+        for value in arguments.positional[:1]:
+            if api.kind_of(owner.api) in ("layer", "model", "loss"):
+                self.witness(frame, value)
+        bound, _ = bind_api(None, arguments)
+        for value in bound.values():
+            for part in _direct(value):
+                if isinstance(part, Tensor) and part.bounded is not None:
+                    self.emit(frame, Consume, node, tensor=part, consumer=owner.api, node=node, arguments=bound)
+        return api.call_object(owner, bound, Place(frame.unit, node))
+
+    def _call_method(
+        self, frame: Frame, owner: Value, name: str, arguments: Arguments, node: cst.BaseExpression
+    ) -> Value:
+        if isinstance(owner, OneOf):
+            return join_all(*(self._call_method(frame, option, name, arguments, node) for option in owner.options))
+        tensor = as_tensor(owner, Dependence.STATIC)
+        if name in _READERS and (tensor is not None or isinstance(owner, Nest)):
+            if frame.context.kind is ContextKind.OPEN:
+                frame.summary.host_only = True  # only eager tensors have it: nobody compiles this function
+            if tensor is not None:
+                self.emit(frame, HostRead, node, value=owner, reader=f".{name}")
+        if isinstance(owner, Sequence | Dict):
+            handler = CONTAINER_METHODS.get(name)
+            if handler is not None:
+                return handler(self, frame, owner, arguments, node)
+        for key in (f"{owner.api}.{name}" if isinstance(owner, ApiObject) else "", f".{name}"):
+            special = HIGHER_ORDER_METHODS.get(key)
+            if special is not None:
+                found = special(self, frame, owner, arguments, node)
+                if found is not None:
+                    return found
+        bound, nodes = bind_api(api.method_parameters(owner, name), arguments)
+        result = api.call_method(owner, name, bound, Place(frame.unit, node))
+        if isinstance(owner, ApiObject):
+            if owner.api.startswith(HOST_APIS):
+                frame.summary.host_only = True
+            self.said_call(frame, f"{owner.api}.{name}", bound, nodes, result, node)
+        return result
+
+    def _call_instance(self, frame: Frame, owner: Instance, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        """Calling an object: Keras calls `call` of its own, Python calls `__call__`."""
+        own = owner.cls.find("__call__")
+        if own is not None:
+            return self.invoke(frame, method_value(own, owner), arguments, node)
+        for kind in _KERAS_CALLED:
+            if owner.cls.is_keras(kind):
+                method = owner.cls.find("call")
+                if method is not None:
+                    value = self.decorated(method_value(method, owner))
+                    own = value.compiled
+                    if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):
+                        value = replace(value, compiled=self.by_keras(owner, frame))
+                    return self.invoke(frame, value, arguments, node)
+                base = next(owner.cls.external_bases)
+                return self._call_object(frame, ApiObject(base), arguments, node)
+        return self._call_unknown(frame, owner, arguments, node)
+
+    def by_keras(self, owner: Instance, frame: Frame) -> Compilation:
+        """How Keras runs `call`: in the caller's context, converted by AutoGraph only in Keras 2."""
+        autograph = self.keras_version(owner.cls.module) == 2
+        how = "which Keras 2 converts with AutoGraph" if autograph else "which Keras 3 runs without AutoGraph"
+        kind = frame.context.kind
+        if kind in (ContextKind.HOST, ContextKind.OPEN):
+            kind = ContextKind.XLA
+        return Compilation(kind, autograph, f"`{owner.cls.name}.call`, {how}")
+
+    def _call_unknown(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        """Something outside the project: what it does with functions that it is handed is not known."""
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            special = HIGHER_ORDER_METHODS.get(f".{node.func.attr.value}")
+            if special is not None:
+                found = special(self, frame, UNKNOWN, arguments, node)
+                if found is not None:
+                    return found
+        if frame.context.kind is ContextKind.HOST:
+            for value in (*arguments.positional, *arguments.keywords.values()):
+                for function in self.functions_in(value):
+                    if function.compiled is None:
+                        self.enter(function, frame.context, Arguments(unknown=True), "callback")
+        if isinstance(callee, Static):
+            given = (*arguments.positional, *arguments.keywords.values())
+            return STATIC if all(isinstance(value, Static) for value in given) else UNKNOWN
+        return UNKNOWN
+
+    def instantiate(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
+        raise NotImplementedError
+
+    def annotated_value(self, frame: Frame, annotation: cst.BaseExpression) -> Value | None:
+        raise NotImplementedError
+
+    def run_class_body(
+        self, cls: Class, outside: Frame, body: Ordered[cst.BaseStatement], unit: Unit | None = None
+    ) -> dict[str, Value]:
+        raise NotImplementedError
+
+    def local_class(self, frame: Frame, cls: Class) -> None:
+        raise NotImplementedError
+
+    def mutated_call(self, frame: Frame, node: cst.BaseExpression, form: str) -> None:
+        raise NotImplementedError
+
+    def assign_quietly(self, frame: Frame, target: cst.BaseExpression, value: Value) -> None:
+        raise NotImplementedError
+
+    # -- shared by the tables -----------------------------------------------------------------------------------------
+
+    def entered(self, value: Value) -> Value:
+        """What `with value as name` binds."""
+        match value:
+            case Instance(cls) if (method := cls.find("__enter__")) is None or method.name == "__enter__":
+                return value
+            case Sequence(kind="list", items=None, element=element) if element is not None:
+                return element  # a generator that contextlib turned into a context manager
+            case _:
+                return value
+
+    @staticmethod
+    def jitted(context: Context) -> Context:
+        """The context inside `tf.xla.experimental.jit_scope`."""
+        if context.kind is ContextKind.HOST:
+            return context
+        return replace(context, kind=ContextKind.XLA, entry="code inside `tf.xla.experimental.jit_scope`")
+
+    @staticmethod
+    def imports_of(node: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, ImportOutline]]:
+        """The names that an import inside a function binds."""
+        if isinstance(node, cst.Import):
+            for alias in node.names:
+                dotted = alias.evaluated_name
+                bound = alias.evaluated_alias
+                yield bound or dotted.partition(".")[0], ImportOutline(dotted, None, 0, bound is None and "." in dotted)
+        elif not isinstance(node.names, cst.ImportStar):
+            module = "" if node.module is None else cst.Module([]).code_for_node(node.module)
+            for alias in node.names:
+                name = alias.evaluated_name
+                yield alias.evaluated_alias or name, ImportOutline(module, name, len(node.relative))
+
+
+def bind_api(
+    parameters: tuple[str, ...] | None, arguments: Arguments
+) -> tuple[dict[str, Value], dict[str, cst.BaseExpression]]:
+    """Arguments and their syntax by parameter name; surplus positional ones as "*0", "*1", ..."""
+    bound: dict[str, Value] = {}
+    nodes: dict[str, cst.BaseExpression] = {}
+    names = parameters or ()
+    for position, value in enumerate(arguments.positional):
+        name = names[position] if position < len(names) else f"*{position - len(names)}"
+        bound[name] = value
+        if position < len(arguments.nodes):
+            nodes[name] = arguments.nodes[position]
+    bound |= arguments.keywords
+    nodes |= arguments.keyword_nodes
+    if arguments.rest is not None:
+        bound["*rest"] = arguments.rest
+    return bound, nodes
+
+
+def _direct(value: Value) -> Iterator[Value]:
+    """The value, and what a list or tuple of it holds."""
+    match value:
+        case OneOf(alternatives):
+            for option in alternatives:
+                yield from _direct(option)
+        case Sequence(items=tuple(items)):
+            for item in items:
+                yield from item.options if isinstance(item, OneOf) else (item,)
+        case Sequence(element=element) if element is not None:
+            yield element
+        case Slice():
+            return
+        case _:
+            yield value

@@ -1,0 +1,456 @@
+"""Library functions that call what they are handed: `tf.function`, `tf.cond`, `tf.map_fn`, `Dataset.map`, `compile`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import libcst as cst
+
+from .events import Context, ContextKind
+from .frames import Arguments, Compilation
+from .joins import join_all
+from .project import Place
+from .values import (
+    NONE,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Instance,
+    Nest,
+    Origin,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    as_tensor,
+)
+
+if TYPE_CHECKING:
+    from .calls import Calls
+    from .frames import Frame
+
+Handler = Callable[["Calls", "Frame", Arguments, cst.BaseExpression], Value | None]
+MethodHandler = Callable[["Calls", "Frame", Value, Arguments, cst.BaseExpression], Value | None]
+
+_HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
+
+
+# -- compiling --------------------------------------------------------------------------------------------------------
+
+
+def _flag(arguments: Arguments, *names: str) -> Any:
+    for name in names:
+        value = arguments.keywords.get(name)
+        if isinstance(value, Static):
+            return value.constant
+    return None
+
+
+def compilation(arguments: Arguments, shown: str) -> Compilation:
+    """What these arguments make of `tf.function`."""
+    jit = _flag(arguments, "jit_compile", "experimental_compile") is True
+    autograph = _flag(arguments, "autograph") is not False
+    options = "jit_compile=True" if jit else ""
+    if not autograph:
+        options += ", autograph=False" if options else "autograph=False"
+    how = f"`tf.function({options})`" if options else "`tf.function`"
+    return Compilation(ContextKind.XLA if jit else ContextKind.GRAPH, autograph, f"{shown}, compiled by {how}")
+
+
+def _function(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    function = arguments.get(0, "func")
+    if function is None:
+        return ApiObject(
+            "functools.partial", payload=Sequence("tuple", (Api("tf.function"), Dict(dict(arguments.keywords))))
+        )
+    return compiled(machine, function, arguments)
+
+
+def compiled(machine: Calls, function: Value, arguments: Arguments) -> Value:
+    """A function wrapped by `tf.function`, registered as entered from outside."""
+    match function:
+        case FunctionValue():
+            made = replace(function, compiled=compilation(arguments, f"`{function.function.qualname}`"))
+            machine.enter(made, made.compiled, Arguments(unknown=True), "compiled")
+            return made
+        case Instance(cls) if (method := cls.find("call") or cls.find("__call__")) is not None:
+            made = FunctionValue(method, method.owner.scope if method.owner else None, function)
+            made = replace(made, compiled=compilation(arguments, f"`{method.qualname}`"))
+            machine.enter(made, made.compiled, Arguments(unknown=True), "compiled")
+            return function
+        case _:
+            return function
+
+
+def _xla_compile(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    function, inputs = arguments.get(0, "computation"), arguments.get(1, "inputs")
+    if not isinstance(function, FunctionValue):
+        return None
+    given = list(inputs.items) if isinstance(inputs, Sequence) and inputs.items is not None else []
+    how = Compilation(
+        ContextKind.XLA, False, f"`{function.function.qualname}`, compiled by `tf.xla.experimental.compile`"
+    )
+    return machine.invoke(frame, replace(function, compiled=how), Arguments(given, unknown=True), node)
+
+
+def _partial(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    match arguments.positional:
+        case [FunctionValue() as function, *rest]:
+            return replace(
+                function,
+                partial_args=(*function.partial_args, *rest),
+                partial_keywords={**function.partial_keywords, **arguments.keywords},
+            )
+        case [callee, *rest]:
+            payload = Sequence("tuple", (callee, Dict(dict(arguments.keywords)), *rest))
+            return ApiObject("functools.partial", payload=payload)
+        case _:
+            return UNKNOWN
+
+
+def call_partial(machine: Calls, frame: Frame, payload: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """Call what `functools.partial` made of something that is no function of the project."""
+    match payload:
+        case Sequence(items=(callee, Dict(entries), *rest)):
+            given = replace(
+                arguments,
+                positional=[*rest, *arguments.positional],
+                keywords={**entries, **arguments.keywords},
+                nodes=[*(node for _ in rest), *arguments.nodes],
+            )
+            return machine.call(frame, callee, given, node)
+        case _:
+            return UNKNOWN
+
+
+def _unconverted(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    function = arguments.get(0, "func")
+    if not isinstance(function, FunctionValue):
+        return function or Api("tf.autograph.experimental.do_not_convert")
+    entry = f"`{function.function.qualname}`, marked `do_not_convert`"
+    return replace(function, compiled=Compilation(ContextKind.OPEN, False, entry))
+
+
+def _same_function(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    return arguments.positional[0] if arguments.positional else UNKNOWN
+
+
+# -- control flow in the graph ----------------------------------------------------------------------------------------
+
+
+def _called(
+    machine: Calls, frame: Frame, function: Value | None, given: list[Value], node: cst.BaseExpression, loop: bool
+) -> Value:
+    if function is None:
+        return UNKNOWN
+    outer = frame.outer_names
+    if loop:
+        frame.loop += 1
+        frame.outer_names = [*outer, set(frame.env or ())]
+    try:
+        return machine.call(frame, function, Arguments(given), node)
+    finally:
+        if loop:
+            frame.loop -= 1
+            frame.outer_names = outer
+
+
+def _as_data(value: Value) -> Value:
+    """A branch's result: it depends on the condition, whatever it is made of."""
+    match value:
+        case Tensor():
+            return value.with_(dependence=Dependence.VALUE)
+        case Static(constant) if constant is not None:
+            return Tensor(Dependence.VALUE, rank=0)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(_as_data, items)))
+        case _:
+            return value
+
+
+def _cond(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    branches = [arguments.get(1, "true_fn"), arguments.get(2, "false_fn")]
+    branches = [found for found in branches if found is not None]
+    return (
+        _as_data(join_all(*(_called(machine, frame, found, [], node, False) for found in branches)))
+        if branches
+        else UNKNOWN
+    )
+
+
+def _cases(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    found: list[Value] = []
+    for value in (*arguments.positional, *arguments.keywords.values()):
+        items = value.items or () if isinstance(value, Sequence) else (value,)
+        for item in items:
+            inner = item.items[-1] if isinstance(item, Sequence) and item.items else item
+            if isinstance(inner, FunctionValue):
+                found.append(machine.call(frame, inner, Arguments(), node))
+    return _as_data(join_all(*found)) if found else Nest()
+
+
+def _loop_variable(value: Value) -> Value:
+    match value:
+        case Tensor():
+            return value.with_(dependence=Dependence.VALUE, carried=True)
+        case Static(constant):
+            dtype = {bool: "bool", int: "int", float: "float"}.get(type(constant))
+            return Tensor(Dependence.VALUE, dtype, 0, carried=True)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(_loop_variable, items)))
+        case _:
+            return value
+
+
+def _while_loop(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    variables = arguments.get(2, "loop_vars")
+    items = list(variables.items) if isinstance(variables, Sequence) and variables.items is not None else []
+    given = [_loop_variable(item) for item in items]
+    for position, name in ((0, "cond"), (1, "body")):
+        if given or variables is None:
+            _called(machine, frame, arguments.get(position, name), given, node, True)
+        elif arguments.get(position, name) is not None:
+            unknown = Arguments(rest=Nest())
+            frame.loop += 1
+            machine.call(frame, arguments.get(position, name) or UNKNOWN, unknown, node)
+            frame.loop -= 1
+    return Sequence(variables.kind, tuple(given)) if isinstance(variables, Sequence) and given else Nest()
+
+
+def _element(machine: Calls, frame: Frame, value: Value | None, node: cst.BaseExpression) -> Value:
+    match value:
+        case None:
+            return Nest()
+        case Tensor(_, dtype, rank, origin):
+            return Tensor(Dependence.VALUE, dtype, rank - 1 if rank else None, origin, carried=True)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(_element(machine, frame, item, node) for item in items))
+        case _:
+            return Nest()
+
+
+def _mapped(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.map_fn`, `tf.vectorized_map`: each element through the function."""
+    result = _called(
+        machine, frame, arguments.get(0, "fn"), [_element(machine, frame, arguments.get(1, "elems"), node)], node, True
+    )
+    return _stacked(result)
+
+
+def _stacked(result: Value) -> Value:
+    match result:
+        case Tensor():
+            rank = None if result.rank is None else result.rank + 1
+            return result.with_(dependence=Dependence.VALUE, rank=rank, carried=False)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(_stacked, items)))
+        case _:
+            return Nest()
+
+
+def _scanned(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.scan`, `tf.foldl`, `tf.foldr`: an accumulator and each element."""
+    item = _element(machine, frame, arguments.get(1, "elems"), node)
+    start = arguments.get(2, "initializer")
+    first = item if start is None or start == NONE else _loop_variable(start)
+    return _stacked(_called(machine, frame, arguments.get(0, "fn"), [first, item], node, True))
+
+
+def _map_structure(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    def apply(values: list[Value]) -> Value:
+        head = values[0]
+        if isinstance(head, Sequence) and head.items is not None:
+            rows = [list(v.items) if isinstance(v, Sequence) and v.items is not None else [] for v in values]
+            if len(set(map(len, rows))) == 1:
+                return Sequence(head.kind, tuple(apply(list(row)) for row in zip(*rows, strict=True)))
+        if isinstance(head, Dict):
+            return Dict({key: apply([value]) for key, value in head.entries.items()}, head.element)
+        return machine.call(frame, arguments.positional[0], Arguments(values), node)
+
+    return apply(arguments.positional[1:]) if len(arguments.positional) > 1 else UNKNOWN
+
+
+# -- the host ---------------------------------------------------------------------------------------------------------
+
+
+def _on_host(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    function = arguments.get(0, "func")
+    for found in machine.functions_in(function) if function is not None else ():
+        machine.enter(found, _HOST, Arguments(unknown=True), "host")
+    tensor = Tensor(Dependence.VALUE, origin=Origin(Place(frame.unit, node), "a Python function's result"))
+    outputs = arguments.get(2, "Tout")
+    return Nest() if outputs is None or isinstance(outputs, Sequence) else tensor
+
+
+def _dataset_function(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """The functions of a pipeline run on the host, each traced by itself; XLA never sees them."""
+    for value in (*arguments.positional, *arguments.keywords.values()):
+        for function in machine.functions_in(value):
+            machine.enter(function, _HOST, Arguments(rest=Nest(), unknown=True), "host")
+    if isinstance(owner, ApiObject):
+        return None
+    return (
+        ApiObject("tf.data.Dataset", payload=Nest()) if any(map(machine.functions_in, arguments.positional)) else None
+    )
+
+
+# -- Keras and strategies ---------------------------------------------------------------------------------------------
+
+
+def _keras_entry(machine: Calls, frame: Frame, function: Value, role: str, count: int) -> None:
+    autograph = machine.keras_version(frame.module) == 2
+    how = "which Keras 2 converts with AutoGraph" if autograph else "which Keras 3 runs without AutoGraph"
+    for found in machine.functions_in(function):
+        if found.compiled is not None:
+            continue
+        entry = f"`{found.function.qualname}`, a {role} {how}"
+        given: list[Value] = [Tensor(Dependence.VALUE, "float", origin=_argument(found, role)) for _ in range(count)]
+        if role == "function in a Lambda layer":
+            given = [Nest()]
+        machine.enter(found, Compilation(ContextKind.XLA, autograph, entry), Arguments(given, unknown=True), role)
+
+
+def _argument(function: FunctionValue, role: str) -> Origin:
+    return Origin(function.function.label, f"Keras calls this {role} with tensors")
+
+
+def _lambda_layer(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    function = arguments.get(0, "function")
+    if function is not None:
+        _keras_entry(machine, frame, function, "function in a Lambda layer", 1)
+    return None
+
+
+def _compile(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`model.compile(loss=f, metrics=[g])`."""
+    if not arguments.keywords.keys() & {"loss", "metrics", "optimizer", "weighted_metrics"}:
+        return None
+    for keyword, role in (
+        ("loss", "loss function"),
+        ("metrics", "metric function"),
+        ("weighted_metrics", "metric function"),
+    ):
+        value = arguments.keywords.get(keyword)
+        for item in _parts(value):
+            _keras_entry(machine, frame, item, role, 2)
+    return None if isinstance(owner, ApiObject) else NONE
+
+
+def _parts(value: Value | None) -> list[Value]:
+    match value:
+        case None:
+            return []
+        case Sequence(items=tuple(items)):
+            return [part for item in items for part in _parts(item)]
+        case Dict(entries, element):
+            return [part for item in (*entries.values(), *([element] if element else [])) for part in _parts(item)]
+        case _:
+            return [value]
+
+
+def _strategy_run(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`strategy.run(step, args=(batch,))`: a TPU strategy compiles the step."""
+    function = arguments.get(0, "fn")
+    if not isinstance(function, FunctionValue):
+        return None
+    given, named = arguments.get(1, "args"), arguments.get(2, "kwargs")
+    call = Arguments(unknown=True)
+    match given:
+        case Sequence(items=tuple(items)):
+            call.positional = list(items)
+        case None:
+            pass
+        case _:
+            call.rest = Nest()
+    if isinstance(named, Dict):
+        call.keywords = {key: value for key, value in named.entries.items() if isinstance(key, str)}
+    tpu = isinstance(owner, ApiObject) and "TPUStrategy" in owner.api
+    if tpu and function.compiled is None:
+        how = Compilation(ContextKind.XLA, True, f"`{function.function.qualname}`, compiled by `TPUStrategy.run`")
+        function = replace(function, compiled=how)
+    return machine.invoke(frame, function, call, node)
+
+
+HIGHER_ORDER: Final[dict[str, Handler]] = {
+    "tf.function": _function,
+    "tf.xla.experimental.compile": _xla_compile,
+    "functools.partial": _partial,
+    "functools.wraps": lambda machine, frame, arguments, node: Api("functools.identity"),
+    "functools.identity": _same_function,
+    "tf.autograph.experimental.do_not_convert": _unconverted,
+    "tf.custom_gradient": _same_function,
+    "tf.recompute_grad": _same_function,
+    "tf.grad_pass_through": _same_function,
+    "keras.utils.register_keras_serializable": lambda machine, frame, arguments, node: Api("functools.identity"),
+    "tf.cond": _cond,
+    "tf.case": _cases,
+    "tf.switch_case": _cases,
+    "tf.while_loop": _while_loop,
+    "tf.map_fn": _mapped,
+    "tf.vectorized_map": _mapped,
+    "keras.ops.map": _mapped,
+    "keras.ops.vectorized_map": _mapped,
+    "tf.scan": _scanned,
+    "tf.foldl": _scanned,
+    "tf.foldr": _scanned,
+    "keras.ops.cond": _cond,
+    "keras.ops.while_loop": _while_loop,
+    "tf.nest.map_structure": _map_structure,
+    "keras.tree.map_structure": _map_structure,
+    "tf.py_function": _on_host,
+    "tf.numpy_function": _on_host,
+    "tf.py_func": _on_host,
+    "keras.layers.Lambda": _lambda_layer,
+    "tf.is_tensor": lambda machine, frame, arguments, node: (
+        Static(True)
+        if arguments.positional and as_tensor(arguments.positional[0], Dependence.STATIC) == arguments.positional[0]
+        else None
+    ),
+    "tf.executing_eagerly": lambda machine, frame, arguments, node: {
+        ContextKind.XLA: Static(False),
+        ContextKind.GRAPH: Static(False),
+        ContextKind.HOST: Static(True),
+        ContextKind.OPEN: Static(),
+    }[frame.context.kind],
+    "tf.inside_function": lambda machine, frame, arguments, node: {
+        ContextKind.XLA: Static(True),
+        ContextKind.GRAPH: Static(True),
+        ContextKind.HOST: Static(False),
+        ContextKind.OPEN: Static(),
+    }[frame.context.kind],
+}
+
+HIGHER_ORDER_METHODS: Final[dict[str, MethodHandler]] = {
+    **{
+        f"tf.data.Dataset.{name}": _dataset_function
+        for name in (
+            "map",
+            "filter",
+            "flat_map",
+            "interleave",
+            "apply",
+            "reduce",
+            "scan",
+            "take_while",
+            "from_generator",
+        )
+    },
+    ".map": _dataset_function,
+    ".filter": _dataset_function,
+    ".flat_map": _dataset_function,
+    ".interleave": _dataset_function,
+    ".compile": _compile,
+    ".run": _strategy_run,
+    ".experimental_run_v2": _strategy_run,
+}

@@ -1,0 +1,557 @@
+"""The top floor: functions are analysed once for each pattern of arguments, classes and modules when first needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Sequence as Ordered
+from dataclasses import replace
+from typing import Final
+
+import libcst as cst
+
+from . import api
+from .annotations import value_of_annotation
+from .attributes import method_value
+from .core import Options
+from .events import Context, ContextKind, JoinBranches
+from .frames import Arguments, Compilation, Frame, Summary
+from .joins import generalise, join, join_all, pattern
+from .project import Class, Function, Module, Place, Project, SyntaxTrouble, Unit
+from .statements import Statements
+from .values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Api,
+    Array,
+    ClassValue,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Instance,
+    Nest,
+    Origin,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    as_tensor,
+)
+
+# After this many analyses of one function its arguments lose their constants; after the second number it is given up.
+_GENERALISE_AFTER: Final = 8
+_MOST_ANALYSES: Final = 24
+_DEEPEST: Final = 48
+_HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
+_UNCONVERTIBLE: Final = re.compile(r":=|^\s*match\b", re.MULTILINE)
+# Decorators that leave the function what it is, as far as the analyser is concerned; properties are seen elsewhere.
+_TRANSPARENT: Final = frozenset(
+    (
+        "property",
+        "staticmethod",
+        "classmethod",
+        "abstractmethod",
+        "abc.abstractmethod",
+        "overload",
+        "typing.overload",
+        "functools.wraps",
+        "functools.cached_property",
+        "functools.lru_cache",
+        "functools.cache",
+        "contextlib.contextmanager",
+        "contextmanager",
+        "pytest.fixture",
+        "wraps",
+    )
+)
+_RECORDS: Final = ("dataclass", "dataclasses.dataclass", "attr.s", "attr.attrs", "attrs.define", "struct.dataclass")
+
+
+class Interpreter(Statements):
+    """Executes the project abstractly; `analysis` decides where to start."""
+
+    def __init__(self, project: Project, options: Options, wanted_apis: frozenset[str]) -> None:
+        super().__init__(project, options, wanted_apis)
+        project.execute = self.execute_module
+        self.module_frames: dict[Module, Frame] = {}
+        self.fragments: dict[Module, Summary] = {}
+        self._decorated: dict[Function, FunctionValue] = {}
+        self._allocated: dict[tuple[Class, int, int], Instance] = {}
+        self._depth = 0
+
+    # -- functions ----------------------------------------------------------------------------------------------------
+
+    def invoke(
+        self, frame: Frame | None, value: FunctionValue, arguments: Arguments, node: cst.CSTNode | None
+    ) -> Value:
+        """The value of calling a function of the project."""
+        context = context_of(value, frame.context if frame is not None else _HOST)
+        summary = self.analyse(frame, value, arguments, context)
+        if summary is None:
+            return UNKNOWN
+        if frame is not None and node is not None:
+            frame.summary.calls.append((Place(frame.unit, node), summary))
+        return summary.value
+
+    def analyse(
+        self, frame: Frame | None, value: FunctionValue, arguments: Arguments, context: Context
+    ) -> Summary | None:
+        """The summary of a function for these arguments in this context; None where it is not analysed any deeper."""
+        function = value.function
+        try:
+            node, unit = function.node, function.unit
+        except (cst.ParserSyntaxError, LookupError) as error:
+            self._note_trouble(function, error)
+            return None
+        if value.partial_args or value.partial_keywords:
+            arguments = replace(
+                arguments,
+                positional=[*value.partial_args, *arguments.positional],
+                keywords={**value.partial_keywords, **arguments.keywords},
+            )
+        scope = value.scope if value.scope is not None else self.module_frame(function.module)
+        crossing = value.compiled is not None and (
+            frame is None or frame.context.kind in (ContextKind.HOST, ContextKind.OPEN)
+        )
+        summary = Summary(function.qualname, None, function, context)
+        inner = Frame(
+            unit,
+            function.module,
+            self._with_reason(context, node, unit),
+            summary,
+            {},
+            parent=scope if not scope.is_module else None,
+            function=function,
+            owner=function.owner if function.owner is not None else scope.owner if not scope.is_module else None,
+            bound=value.bound if value.bound is not None else scope.bound if not scope.is_module else None,
+            loop=1 if frame is not None and frame.loop else 0,
+        )
+        summary.context = inner.context
+        env = self._bind_parameters(inner, scope, node, value, arguments, crossing)
+        count = self.analyses.get(function, 0)
+        if count >= _GENERALISE_AFTER:
+            env = {name: generalise(item) for name, item in env.items()}
+        key = (
+            function,
+            id(value.scope) if value.scope is not None else 0,
+            id(node),
+            inner.context.kind,
+            inner.context.converted,
+            inner.loop,
+            tuple(pattern(item) for item in env.values()),
+        )
+        known = self.memo.get(key)
+        if known is not None:
+            return known
+        if self._depth >= _DEEPEST or count >= _MOST_ANALYSES:
+            return None
+        self.analyses[function] = count + 1
+        self.memo[key] = summary
+        self._depth += 1
+        try:
+            self._run(inner, node, env)
+        finally:
+            self._depth -= 1
+        summary.finished = True
+        return summary
+
+    def _run(self, frame: Frame, node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> None:
+        """Execute a body; once more where a use turned out to say what an argument is."""
+        summary = frame.summary
+        for attempt in range(2):
+            frame.env = dict(env)
+            frame.evidence, frame.doubts = set(), set()
+            frame.returns, frame.yields, frame.half_bound = [], [], {}
+            orphans = len(self.orphans)
+            if isinstance(node, cst.Lambda):
+                frame.returns.append(self.evaluate(frame, node.body))
+            else:
+                self.execute_body(frame, node.body)
+                if frame.env is not None:
+                    if frame.branch_returns is not None and frame.returns:
+                        self.emit(frame, JoinBranches, frame.branch_returns.node, name="", reason="no return")
+                    frame.returns.append(NONE)
+            learned = {
+                name: Tensor(Dependence.VALUE, origin=Origin(frame.function.label, f"`{name}` is used as a tensor"))
+                for name in sorted(frame.evidence & frame.doubts)
+                if frame.function is not None and isinstance(env.get(name), Unknown)
+            }
+            if attempt or not learned:
+                break
+            env = {**env, **learned}
+            summary.events.clear()
+            summary.calls.clear()
+            del self.orphans[orphans:]
+            frame.branch_returns = None
+        if frame.yields:
+            summary.value = Sequence("list", None, join_all(*frame.yields))
+        else:
+            summary.value = join_all(*frame.returns) if frame.returns else UNKNOWN
+
+    def _with_reason(self, context: Context, node: cst.FunctionDef | cst.Lambda, unit: Unit) -> Context:
+        """The context with the reason why AutoGraph cannot convert this function, if it holds one."""
+        if not context.converted or isinstance(node, cst.Lambda) or not _UNCONVERTIBLE.search(unit.text):
+            return context
+        finder = _Unconvertible()
+        node.visit(finder)
+        return replace(context, plain_python=finder.found) if finder.found else context
+
+    def _note_trouble(self, function: Function, error: Exception) -> None:
+        line = function.stretch.first if function.stretch is not None else 1
+        message = f"libcst cannot read `{function.qualname}`: {str(error).splitlines()[0]}"
+        trouble = SyntaxTrouble(function.module.source.display, line, 1, message)
+        if trouble not in self.project.trouble:
+            self.project.trouble.append(trouble)
+
+    # -- parameters ---------------------------------------------------------------------------------------------------
+
+    def _bind_parameters(
+        self,
+        inner: Frame,
+        scope: Frame,
+        node: cst.FunctionDef | cst.Lambda,
+        value: FunctionValue,
+        arguments: Arguments,
+        crossing: bool,
+    ) -> dict[str, Value]:
+        """The names that the parameters start with."""
+        parameters = node.params
+        positional = list(arguments.positional)
+        if value.bound is not None:
+            positional.insert(0, value.bound)
+        keywords = dict(arguments.keywords)
+        env: dict[str, Value] = {}
+        for parameter in (*parameters.posonly_params, *parameters.params):
+            given = positional.pop(0) if positional else keywords.pop(parameter.name.value, None)
+            if given is None:
+                given = arguments.rest or arguments.rest_keywords
+            env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
+        if isinstance(parameters.star_arg, cst.Param):
+            rest = Sequence("tuple", tuple(positional)) if arguments.rest is None and not arguments.unknown else None
+            element = arguments.rest or (UNKNOWN if not positional else join_all(*positional))
+            env[parameters.star_arg.name.value] = rest or Sequence("tuple", None, element)
+        for parameter in parameters.kwonly_params:
+            given = keywords.pop(parameter.name.value, None) or arguments.rest_keywords
+            env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
+        if parameters.star_kwarg is not None:
+            element = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
+            env[parameters.star_kwarg.name.value] = Dict(keywords, element)
+        return env
+
+    def _parameter(
+        self, scope: Frame, parameter: cst.Param, given: Value | None, arguments: Arguments, crossing: bool
+    ) -> Value:
+        name = parameter.name.value
+        annotation = parameter.annotation
+        if given is not None:
+            if isinstance(given, Unknown) and annotation is not None:
+                given = self.annotated_value(scope, annotation.annotation) or given
+            # The names of the caller mean nothing here; that it is unknown still does.
+            if isinstance(given, Unknown):
+                return Unknown(frozenset((name,)), given.compared)
+            return _as_placeholder(given) if crossing else given
+        said = self.annotated_value(scope, annotation.annotation) if annotation is not None else None
+        if parameter.default is None:
+            return said or Unknown(frozenset((name,)))
+        quiet = Frame(
+            scope.unit, scope.module, _HOST, Summary("", None, None, _HOST), dict(scope.env or {}), parent=scope.parent
+        )
+        default = self.evaluate(quiet, parameter.default)
+        if not arguments.unknown:
+            return default
+        match said, default:
+            case Tensor(), Static(None):
+                return join(NONE, said)
+            case None, Static(None):
+                return Unknown(frozenset((name,)))
+            case None, Static():
+                return STATIC
+            case None, _:
+                return default
+            case _:
+                return said
+
+    def annotated_value(self, frame: Frame, annotation: cst.BaseExpression) -> Value | None:
+        """What a type annotation says of a value; None when it says nothing."""
+        return value_of_annotation(self, frame, annotation)
+
+    # -- decorators ---------------------------------------------------------------------------------------------------
+
+    def decorated(self, value: FunctionValue, frame: Frame | None = None) -> FunctionValue:
+        """The function as its decorators leave it: compiled, marked, or simply itself."""
+        function = value.function
+        texts = [text for text in function.decorator_texts if text.partition("(")[0] not in _TRANSPARENT]
+        if not texts:
+            return value
+        if function in self._decorated:
+            made = self._decorated[function]
+        else:
+            self._decorated[function] = made = value  # a decorator that asks for the function itself
+            made = self._decorated[function] = self._decorate(value, frame)
+        compiled = made.compiled
+        if compiled is not None and (value.bound is not None or value.scope is not None):
+            self.enter_compiled(replace(value, compiled=compiled))
+        return replace(value, compiled=compiled)
+
+    def _decorate(self, value: FunctionValue, frame: Frame | None) -> FunctionValue:
+        function = value.function
+        if not any(self._may_compile(function.module, text) for text in function.decorator_texts):
+            return value
+        try:
+            node, unit = function.node, function.unit
+        except (cst.ParserSyntaxError, LookupError) as error:
+            self._note_trouble(function, error)
+            return value
+        if not isinstance(node, cst.FunctionDef):
+            return value
+        outside = frame or self.module_frame(function.module)
+        quiet = Frame(
+            unit,
+            function.module,
+            _HOST,
+            Summary("", None, None, _HOST),
+            {},
+            parent=outside if not outside.is_module else None,
+        )
+        current = value
+        for decorator in reversed(node.decorators):
+            applied = self.evaluate(quiet, decorator.decorator)
+            result = self.call(quiet, applied, Arguments([current]), decorator.decorator)
+            if isinstance(result, FunctionValue) and result.function is function:
+                current = result
+        return current
+
+    def _may_compile(self, module: Module, text: str) -> bool:
+        """Whether a decorator is worth evaluating: it is TensorFlow's, or a function of the project."""
+        match module.resolve_text(text.partition("(")[0]):
+            case Api(name):
+                return name.startswith(("tf.", "functools.partial"))
+            case FunctionValue():
+                return True
+            case Unknown():
+                return text.partition("(")[0].partition(".")[0] in module.outline.assigned or "function" in text
+            case _:
+                return True
+
+    def enter_compiled(self, value: FunctionValue) -> None:
+        """Register a compiled function as called from outside."""
+        if isinstance(value.compiled, Compilation) and value.compiled.kind is not ContextKind.OPEN:
+            self.enter(value, value.compiled, Arguments(unknown=True), "compiled")
+
+    # -- classes and instances ----------------------------------------------------------------------------------------
+
+    def class_attributes(self, cls: Class) -> dict[str, Value]:
+        """What the body of a class binds, besides methods."""
+        if cls.attributes is None:
+            cls.attributes = {}
+            outside = self.module_frame(cls.module)
+            for stretch in cls.code:
+                unit = self._unit(cls.module, stretch.first, stretch)
+                if unit is not None:
+                    cls.attributes |= self.run_class_body(cls, outside, unit.body, unit)
+        return cls.attributes
+
+    def run_class_body(
+        self, cls: Class, outside: Frame, body: Ordered[cst.BaseStatement], unit: Unit | None = None
+    ) -> dict[str, Value]:
+        """Execute statements of a class's body."""
+        frame = Frame(
+            unit or outside.unit,
+            cls.module,
+            _HOST,
+            Summary(cls.qualname, None, None, _HOST),
+            dict(cls.attributes or {}),
+            parent=None if outside.is_module else outside,
+            owner=cls,
+        )
+        self.execute_body(frame, body)
+        return frame.env or {}
+
+    def local_class(self, frame: Frame, cls: Class) -> None:
+        """A class that a function defines: Keras may call it all the same."""
+        self.local_classes.append(cls)
+
+    def _unit(self, module: Module, line: int, stretch: object) -> Unit | None:
+        try:
+            return module.unit(stretch)  # type: ignore[arg-type]
+        except cst.ParserSyntaxError as error:
+            trouble = SyntaxTrouble(module.source.display, line, 1, f"libcst cannot read this: {error.message}")
+            if trouble not in self.project.trouble:
+                self.project.trouble.append(trouble)
+            return None
+
+    def canonical_instance(self, cls: Class) -> Instance:
+        """An instance made by nobody in particular: what every `self` is that no caller made."""
+        if cls not in self.instances:
+            self.instances[cls] = made = Instance(cls)
+            if not self._is_record(cls):
+                for name in ("__init__", "build", "setup"):
+                    method = cls.find(name)
+                    if method is not None and (
+                        name != "build" or any(map(cls.is_keras, ("layer", "model", "optimizer")))
+                    ):
+                        self.host_run(method_value(method, made), Arguments(unknown=True))
+            else:
+                made.attributes.update(self._record_fields(cls))
+        return self.instances[cls]
+
+    def host_run(self, value: FunctionValue, arguments: Arguments) -> None:
+        """Analyse a function that runs eagerly."""
+        summary = self.analyse(None, value, arguments, _HOST)
+        if summary is not None:
+            self.host_roots.append(summary)
+
+    def instantiate(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
+        """`C(..)`. Objects made with plain settings are all the same to the analyser."""
+        if self._is_record(cls):
+            return self._make_record(cls, arguments)
+        given = (*arguments.positional, *arguments.keywords.values())
+        if all(isinstance(value, Static | Unknown | Api) for value in given) and arguments.rest is None:
+            return self.canonical_instance(cls)
+        key = (cls, id(node), id(frame.bound))
+        if key not in self._allocated:
+            self._allocated[key] = Instance(cls)
+        made = self._allocated[key]
+        method = cls.find("__init__")
+        if method is not None:
+            if any(map(cls.is_keras, ("layer", "model", "loss", "metric", "optimizer"))):
+                outside = frame.context
+                frame.context = _HOST
+                self.invoke(frame, method_value(method, made), arguments, node)
+                frame.context = outside
+            else:
+                self.invoke(frame, method_value(method, made), arguments, node)
+        build = cls.find("build")
+        if build is not None and any(map(cls.is_keras, ("layer", "model"))):
+            self.host_run(method_value(build, made), Arguments(unknown=True))
+        return made
+
+    def _is_record(self, cls: Class) -> bool:
+        return any(text.partition("(")[0].endswith(_RECORDS) for text in cls.decorator_texts) or any(
+            base in ("typing.NamedTuple", "collections.namedtuple", "tf.experimental.ExtensionType")
+            for base in cls.external_bases
+        )
+
+    def _record_fields(self, cls: Class) -> dict[str, Value]:
+        fields: dict[str, Value] = {}
+        for ancestor in reversed(cls.mro):
+            if isinstance(ancestor, Class):
+                fields |= self.class_attributes(ancestor)
+        return fields
+
+    def _make_record(self, cls: Class, arguments: Arguments) -> Instance:
+        fields = self._record_fields(cls)
+        values = dict(zip(fields, arguments.positional, strict=False))
+        return Instance(cls, {**fields, **values, **arguments.keywords})
+
+    # -- modules ------------------------------------------------------------------------------------------------------
+
+    def module_frame(self, module: Module) -> Frame:
+        """The frame of a module's own names."""
+        if module not in self.module_frames:
+            summary = Summary(module.name, None, None, _HOST)
+            unit = Unit.empty(module)
+            self.module_frames[module] = Frame(unit, module, _HOST, summary, module.values, is_module=True)
+        return self.module_frames[module]
+
+    def execute_module(self, module: Module) -> None:
+        """Run a module's top-level code: as host code, or as compiled code if it is a fragment of documentation."""
+        if module.executed:
+            return
+        module.executed = True
+        frame = self.module_frame(module)
+        self._run_module(frame)
+        self.host_roots.append(frame.summary)
+        if frame.undefined and not module.outline.stars and module in self.project.modules:
+            self._run_fragment(module, frame)
+
+    def _run_module(self, frame: Frame) -> None:
+        for stretch in frame.module.outline.code:
+            unit = self._unit(frame.module, stretch.first, stretch)
+            if unit is None:
+                continue
+            frame.unit = unit
+            frame.env = frame.module.values
+            before = dict(frame.module.values)
+            self.execute_body(frame, unit.body)
+            # Branches work on copies; what they leave is the module's again.
+            frame.module.values = {**before, **(frame.env or {}), **frame.module.values}
+            if frame.env is not None:
+                frame.module.values.update(frame.env)
+            frame.env = frame.module.values
+
+    def _run_fragment(self, module: Module, first: Frame) -> None:
+        """Names that nobody defines: the reader is meant to think of a compiled function around the code."""
+        context = Context(ContextKind.XLA, True, "a fragment whose names are defined elsewhere, taken as compiled code")
+        known = set(module.values)
+        assumed: dict[str, Value] = {}
+        for _ in range(2):
+            for name in known:
+                module.values.pop(name, None)
+            summary = Summary("<fragment>", Place(Unit.empty(module), Unit.empty(module).tree), None, context)
+            frame = Frame(first.unit, module, context, summary, module.values, is_module=True, assumed=assumed)
+            self._run_module(frame)
+            learned = {
+                name: Tensor(Dependence.VALUE) for name in frame.evidence & frame.doubts if name in frame.undefined
+            }
+            self.fragments[module] = summary
+            known = set(module.values)
+            if not learned:
+                break
+            assumed = {**assumed, **learned}
+
+    # -- the whole ----------------------------------------------------------------------------------------------------
+
+    def all_functions(self, module: Module) -> Iterator[tuple[Function, Instance | None]]:
+        """Every function and method that the module defines, with the instance that its `self` is."""
+        for function in module.functions:
+            yield function, None
+        for cls in module.classes:
+            for method in cls.functions.values():
+                bound = not self.decorators_of(method) & {"staticmethod", "classmethod"}
+                yield method, self.canonical_instance(cls) if bound else None
+
+
+class _Unconvertible(cst.CSTVisitor):
+    """Finds what stops AutoGraph from converting the function around it."""
+
+    found: str | None = None
+
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:  # noqa: N802
+        self.found = "an assignment expression (`:=`)"
+
+    def visit_Match(self, node: cst.Match) -> None:  # noqa: N802
+        self.found = "a `match` statement"
+
+
+def context_of(value: FunctionValue, caller: Context) -> Context:
+    """The context in which a function runs that is called from `caller`."""
+    compiled = value.compiled
+    if not isinstance(compiled, Compilation):
+        return caller
+    match compiled.kind, caller.kind:
+        case (ContextKind.OPEN, _):
+            return replace(caller, autograph=False, entry=compiled.entry)
+        case (ContextKind.GRAPH, ContextKind.XLA):
+            # A function called inside a compiled one becomes part of it.
+            return Context(ContextKind.XLA, compiled.autograph, caller.entry if compiled.autograph else compiled.entry)
+        case _:
+            return Context(compiled.kind, compiled.autograph, compiled.entry)
+
+
+def _as_placeholder(value: Value) -> Value:
+    """What a compiled function sees of an argument: tensors and arrays are data, Python values are constants."""
+    match value:
+        case Tensor():
+            return value.with_(dependence=Dependence.VALUE)
+        case Array(dtype):
+            return Tensor(Dependence.VALUE, dtype)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(_as_placeholder, items)))
+        case _:
+            return value
+
+
+__all__ = ["ClassValue", "Interpreter", "Nest", "api", "as_tensor"]
