@@ -100,7 +100,7 @@ def f(x, n):
             y = y * 2.0
             left = left - 1
         return y
-    return countdown(tf.maximum(n, 0))
+    return countdown(tf.cast(n, tf.int32))
 """,
             ["left"],
             Fails("condition of while loop expected to be `tf.bool` scalar"),

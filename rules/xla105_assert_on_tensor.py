@@ -155,9 +155,10 @@ def f(x):
         ),
         Good(
             """
-def test_scaling():
-    result = tf.ones([4]) * 2.0
-    assert tf.reduce_sum(result) == 8.0
+class ScalingTest(tf.test.TestCase):
+    def test_scaling(self):
+        result = tf.ones([4]) * 2.0
+        assert tf.reduce_sum(result) == 8.0
 """,
             None,
             why="eager code of a test",

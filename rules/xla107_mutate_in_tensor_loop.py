@@ -47,7 +47,7 @@ from xlalint.semantics.events import Event, MutateInLoop
 from xlalint.semantics.project import Place
 
 SHRINKING = frozenset(("pop", "popitem", "remove", "clear", "del"))
-CARRIED = frozenset(("new key", "attribute"))  # AutoGraph carries these where the statement itself is in the loop
+CARRIED = frozenset(("new key", "item", "attribute"))  # AutoGraph carries these where the statement itself is in the loop
 PLACES = {"loop": "a loop of tensors", "branch": "a branch on a tensor"}
 OUT_OF_SCOPE = Fails("is out of scope and cannot be used here")
 
@@ -100,7 +100,7 @@ class Tracker:
 @tf.function(jit_compile=True)
 def f(x):
     tracker = Tracker()
-    for row in x:
+    for row in tf.abs(x):
         tracker.note(row)
     return tf.stack(tracker.history)
 """,

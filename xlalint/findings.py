@@ -107,10 +107,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What the tool itself could not do; any problem makes the exit code 2."""
+    """What the tool itself could not do; any problem makes the exit code 2. `detail`: the traceback, if it has one."""
 
     path: str | None
     message: str
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ def origin_note(origin: Origin | None, event: Event) -> tuple[DraftNote, ...]:
     """The other end of a value: where it became data, unless that is inside the flagged place itself."""
     if origin is None or origin.place == event.place:
         return ()
-    return (DraftNote(origin.place, origin.what),)
+    return (DraftNote(origin.place, origin.text),)
 
 
 def reached(context: Context) -> str:

@@ -61,6 +61,7 @@ class _Analysis:
         self.open_roots: list[Summary] = []
         self._reached: set[Function] = set()
         self._walked: set[Summary] = set()
+        self._noted = [0, 0]
 
     def run(self) -> None:
         machine = self.machine
@@ -72,7 +73,8 @@ class _Analysis:
                     machine.enter_compiled(machine.decorated(FunctionValue(function, bound=bound)))
         self._drain()
         for module in self.project.modules:
-            machine.execute_module(module)
+            if module.uses_tensorflow or module.may_be_fragment:
+                machine.execute_module(module)
         self._drain()
         self._enter_tests()
         self._run_unreached()
@@ -89,7 +91,14 @@ class _Analysis:
                 summary = machine.analyse(None, entry.value, entry.arguments, entry.context)
                 if summary is not None:
                     self.roots.append(summary)
-        self._note_reached((*self.roots, *machine.host_roots, *machine.fragments.values()))
+        self._note_reached(self._fresh_roots())
+
+    def _fresh_roots(self) -> Iterator[Summary]:
+        """The roots that came since this was asked last."""
+        for position, roots in enumerate((self.roots, self.machine.host_roots)):
+            yield from roots[self._noted[position] :]
+            self._noted[position] = len(roots)
+        yield from self.machine.fragments.values()
 
     def _note_reached(self, roots: Iterable[Summary]) -> None:
         pending = list(roots)
@@ -152,7 +161,7 @@ class _Analysis:
         ]
         candidates.sort(key=lambda candidate: named[candidate[0].name] > 1)
         for function, bound in candidates:
-            if function not in self._reached and not _is_eager_by_role(function):
+            if function not in self._reached and not _is_eager_by_role(function) and function.uses_tensorflow:
                 self._run_open(self.machine.decorated(FunctionValue(function, bound=bound)), _OPEN)
         for value, context in self.machine.orphans:
             if value.function not in self._reached:

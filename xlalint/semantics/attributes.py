@@ -149,7 +149,7 @@ class Attributes(Expressions):
     def canonical_instance(self, cls: Class) -> Instance:
         raise NotImplementedError
 
-    def decorated(self, value: FunctionValue) -> FunctionValue:
+    def decorated(self, value: FunctionValue, frame: Frame | None = None) -> FunctionValue:
         raise NotImplementedError
 
     @staticmethod

@@ -112,14 +112,9 @@ def _iterator(form: str) -> Handler:
         if form == "enumerate":
             elements.insert(0, STATIC)
         if form in ("zip", "enumerate"):
-            known = [v.items for v in arguments.positional if isinstance(v, Sequence)]
-            if (
-                form == "zip"
-                and len(known) == len(arguments.positional)
-                and all(known)
-                and len(set(map(len, known))) == 1
-            ):  # type: ignore[arg-type]
-                return Sequence("list", tuple(Sequence("tuple", row) for row in zip(*known, strict=True)))  # type: ignore[arg-type]
+            known = [v.items for v in arguments.positional if isinstance(v, Sequence) and v.items]
+            if form == "zip" and len(known) == len(arguments.positional) and len(set(map(len, known))) == 1:
+                return Sequence("list", tuple(Sequence("tuple", row) for row in zip(*known, strict=True)))
             return Sequence("list", None, Sequence("tuple", tuple(elements)))
         kind = "tuple" if form == "tuple" else "set" if form == "set" else "list"
         match arguments.positional[:1]:

@@ -124,6 +124,8 @@ class Calls(Attributes):
                 if isinstance(part, Tensor) and part.bounded is not None:
                     self.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
         if name in self.wanted_apis and isinstance(node, cst.Call):
+            # What a partial or an unpacked dict hands over has no syntax of its own: the call stands for it.
+            nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
             self.emit(frame, ApiCall, node, api=name, arguments=bound, argument_nodes=nodes, result=result, node=node)
 
     def _host_read(self, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression) -> None:

@@ -104,6 +104,11 @@ class Core(ABC):
             (name,) = value.names
             frame.evidence.add(name)
 
+    def no_tensor(self, frame: Frame, value: Value) -> None:
+        """A use that a tensor has not: what `value` comes from is a structure, a flag or an object."""
+        if isinstance(value, Unknown):
+            frame.summary.structures |= value.names
+
     # -- names --------------------------------------------------------------------------------------------------------
 
     def lookup(self, frame: Frame, name: str) -> Value | None:

@@ -43,7 +43,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """The frames from the entry point to here, innermost first; `place` is the definition or call that enters `name`."""
+    """The frames from here back to the entry point; `place` is the definition or call that enters `name`."""
 
     name: str
     place: Place

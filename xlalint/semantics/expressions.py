@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Final
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import libcst as cst
 
@@ -13,8 +13,19 @@ from . import api
 from .core import Core
 from .events import BranchOn, Consume, ContextKind, HostRead, IndexWith, IterateOver, TruthOf
 from .frames import Arguments, Frame
-from .joins import element_of, join, join_all, join_environments
+from .joins import element_of, join, join_all
 from .narrowing import narrow, truth
+from .operators import (
+    arithmetic_tensor,
+    concatenate,
+    dtype_of,
+    fold,
+    fold_sides,
+    identity,
+    index_static,
+    indexes_a_tensor,
+    rank_of,
+)
 from .project import Function, Place
 from .values import (
     NONE,
@@ -28,7 +39,6 @@ from .values import (
     Dict,
     FunctionValue,
     Instance,
-    ModuleValue,
     Nest,
     OneOf,
     Origin,
@@ -36,30 +46,19 @@ from .values import (
     Slice,
     Static,
     Tensor,
-    TensorMethod,
     Unknown,
     Value,
     as_tensor,
-    options,
 )
 
-# Folding is for flags and small numbers: nothing here may take time or memory.
-_FOLDED: Final[dict[type[cst.BaseBinaryOp] | type[cst.BaseCompOp], Callable[[Any, Any], Any]]] = {
-    cst.Add: operator.add,
-    cst.Subtract: operator.sub,
-    cst.Multiply: operator.mul,
-    cst.FloorDivide: operator.floordiv,
-    cst.Modulo: operator.mod,
-    cst.Equal: operator.eq,
-    cst.NotEqual: operator.ne,
-    cst.LessThan: operator.lt,
-    cst.LessThanEqual: operator.le,
-    cst.GreaterThan: operator.gt,
-    cst.GreaterThanEqual: operator.ge,
-}
-_LARGEST_FOLDED: Final = 1 << 40
-_DIVISIONS: Final = (cst.Divide,)
-_NEUTRAL_METHODS: Final = frozenset(("get", "pop", "setdefault"))
+
+@lru_cache(maxsize=4096)
+def _constant(text: str) -> Static:
+    """The value of a literal."""
+    try:
+        return Static(ast.literal_eval(text))
+    except (ValueError, SyntaxError):  # an integer of more digits than Python converts
+        return STATIC
 
 
 class Expressions(Core):
@@ -90,10 +89,7 @@ class Expressions(Core):
         raise NotImplementedError
 
     def _literal(self, frame: Frame, node: cst.Integer | cst.Float | cst.SimpleString) -> Value:
-        try:
-            return Static(ast.literal_eval(node.value))
-        except (ValueError, SyntaxError):  # an integer of more digits than Python converts
-            return STATIC
+        return _constant(node.value)
 
     def _static_text(self, frame: Frame, node: cst.FormattedString | cst.ConcatenatedString | cst.Ellipsis) -> Value:
         if isinstance(node, cst.FormattedString):
@@ -143,7 +139,7 @@ class Expressions(Core):
         right: Value,
     ) -> Value:
         """The value of `left sign right`."""
-        tensors = [tensor for tensor in map(_arithmetic_tensor, (left, right)) if tensor is not None]
+        tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
         if tensors:
             if isinstance(left, Static) and isinstance(left.constant, str):
                 return STATIC  # "%s" % tensor is text
@@ -152,11 +148,11 @@ class Expressions(Core):
         self.doubt(frame, right)
         match left, right:
             case Static(a), Static(b):
-                return _fold(type(sign), a, b)
+                return fold(type(sign), a, b)
             case (Array(), _) | (_, Array()):
                 return Array()
             case Sequence(), Sequence() if isinstance(sign, cst.Add | cst.AddAssign):
-                return _concatenate(left, right)
+                return concatenate(left, right)
             case (Sequence(kind=kind) as sequence, Static()) | (Static(), Sequence(kind=kind) as sequence):
                 return Sequence(kind, None, element_of(sequence))
             case (Static(), Static()) | (Api(), _):
@@ -174,14 +170,14 @@ class Expressions(Core):
         tensors: list[Tensor],
     ) -> Value:
         strongest = max(tensors, key=lambda tensor: tensor.dependence)
-        kinds = {_dtype_of(left), _dtype_of(right)} - {None}
-        if isinstance(sign, _DIVISIONS):
+        kinds = {dtype_of(left), dtype_of(right)} - {None}
+        if isinstance(sign, cst.Divide):
             dtype = "float" if kinds <= {"int", "float"} and "complex" not in kinds else None
         elif isinstance(sign, cst.BitAnd | cst.BitOr | cst.BitXor):
             dtype = "bool" if "bool" in kinds else next(iter(kinds), None)
         else:
             dtype = next((kind for kind in ("complex", "float", "int", "bool", "string") if kind in kinds), None)
-        ranks = [_rank_of(value) for value in (left, right)]
+        ranks = [rank_of(value) for value in (left, right)]
         known = [rank for rank in ranks if rank is not None]
         bounded = next((tensor.bounded for tensor in tensors if tensor.bounded), None)
         if bounded is not None:
@@ -256,7 +252,7 @@ class Expressions(Core):
     ) -> Value:
         match sign:
             case cst.Is() | cst.IsNot():
-                return _identity(left, right, isinstance(sign, cst.Is))
+                return identity(left, right, isinstance(sign, cst.Is))
             case cst.In() | cst.NotIn():
                 return self._contains(frame, node, left, right, tested)
         return self._compare_values(frame, sign, left, right)
@@ -264,11 +260,11 @@ class Expressions(Core):
     def _compare_values(self, frame: Frame, sign: cst.BaseCompOp, left: Value, right: Value) -> Value:
         if any(isinstance(side, Static) and isinstance(side.constant, str) for side in (left, right)):
             if not any(as_tensor(side, Dependence.STATIC) for side in (left, right)):
-                return _fold_sides(sign, left, right)
-        tensors = [tensor for tensor in map(_arithmetic_tensor, (left, right)) if tensor is not None]
+                return fold_sides(sign, left, right)
+        tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
         if tensors:
             strongest = max(tensors, key=lambda tensor: tensor.dependence)
-            ranks = [_rank_of(value) for value in (left, right)]
+            ranks = [rank_of(value) for value in (left, right)]
             known = [rank for rank in ranks if rank is not None]
             return Tensor(
                 strongest.dependence,
@@ -280,7 +276,7 @@ class Expressions(Core):
             )
         match left, right:
             case Static(), Static():
-                return _fold_sides(sign, left, right)
+                return fold_sides(sign, left, right)
             case (Array(), _) | (_, Array()):
                 return Array("bool")
             case (Unknown(), _) | (_, Unknown()):
@@ -343,9 +339,9 @@ class Expressions(Core):
             return join_all(*(self.subscript(frame, node, option, index, store) for option in base.options))
         index = tuple(self._as_mask(frame, base, item) for item in index)
         match base:
-            case Nest() | Unknown() if _indexes_a_tensor(base, index):
+            case Nest() | Unknown() if indexes_a_tensor(base, index):
                 self.witness(frame, base)
-                origin = Origin(Place(frame.unit, node.value), f"`{frame.unit.code(node.value)}` is a tensor")
+                origin = Origin(Place(frame.unit, node.value), "`{code}` is a tensor")
                 base = Tensor(Dependence.VALUE, origin=origin)
             case Nest():
                 return base
@@ -362,7 +358,7 @@ class Expressions(Core):
             case Array():
                 return Array(base.dtype)
             case Static(constant) if isinstance(constant, tuple | list | str):
-                return _index_static(constant, index)
+                return index_static(constant, index)
             case Static() | Api():
                 return STATIC
             case ApiObject():
@@ -410,7 +406,7 @@ class Expressions(Core):
                     # `x[1:]` of a bounded dimension is bounded still.
                     continue
                 case Tensor(is_mask=True) if mask is not None:
-                    bounded = Origin(place, f"`{frame.unit.code(node)}` has a bounded dynamic shape")
+                    bounded = Origin(place, "`{code}` has a bounded dynamic shape")
                     rank = rank - (mask.rank or 1) + 1 if rank is not None else None
                 case Static(None) | Api("tf.newaxis" | "np.newaxis"):
                     rank = rank + 1 if rank is not None else None
@@ -441,7 +437,8 @@ class Expressions(Core):
             case Sequence(kind, tuple(items)), Slice(start, stop, step):
                 constants = [None if part is None else getattr(part, "constant", ...) for part in (start, stop, step)]
                 if all(constant is None or isinstance(constant, int) for constant in constants):
-                    return Sequence(kind, items[slice(*constants)])
+                    first, last, stride = constants
+                    return Sequence(kind, items[slice(first, last, stride)])
                 return Sequence(kind, None, element_of(base))
             case Sequence(), Slice():
                 return base
@@ -561,13 +558,14 @@ class Expressions(Core):
             self.doubt(frame, value)
         return value
 
-    def element(self, frame: Frame, iterable: Value, node: cst.CSTNode) -> Value:
-        """What iterating `iterable` yields."""
+    def element(self, frame: Frame, iterable: Value, node: cst.CSTNode, in_graph: bool = False) -> Value:
+        """What iterating `iterable` yields; `in_graph`: by a loop that runs in the graph."""
         place = Place(frame.unit, node)
         match iterable:
-            case Tensor(dependence, dtype, rank, origin, _, _):
-                del dependence
+            case Tensor(dependence, dtype, rank, origin, _, carried):
                 lower = rank - 1 if rank else None
+                if not in_graph:
+                    return Tensor(dependence, dtype, lower, origin, carried=carried)
                 origin = origin or Origin(place, "a loop over a tensor yields a tensor")
                 return Tensor(Dependence.VALUE, dtype, lower, origin, carried=True)
             case ApiObject("builtins.range", payload=payload):
@@ -588,7 +586,7 @@ class Expressions(Core):
             case Array(dtype):
                 return Array(dtype)
             case OneOf(alternatives):
-                return join_all(*(self.element(frame, option, node) for option in alternatives))
+                return join_all(*(self.element(frame, option, node, in_graph) for option in alternatives if option != NONE))
             case _:
                 return UNKNOWN
 
@@ -696,106 +694,3 @@ class Expressions(Core):
         cst.Attribute: _attribute,
         cst.Call: _call,
     }
-
-
-def _arithmetic_tensor(value: Value) -> Tensor | None:
-    """The tensor that an operand of an operator is: a nest in arithmetic is one."""
-    for option in options(value):
-        match option:
-            case Tensor():
-                return as_tensor(value, Dependence.STATIC) or (option if option.dependence < Dependence.VALUE else None)
-            case Nest(dependence, origin):
-                return Tensor(dependence, origin=origin)
-            case ApiObject("tf.Variable"):
-                return Tensor(Dependence.VALUE, variable=True)
-    return None
-
-
-def _dtype_of(value: Value) -> str | None:
-    match value:
-        case Tensor(dtype=dtype) | Array(dtype):
-            return dtype
-        case Static(bool()):
-            return "bool"
-        case Static(float()):
-            return "float"
-        case _:
-            return None  # a Python int takes the dtype of the tensor
-
-
-def _rank_of(value: Value) -> int | None:
-    match value:
-        case Tensor(rank=rank):
-            return rank
-        case Static(constant) if isinstance(constant, int | float):
-            return 0
-        case _:
-            return None
-
-
-def _fold(sign: type[object], a: Any, b: Any) -> Static:
-    plain = (bool, int, float, str)
-    act = _FOLDED.get(sign)  # type: ignore[call-overload]
-    if act is None or not isinstance(a, plain) or not isinstance(b, plain):
-        return STATIC
-    if any(isinstance(side, str) for side in (a, b)) and sign not in (cst.Add, cst.Equal, cst.NotEqual):
-        return STATIC
-    if any(isinstance(side, int | float) and abs(side) > _LARGEST_FOLDED for side in (a, b)):
-        return STATIC
-    try:
-        return Static(act(a, b))
-    except (TypeError, ZeroDivisionError, OverflowError):
-        return STATIC
-
-
-def _fold_sides(sign: cst.BaseCompOp, left: Value, right: Value) -> Value:
-    if isinstance(left, Static) and isinstance(right, Static) and left.known and right.known:
-        if left.constant is None or right.constant is None:
-            return {
-                cst.Equal: Static(left.constant is right.constant),
-                cst.NotEqual: Static(left.constant is not right.constant),
-            }.get(type(sign), STATIC)
-        return _fold(type(sign), left.constant, right.constant)
-    return STATIC
-
-
-def _identity(left: Value, right: Value, positive: bool) -> Value:
-    """`left is right`: decided against None, True and False where the other side is known enough."""
-    for value, other in ((left, right), (right, left)):
-        if isinstance(other, Static) and other.known and other.constant in (None, True, False):
-            match value:
-                case Static(constant) if value.known:
-                    return Static((constant is other.constant) is positive)
-                case Static() | Unknown() | OneOf() | Nest():
-                    # A nest may be an optional input that was left out.
-                    return STATIC
-                case _:
-                    return Static(not positive)
-    return STATIC
-
-
-def _indexes_a_tensor(base: Nest | Unknown, index: tuple[Value, ...]) -> bool:
-    """Whether only a tensor takes this index: several dimensions, an ellipsis, a mask; a nest of them takes a slice."""
-    if any(isinstance(item, Tensor) and item.is_mask and item.dtype == "bool" for item in index):
-        return True
-    if isinstance(base, Unknown):
-        return False
-    return len(index) > 1 or any(isinstance(item, Tensor) or item == Static(...) for item in index)
-
-
-def _index_static(constant: tuple[Any, ...] | list[Any] | str, index: tuple[Value, ...]) -> Value:
-    match index:
-        case (Static(int(position)),) if -len(constant) <= position < len(constant):
-            return Static(constant[position])
-        case _:
-            return STATIC
-
-
-def _concatenate(left: Sequence, right: Sequence) -> Sequence:
-    if left.items is not None and right.items is not None:
-        return Sequence(left.kind, left.items + right.items)
-    elements = [element for element in (element_of(left), element_of(right)) if element is not None]
-    return Sequence(left.kind, None, join_all(*elements) if elements else None)
-
-
-__all__ = ["Expressions", "FunctionValue", "ModuleValue", "TensorMethod", "join_environments"]

@@ -33,6 +33,7 @@ class Arguments:
     rest: Value | None = None
     rest_keywords: Value | None = None
     unknown: bool = False
+    inputs: bool = False  # what is not known of is an input of a compiled function
     nodes: list[cst.BaseExpression] = field(default_factory=list)
     keyword_nodes: dict[str, cst.BaseExpression] = field(default_factory=dict)
 
@@ -57,6 +58,7 @@ class Summary:
     value: Value = UNKNOWN
     events: list[Event] = field(default_factory=list)
     calls: list[tuple[Place, Summary]] = field(default_factory=list)
+    structures: set[str] = field(default_factory=set)  # parameters that a use says are no single tensor
     host_only: bool = False
     finished: bool = False
 
@@ -86,6 +88,8 @@ class Frame:
     evidence: set[str] = field(default_factory=set)
     doubts: set[str] = field(default_factory=set)
     undefined: set[str] = field(default_factory=set)
+    aliases: dict[str, frozenset[str]] = field(default_factory=dict)  # parameters, by the caller's names for them
+    inputs: set[str] = field(default_factory=set)  # parameters that a compiled function makes tensors of
     returns: list[Value] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     half_bound: dict[str, tuple[Place, Value]] = field(default_factory=dict)

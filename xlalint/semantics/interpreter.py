@@ -79,6 +79,7 @@ class Interpreter(Statements):
         self.fragments: dict[Module, Summary] = {}
         self._decorated: dict[Function, FunctionValue] = {}
         self._allocated: dict[tuple[Class, int, int], Instance] = {}
+        self._unconvertible: dict[cst.CSTNode, str | None] = {}
         self._depth = 0
 
     # -- functions ----------------------------------------------------------------------------------------------------
@@ -192,11 +193,15 @@ class Interpreter(Statements):
 
     def _with_reason(self, context: Context, node: cst.FunctionDef | cst.Lambda, unit: Unit) -> Context:
         """The context with the reason why AutoGraph cannot convert this function, if it holds one."""
-        if not context.converted or isinstance(node, cst.Lambda) or not _UNCONVERTIBLE.search(unit.text):
+        if not context.converted or isinstance(node, cst.Lambda):
             return context
-        finder = _Unconvertible()
-        node.visit(finder)
-        return replace(context, plain_python=finder.found) if finder.found else context
+        if node not in self._unconvertible:
+            finder = _Unconvertible()
+            if _UNCONVERTIBLE.search(unit.text):
+                node.visit(finder)
+            self._unconvertible[node] = finder.found
+        found = self._unconvertible[node]
+        return replace(context, plain_python=found) if found else context
 
     def _note_trouble(self, function: Function, error: Exception) -> None:
         line = function.stretch.first if function.stretch is not None else 1

@@ -85,7 +85,7 @@ def _meet(a: Value, b: Value) -> Value | None:
         case Array(), Array():
             return a if a.dtype == b.dtype else Array()
         case Unknown(), Unknown():
-            merged = Unknown(a.names | b.names, a.compared and b.compared)
+            merged = Unknown(a.names | b.names, a.compared and b.compared, a.part or b.part)
             return a if merged == a else merged
         case Sequence(), Sequence():
             return _meet_sequences(a, b)

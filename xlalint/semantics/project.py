@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +21,12 @@ from .values import UNKNOWN, Api, ClassValue, FunctionValue, ModuleValue, Value
 # Known by name and never read, even where their source lies beside the project.
 _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
 
+# An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`.
+_IMPORTS = re.compile(
+    r"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp)\b", re.MULTILINE
+)
+_MENTIONS = re.compile(r"\b(?:tf|keras)\.")
+
 Span4 = tuple[int, int, int, int]
 
 # Python's own idea of a line end; str.splitlines also breaks at form feeds and Unicode separators.
@@ -36,8 +43,23 @@ class SyntaxTrouble:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class InternalTrouble:
+    """An exception of the analyser or of a rule about one place; `detail` is its traceback."""
+
+    path: str
+    message: str
+    detail: str
+
+    @classmethod
+    def of(cls, error: Exception, path: str, line: int, doing: str) -> InternalTrouble:
+        """The exception that is being handled, which came up while `doing` something with a line of `path`."""
+        message = f"line {line}: internal error while {doing}: {type(error).__name__}: {error}"
+        return cls(path, message, traceback.format_exc())
+
+
 class Unit:
-    """A stretch of a file as a libcst tree. An indented stretch (a method) hangs under an `if` that is not the file's."""
+    """A stretch of a file as a libcst tree. An indented stretch, a method, hangs under an `if` not of the file."""
 
     def __init__(self, module: Module, stretch: Stretch) -> None:
         self.module = module
@@ -48,7 +70,7 @@ class Unit:
         self.tree = cst.parse_module("if 1:\n" + self.text if indented else self.text)
         if indented:
             block = cst.ensure_type(self.tree.body[0], cst.If).body
-            self.body: tuple[cst.BaseStatement, ...] = tuple(block.body)  # type: ignore[arg-type]
+            self.body: tuple[cst.BaseStatement, ...] = tuple(block.body)
         else:
             self.body = tuple(self.tree.body)  # type: ignore[arg-type]
 
@@ -60,7 +82,7 @@ class Unit:
     @cached_property
     def _positions(self) -> dict[cst.CSTNode, CodeRange]:
         wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
-        return dict(wrapper.resolve(PositionProvider))  # type: ignore[arg-type]
+        return dict(wrapper.resolve(PositionProvider))
 
     def span(self, node: cst.CSTNode) -> Span4:
         """(line, column, end line, end column), 1-based, in code points, the end exclusive."""
@@ -147,6 +169,11 @@ class Function:
         return Place(self.unit, self.node)
 
     @property
+    def uses_tensorflow(self) -> bool:
+        """Whether TensorFlow can be named in the function."""
+        return self.module.concerns_tensorflow(self.stretch)
+
+    @property
     def label(self) -> Place:
         """The place to show for the definition: its name, or the lambda itself."""
         node = self.node
@@ -155,7 +182,7 @@ class Function:
 
 @dataclass(slots=True, eq=False)
 class Class:
-    """A class of the project. Attributes set on `self` anywhere join in `canonical`, an instance of no one in particular."""
+    """A class of the project: its own methods and classes, and its bases."""
 
     module: Module
     name: str
@@ -252,6 +279,35 @@ class Module:
     def path(self) -> Path:
         return self.source.path
 
+    @cached_property
+    def uses_tensorflow(self) -> bool:
+        """Whether an import anywhere in the file brings TensorFlow or Keras."""
+        return _IMPORTS.search(self.source.text) is not None
+
+    @cached_property
+    def may_be_fragment(self) -> bool:
+        """Whether the file may be a piece of documentation: it has TensorFlow's customary names and no imports."""
+        return (
+            bool(self.outline.code)
+            and not self.uses_tensorflow
+            and _MENTIONS.search(self.source.text) is not None
+            and not self.outline.bindings.keys() & {"tf", "keras"}
+        )
+
+    @cached_property
+    def _imports_at_top(self) -> bool:
+        return re.search(_IMPORTS.pattern.replace("^[ \\t]*", "^"), self.source.text, re.MULTILINE) is not None or any(
+            line[:1] in " \t" and _IMPORTS.match(line)
+            for stretch in self.outline.blocks
+            for line in self.lines[stretch.first - 1 : stretch.last]
+        )
+
+    def concerns_tensorflow(self, stretch: Stretch | None) -> bool:
+        """Whether the code of a stretch can name TensorFlow: by an import of the module's, or by one of its own."""
+        if self._imports_at_top or stretch is None:
+            return True
+        return _IMPORTS.search("".join(self.lines[stretch.first - 1 : stretch.last])) is not None
+
     def unit(self, stretch: Stretch) -> Unit:
         """The tree of a stretch, parsed once. Raises cst.ParserSyntaxError where libcst cannot read it."""
         if stretch not in self._units:
@@ -338,6 +394,7 @@ class Project:
 
     def __init__(self, sources: list[Source]) -> None:
         self.trouble: list[SyntaxTrouble] = []
+        self.failures: list[InternalTrouble] = []
         self.execute: Callable[[Module], None] = lambda module: None  # set by the interpreter
         self._by_path: dict[Path, Module | None] = {}
         self._roots: list[Path] = []
@@ -356,6 +413,8 @@ class Project:
             module = Module(self, source, name)
         except OutlineError as error:
             self.trouble.append(SyntaxTrouble(source.display, error.line, error.column, error.message))
+        except Exception as error:
+            self.failures.append(InternalTrouble.of(error, source.display, 1, "reading the file"))
         self._by_path[source.path] = module
         return module
 

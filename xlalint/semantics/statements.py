@@ -13,7 +13,7 @@ from .events import AssertOn, BranchOn, ContextKind, IterateOver, JoinBranches, 
 from .frames import Frame
 from .joins import element_of, join, join_all, join_environments
 from .narrowing import narrow, truth
-from .project import Class, Function, Place
+from .project import Class, Function, InternalTrouble, Place
 from .values import (
     NONE,
     STATIC,
@@ -52,8 +52,21 @@ class Statements(Calls):
                 self.execute_body(frame, statement.body)  # type: ignore[arg-type]
                 continue
             handler = self._STATEMENTS.get(type(statement))
-            if handler is not None:
+            if handler is None:
+                continue
+            try:
                 handler(self, frame, statement)
+            except (cst.ParserSyntaxError, LookupError):
+                raise  # told apart where a definition is read
+            except Exception as error:
+                self._note_failure(frame, statement, error)
+
+    def _note_failure(self, frame: Frame, statement: cst.CSTNode, error: Exception) -> None:
+        """An exception of the analyser costs one statement, and is told; it never costs the run."""
+        place = Place(frame.unit, statement)
+        found = InternalTrouble.of(error, place.path, place.span[0], "reading this statement")
+        if found not in self.project.failures:
+            self.project.failures.append(found)
 
     # -- assignments --------------------------------------------------------------------------------------------------
 
@@ -98,6 +111,8 @@ class Statements(Calls):
 
     def _unpack(self, frame: Frame, target: cst.Tuple | cst.List, value: Value) -> None:
         options = value.options if isinstance(value, OneOf) else (value,)
+        if as_tensor(value, Dependence.STATIC):
+            self.emit(frame, IterateOver, target, iterable=value, form="unpacking")
         parts = [self._parts(frame, target, option) for option in options if option != NONE]
         for element, *found in zip(target.elements, *parts, strict=True):
             self.assign(frame, element.value, join_all(*found) if found else UNKNOWN)
@@ -114,8 +129,6 @@ class Statements(Calls):
             case Sequence(items=tuple(items)) if starred is not None and len(items) >= count - 1:
                 behind = len(items) - (count - starred - 1)
                 return [*items[:starred], Sequence("list", items[starred:behind]), *items[behind:]]
-        if as_tensor(value, Dependence.STATIC):
-            self.emit(frame, IterateOver, target, iterable=value, form="unpacking")
         parts = [self.element(frame, value, target)] * count
         if starred is not None:
             parts[starred] = Sequence("list", None, parts[starred])
@@ -137,7 +150,7 @@ class Statements(Calls):
                     self.assign(frame, target.value, Dict({**entries, key.constant: value}, element))
                 else:
                     self.assign(frame, target.value, Dict(entries, value if element is None else join(element, value)))
-            case Sequence(kind, items, element):
+            case Sequence(kind):
                 self._mutated(frame, target, target.value, "item")
                 found = element_of(base)
                 self.assign(frame, target.value, Sequence(kind, None, value if found is None else join(found, value)))
@@ -292,7 +305,7 @@ class Statements(Calls):
         over_tensor = payload is not None and as_tensor(payload, Dependence.STATIC) is not None
         empty = isinstance(iterable, Sequence) and iterable.kind == "tuple" and iterable.items == ()
         if not empty:
-            item = self.element(frame, iterable, node.iter)
+            item = self.element(frame, iterable, node.iter, in_graph=over_tensor and frame.context.converted)
             self._loop(frame, node, over_tensor, lambda: self.assign(frame, node.target, item))
         if node.orelse is not None:
             self.execute_body(frame, node.orelse.body)
@@ -411,7 +424,7 @@ class Statements(Calls):
         for handler in node.handlers:
             frame.env = join_environments(dict(before), tried)
             if handler.name is not None:
-                self.assign(frame, handler.name.name, STATIC)  # type: ignore[arg-type]
+                self.assign(frame, handler.name.name, STATIC)
             self.execute_body(frame, handler.body)
             after = join_environments(after, frame.env)
         frame.env = after

@@ -34,10 +34,18 @@ UNSET: Final = _Unset()
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The place where a value became VALUE, a mask, or got a bounded dynamic shape, and what happened there."""
+    """The place where a value became VALUE, a mask, or got a bounded dynamic shape, and what happened there.
+
+    `{code}` in `what` stands for the place's source text, which is written out only for what is reported.
+    """
 
     place: Place
     what: str
+
+    @property
+    def text(self) -> str:
+        """What happened, in words."""
+        return self.what.replace("{code}", self.place.code) if "{code}" in self.what else self.what
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +180,12 @@ class ModuleValue:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """No idea. `names`: the parameters it may come from; `compared`: it is the result of a comparison."""
+    """No idea. `names`: the parameters it may come from; `compared`: it is the result of a comparison; `part`: it is
+    an element of what the parameter holds."""
 
     names: frozenset[str] = frozenset()
     compared: bool = False
+    part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,19 +230,19 @@ def options(value: Value) -> Iterator[Value]:
 def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor | None:
     """The tensor that `value` is or may be, if its dependence reaches `at_least`.
 
-    A join with `None` (a default) counts as the tensor; a join of a SHAPE tensor with a Python number (`shape_list`)
-    does not, since the number is what a static shape gives.
+    A join with `None` (a default) counts as the tensor; a join of a SHAPE tensor with anything else does not: a helper
+    that returns the static number or list where there is one (`shape_list`) returns that.
     """
     best: Tensor | None = None
-    static_number = False
+    another = False
     for option in options(value):
         if isinstance(option, Tensor):
             if best is None or option.dependence > best.dependence:
                 best = option
-        elif isinstance(option, Static) and option.constant is not None:
-            static_number = True
+        elif option != NONE:
+            another = True
     if best is None or best.dependence < at_least:
         return None
-    if best.dependence < Dependence.VALUE and static_number:
+    if best.dependence < Dependence.VALUE and another:
         return None
     return best

@@ -72,13 +72,14 @@ class Outline:
     """What a module binds, and the stretches of code that run when it is imported.
 
     `bindings`: name -> definitions in order; `assigned`: names that module-level code binds in another way;
-    `stars`: modules imported with `*`.
+    `stars`: modules imported with `*`; `blocks`: the `if`, `try` and `with` statements that hold definitions or imports.
     """
 
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     stars: list[ImportOutline] = field(default_factory=list)
     code: list[Stretch] = field(default_factory=list)
     assigned: set[str] = field(default_factory=set)
+    blocks: list[Stretch] = field(default_factory=list)
 
 
 def outline(text: str) -> Outline:
@@ -120,6 +121,7 @@ def _outline_block(statement: ast.If | ast.Try | ast.TryStar | ast.With, result:
     for name, bindings in inner.bindings.items():
         result.bindings.setdefault(name, []).extend(bindings)
     result.stars.extend(inner.stars)
+    result.blocks.append(_stretch(statement))
     if inner.code:
         result.code.append(_stretch(statement))
         result.assigned |= inner.assigned

@@ -1,0 +1,142 @@
+"""What operators make of operands: folded constants, identity, and the dtype and rank that an operand brings."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import libcst as cst
+
+from .joins import element_of, join_all
+from .values import (
+    STATIC,
+    ApiObject,
+    Array,
+    Dependence,
+    Nest,
+    OneOf,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    as_tensor,
+    options,
+)
+
+# Folding is for flags and small numbers: nothing here may take time or memory.
+_FOLDED: Final[dict[type[object], Callable[[Any, Any], Any]]] = {
+    cst.Add: operator.add,
+    cst.Subtract: operator.sub,
+    cst.Multiply: operator.mul,
+    cst.FloorDivide: operator.floordiv,
+    cst.Modulo: operator.mod,
+    cst.Equal: operator.eq,
+    cst.NotEqual: operator.ne,
+    cst.LessThan: operator.lt,
+    cst.LessThanEqual: operator.le,
+    cst.GreaterThan: operator.gt,
+    cst.GreaterThanEqual: operator.ge,
+}
+_LARGEST_FOLDED: Final = 1 << 40
+
+
+def arithmetic_tensor(value: Value) -> Tensor | None:
+    """The tensor that an operand of an operator is: a nest in arithmetic is one."""
+    for option in options(value):
+        match option:
+            case Tensor():
+                return as_tensor(value, Dependence.STATIC) or (option if option.dependence < Dependence.VALUE else None)
+            case Nest(dependence, origin):
+                return Tensor(dependence, origin=origin)
+            case ApiObject("tf.Variable"):
+                return Tensor(Dependence.VALUE, variable=True)
+    return None
+
+
+def dtype_of(value: Value) -> str | None:
+    match value:
+        case Tensor(dtype=dtype) | Array(dtype):
+            return dtype
+        case Static(bool()):
+            return "bool"
+        case Static(float()):
+            return "float"
+        case _:
+            return None  # a Python int takes the dtype of the tensor
+
+
+def rank_of(value: Value) -> int | None:
+    match value:
+        case Tensor(rank=rank):
+            return rank
+        case Static(constant) if isinstance(constant, int | float):
+            return 0
+        case _:
+            return None
+
+
+def fold(sign: type[object], a: Any, b: Any) -> Static:
+    plain = (bool, int, float, str)
+    act = _FOLDED.get(sign)
+    if act is None or not isinstance(a, plain) or not isinstance(b, plain):
+        return STATIC
+    if any(isinstance(side, str) for side in (a, b)) and sign not in (cst.Add, cst.Equal, cst.NotEqual):
+        return STATIC
+    if any(isinstance(side, int | float) and abs(side) > _LARGEST_FOLDED for side in (a, b)):
+        return STATIC
+    try:
+        return Static(act(a, b))
+    except (TypeError, ZeroDivisionError, OverflowError):
+        return STATIC
+
+
+def fold_sides(sign: cst.BaseCompOp, left: Value, right: Value) -> Value:
+    if isinstance(left, Static) and isinstance(right, Static) and left.known and right.known:
+        if left.constant is None or right.constant is None:
+            return {
+                cst.Equal: Static(left.constant is right.constant),
+                cst.NotEqual: Static(left.constant is not right.constant),
+            }.get(type(sign), STATIC)
+        return fold(type(sign), left.constant, right.constant)
+    return STATIC
+
+
+def identity(left: Value, right: Value, positive: bool) -> Value:
+    """`left is right`: decided against None, True and False where the other side is known enough."""
+    for value, other in ((left, right), (right, left)):
+        if isinstance(other, Static) and other.known and other.constant in (None, True, False):
+            match value:
+                case Static(constant) if value.known:
+                    return Static((constant is other.constant) is positive)
+                case Static() | Unknown() | OneOf() | Nest():
+                    # A nest may be an optional input that was left out.
+                    return STATIC
+                case _:
+                    return Static(not positive)
+    return STATIC
+
+
+def indexes_a_tensor(base: Nest | Unknown, index: tuple[Value, ...]) -> bool:
+    """Whether only a tensor takes this index: several dimensions, an ellipsis, a mask; a nest of them takes a slice."""
+    if any(isinstance(item, Tensor) and item.is_mask and item.dtype == "bool" for item in index):
+        return True
+    if isinstance(base, Unknown):
+        return False
+    return len(index) > 1 or any(isinstance(item, Tensor) or item == Static(...) for item in index)
+
+
+def index_static(constant: tuple[Any, ...] | list[Any] | str, index: tuple[Value, ...]) -> Value:
+    match index:
+        case (Static(int(position)),) if -len(constant) <= position < len(constant):
+            return Static(constant[position])
+        case _:
+            return STATIC
+
+
+def concatenate(left: Sequence, right: Sequence) -> Sequence:
+    if left.items is not None and right.items is not None:
+        return Sequence(left.kind, left.items + right.items)
+    elements = [element for element in (element_of(left), element_of(right)) if element is not None]
+    return Sequence(left.kind, None, join_all(*elements) if elements else None)
