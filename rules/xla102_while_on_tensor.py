@@ -196,6 +196,7 @@ def _outcome(event: LoopWhile, tensor: Tensor) -> tuple[Effect, str] | None:
         return Effect.FAILS, f"{why}, so {REFUSED}"
     if why := not_a_truth(tensor):
         return Effect.FAILS, why
-    if tensor.dependence is Dependence.VALUE:
+    counted = tensor.carried and tensor.origin is None  # made by the loop alone, out of shapes and constants
+    if tensor.dependence is Dependence.VALUE and not counted:
         return Effect.NAMED, "it compiles only as long as AutoGraph turns it into an XLA loop, and has no gradient"
     return None

@@ -27,8 +27,8 @@ by AutoGraph and compile.
 or `tf.map_fn` and `tf.scan`, which collect what the body returns.
 
 ## Not flagged
-Python loops (`range(4)`), which are unrolled; `d["key"] = ..` and `self.x = ..` in a `for` or `while` that AutoGraph
-converts; assignments to `tf.Variable`; lists made inside the body.
+Python loops (`range(4)`), which are unrolled; `d["key"] = ..`, `self.x = ..` and names that are `nonlocal` or `global`
+in a `for` or `while` that AutoGraph converts; assignments to `tf.Variable`; lists made inside the body.
 
 ## Fix safety
 Shown only. A `tf.TensorArray` needs a static size: with `dynamic_size=True` XLA returns it empty.
@@ -47,7 +47,8 @@ from xlalint.semantics.events import Event, MutateInLoop
 from xlalint.semantics.project import Place
 
 SHRINKING = frozenset(("pop", "popitem", "remove", "clear", "del"))
-CARRIED = frozenset(("new key", "item", "attribute"))  # AutoGraph carries these where the statement itself is in the loop
+# AutoGraph carries these where the statement itself is in the loop.
+CARRIED = frozenset(("new key", "item", "attribute", "nonlocal", "global"))
 PLACES = {"loop": "a loop of tensors", "branch": "a branch on a tensor"}
 OUT_OF_SCOPE = Fails("is out of scope and cannot be used here")
 
@@ -128,6 +129,23 @@ def f(x):
         ),
         Bad(
             """
+def keep(found, value):
+    found.append(value)
+
+@tf.function(jit_compile=True)
+def f(x):
+    rows = []
+    for row in tf.abs(x):
+        keep([], row)
+        keep(rows, row)
+    return tf.stack(rows)
+""",
+            ["found.append(value)"],
+            OUT_OF_SCOPE,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
 @tf.function(jit_compile=True)
 def f(x):
     scales = [1.0, 2.0, 3.0]
@@ -197,6 +215,21 @@ def f(x):
     return total
 """,
             why="the list is made in each step",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    total = x[0]
+
+    def run():
+        nonlocal total
+        for i in tf.range(4):
+            total = total + x[i]
+        return total
+
+    return run()
+""",
         ),
         Good(
             """

@@ -93,9 +93,9 @@ def f(x):
 def f(x):
     def pooled():
         if tf.reduce_sum(x) > 0.0:
-            y = x[0]
+            y = tf.reduce_max(x)
         else:
-            y = x
+            y = tf.reshape(x, [12])
         return tf.reduce_sum(y)
     return pooled()
 """,
@@ -110,7 +110,7 @@ cast = tf.cast
 
 @tf.function(jit_compile=True)
 def f(x):
-    y = x
+    y = cast(x, tf.float32)
     if tf.reduce_sum(x) > 0.0:
         y = cast(x, tf.int32)
     return cast(y, tf.float32) * 0.0

@@ -152,7 +152,11 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     with progress(quiet=given["quiet"]):
         report = run(paths, settings, stdin)
     for problem in report.problems:
+        if problem.detail and given["verbose"]:
+            print(problem.detail, end="", file=sys.stderr)
         _complain(f"{problem.path}: {problem.message}" if problem.path else problem.message)
+    if any(problem.detail for problem in report.problems):
+        _complain("this is a bug: please report it to xlalint's issue tracker with the output of --verbose")
     _write(_rendered(report, settings.output_format, stdin, given))
     if given["verbose"]:
         _complain(f"{report.files_checked} files in {perf_counter() - started:.2f} s", label="xlalint")

@@ -78,10 +78,19 @@ class Dispatcher:
                 self._heard.setdefault((rule, draft.place or event.place), []).append(_Heard(draft, event))
 
     def findings(self, linted: Callable[[str], bool], severities: Mapping[str, Severity]) -> Iterator[Finding]:
-        """One finding for each rule and place in the files that are `linted`; `severities` overrule by code."""
+        """One finding for each place in the files that are `linted`; `severities` overrule by code.
+
+        Where several rules flag one place, the gravest says why it must change; the others follow from the same code.
+        """
+        gravest: dict[Place, tuple[Severity, int]] = {}
+        for (_, place), heard in self._heard.items():
+            gravest[place] = max(gravest.get(place, (Severity.INFO, 0)), *(one.gravity for one in heard))
+        told = set[Place]()
         for (rule, place), heard in self._heard.items():
-            if linted(place.path):
-                yield _finding(rule, place, heard, severities.get(rule.code))
+            if place in told or max(one.gravity for one in heard) < gravest[place] or not linted(place.path):
+                continue
+            told.add(place)
+            yield _finding(rule, place, heard, severities.get(rule.code))
 
 
 def _finding(rule: Rule, place: Place, heard: list[_Heard], severity: Severity | None) -> Finding:

@@ -77,7 +77,7 @@ def check(paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None =
     entry = cache.load(key) if cache else None
     if entry is None:
         entry = _analyse(inputs, settings)
-        if cache:
+        if cache and not inputs.problems:
             cache.store(key, entry)
     unreadable = _selected(inputs.findings, inputs, settings)
     findings = sorted((*entry.findings, *unreadable), key=lambda finding: finding.sort_key)
@@ -153,7 +153,10 @@ def _run_rules(inputs: _Input, settings: Settings) -> list[Finding]:
     shown = {str(file.path): file.display for file in inputs.files}
     linted = shown.keys() | shown.values()
     found = [_shown(finding, shown) for finding in dispatcher.findings(linted.__contains__, settings.severities)]
-    for trouble in outcome:
+    inputs.problems += [
+        Problem(shown.get(failure.path, failure.path), failure.message, failure.detail) for failure in outcome.failures
+    ]
+    for trouble in outcome.trouble:
         if trouble.path in linted:
             span = Span(trouble.line, trouble.column, trouble.line, trouble.column + 1)
             severity = settings.severities.get(SYNTAX_ERROR, Severity.ERROR)

@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Final
@@ -13,11 +14,11 @@ from typing import Final
 from ..sources.text import Source
 from . import api
 from .attributes import method_value
-from .core import Options
+from .core import Entry, Options
 from .events import Context, ContextKind, Event, Trail
 from .frames import Arguments, Compilation, Summary
 from .interpreter import Interpreter
-from .project import Class, Function, Module, Project, SyntaxTrouble
+from .project import Class, Function, InternalTrouble, Module, Project
 from .values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Tensor, Value
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
@@ -35,8 +36,8 @@ def analyse(
     options: Options,
     emit: Callable[[Event], None],
     wanted_apis: frozenset[str],
-) -> Sequence[SyntaxTrouble]:
-    """Execute all sources abstractly; hand every event that counts to `emit`, and return what could not be read."""
+) -> Project:
+    """Execute all sources abstractly, hand every event that counts to `emit`, and return the project with its troubles."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:
@@ -44,10 +45,20 @@ def analyse(
         analysis = _Analysis(project, options, wanted_apis)
         analysis.run()
         for event in analysis.events():
-            emit(event)
-        return project.trouble
+            with _noted(project, event.place.path, event.place.unit.first_line, "applying the rules"):
+                emit(event)
+        return project
     finally:
         sys.setrecursionlimit(limit)
+
+
+@contextmanager
+def _noted(project: Project, path: str, line: int, doing: str) -> Iterator[None]:
+    """An exception inside costs only what stands inside: it is noted, and the run goes on."""
+    try:
+        yield
+    except Exception as error:
+        project.failures.append(InternalTrouble.of(error, path, line, doing))
 
 
 class _Analysis:
@@ -61,36 +72,51 @@ class _Analysis:
         self.open_roots: list[Summary] = []
         self._reached: set[Function] = set()
         self._walked: set[Summary] = set()
+        self._compiled: list[Entry] = []
         self._noted = [0, 0]
 
     def run(self) -> None:
         machine = self.machine
         for module in self.project.modules:
             for cls in list(module.classes):
-                self._enter_keras(cls)
+                with self._about(module, cls.name):
+                    self._enter_keras(cls)
             for function, bound in machine.all_functions(module):
                 if function.decorator_texts:
-                    machine.enter_compiled(machine.decorated(FunctionValue(function, bound=bound)))
+                    with self._about(module, function.qualname, function):
+                        machine.enter_compiled(machine.decorated(FunctionValue(function, bound=bound)))
         self._drain()
         for module in self.project.modules:
             if module.uses_tensorflow or module.may_be_fragment:
-                machine.execute_module(module)
+                with self._about(module, module.name):
+                    machine.execute_module(module)
         self._drain()
         self._enter_tests()
         self._run_unreached()
+        self._run_inputs()
+
+    def _about(self, module: Module, name: str, function: Function | None = None) -> AbstractContextManager[None]:
+        """What is done about a definition; no exception leaves it."""
+        line = function.stretch.first if function is not None and function.stretch is not None else 1
+        return _noted(self.project, module.source.display, line, f"reading `{name}`")
 
     def _drain(self) -> None:
         """Analyse everything that is known to be entered, and what that brings to light."""
         machine = self.machine
         while machine.entries or machine.local_classes:
             for cls in machine.local_classes:
-                self._enter_keras(cls)
+                with self._about(cls.module, cls.name):
+                    self._enter_keras(cls)
             machine.local_classes.clear()
             entries, machine.entries = machine.entries, []
             for entry in entries:
-                summary = machine.analyse(None, entry.value, entry.arguments, entry.context)
-                if summary is not None:
-                    self.roots.append(summary)
+                if entry.value.compiled is not None and entry.context.kind is ContextKind.XLA:
+                    self._compiled.append(entry)
+                function = entry.value.function
+                with self._about(function.module, function.qualname, function):
+                    summary = machine.analyse(None, entry.value, entry.arguments, entry.context)
+                    if summary is not None:
+                        self.roots.append(summary)
         self._note_reached(self._fresh_roots())
 
     def _fresh_roots(self) -> Iterator[Summary]:
@@ -162,29 +188,40 @@ class _Analysis:
         candidates.sort(key=lambda candidate: named[candidate[0].name] > 1)
         for function, bound in candidates:
             if function not in self._reached and not _is_eager_by_role(function) and function.uses_tensorflow:
-                self._run_open(self.machine.decorated(FunctionValue(function, bound=bound)), _OPEN)
+                with self._about(function.module, function.qualname, function):
+                    self._run_open(self.machine.decorated(FunctionValue(function, bound=bound)), _OPEN)
         for value, context in self.machine.orphans:
             if value.function not in self._reached:
                 kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
                 self._run_open(value, context if kind is context.kind else _OPEN)
 
     def _run_open(self, value: FunctionValue, context: Context) -> None:
-        summary = self.machine.analyse(None, value, Arguments(unknown=True), context)
+        summary = None
+        with self._about(value.function.module, value.function.qualname, value.function):
+            summary = self.machine.analyse(None, value, Arguments(unknown=True), context)
         if summary is not None:
             (self.open_roots if context.kind is ContextKind.OPEN else self.roots).append(summary)
             self._note_reached([summary])
+        self._drain()
+
+    def _run_inputs(self) -> None:
+        """Compiled functions that the project does not call itself: what they are handed are tensors, unless they use
+        it in another way."""
+        for entry in self._compiled:
+            if entry.value.function not in self.machine.called:
+                given = replace(entry.arguments, inputs=True)
+                summary = self.machine.analyse(None, entry.value, given, entry.context)
+                if summary is not None:
+                    self.roots.append(summary)
         self._drain()
 
     # -- the outcome --------------------------------------------------------------------------------------------------
 
     def events(self) -> Iterator[Event]:
         """The events of all analyses that count, each with its trail, in the order of entry points."""
+        _spread_host_only(self.open_roots)
         called_by_open = self._called_from(self.open_roots)
-        opened = [
-            root
-            for root in self.open_roots
-            if not root.host_only and not called_by_open.get(root.function, set()) - {root}
-        ]
+        opened = [root for root in self.open_roots if not called_by_open.get(root.function, set()) - {root}]
         hosts = self.machine.host_roots if self.options.include_host else ()
         seen: set[Summary] = set()
         for root in (*self.roots, *self.machine.fragments.values(), *opened, *hosts):
@@ -222,14 +259,37 @@ def _leads_to(start: Summary, function: Function | None) -> bool:
     return False
 
 
+def _spread_host_only(roots: Sequence[Summary]) -> None:
+    """What calls a function that only eager code can call is eager itself, and so is what nothing else calls."""
+    callers: dict[Summary, list[Summary]] = {}
+    eager: list[Summary] = []
+    pending, seen = list(roots), set(roots)
+    while pending:
+        summary = pending.pop()
+        if summary.host_only:
+            eager.append(summary)
+        for _, callee in summary.calls:
+            if callee.context.kind is ContextKind.OPEN:
+                callers.setdefault(callee, []).append(summary)
+                if callee not in seen:
+                    seen.add(callee)
+                    pending.append(callee)
+    while eager:
+        for caller in callers.get(eager.pop(), ()):
+            if caller.context.kind is ContextKind.OPEN and not caller.host_only:
+                caller.host_only = True
+                eager.append(caller)
+
+
 def _events_below(root: Summary, seen: set[Summary]) -> Iterator[Event]:
-    """Breadth first, so that a trail is the shortest way from the entry point."""
+    """Breadth first, so that a trail is the shortest way from the entry point. Where nobody is seen to compile
+    anything, what only eager code can do ends the way."""
     start = None if root.function is None else Trail(root.name, root.function.label)
     pending: list[tuple[Summary, Trail | None]] = [(root, start)]
     while pending:
         following: list[tuple[Summary, Trail | None]] = []
         for summary, trail in pending:
-            if summary in seen:
+            if summary in seen or (summary.host_only and summary.context.kind is ContextKind.OPEN):
                 continue
             seen.add(summary)
             for event in summary.events:
@@ -271,8 +331,10 @@ def _role_arguments(kind: str, name: str, method: Function) -> Arguments:
 
     nest = Nest(origin=Origin(place, f"Keras calls `{name}` with tensors"))
     match kind, name:
-        case ("loss", _) | ("optimizer", _):
+        case ("loss", _) | ("optimizer", "update_step"):
             given: list[Value] = [tensor(), tensor()]
+        case ("optimizer", "apply"):
+            given = [nest, nest]
         case ("metric", "update_state"):
             given = [tensor(), tensor(), OneOf((NONE, tensor()))]
         case ("metric", _):

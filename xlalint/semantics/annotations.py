@@ -87,7 +87,7 @@ def _plain(machine: Interpreter, frame: Frame, node: cst.BaseExpression) -> Valu
                 return _NAMED[name]
             return Sequence(_SEQUENCES[name], None) if name in _SEQUENCES else Dict({}) if name in _DICTS else None
         case ClassValue(cls) if machine._is_record(cls):
-            return Instance(cls, machine._record_fields(cls))
+            return Instance(cls, machine.any_record(cls))
         case _:
             return None
 

@@ -183,6 +183,7 @@ LAYER_CALLS: Final = {
     """,
     "nest": """
         Layer Wrapper Bidirectional TimeDistributed RNN SimpleRNNCell LSTMCell GRUCell StackedRNNCells InputLayer
+        BasicLSTMCell BasicRNNCell MultiRNNCell
         Lambda AbstractRNNCell ConvLSTM1D ConvLSTM2D ConvLSTM3D FeatureSpace TFSMLayer TorchModuleWrapper JaxLayer
         FlaxLayer
     """,

@@ -534,6 +534,8 @@ def tensor(spec: str, call: Call) -> Tensor:
             bounded = None
     if bounded is not None and rank_rule == "reduce" and _drops_first_axis(call, values):
         dependence, origin, bounded = Dependence.VALUE, origin or bounded, None
+    if bounded is not None and "scatter" in call.name:
+        bounded = content(call, ("tensor", "ref", "inputs")).bounded  # the indices say where, never how much
     if bounded is not None and rank_rule == "gather":
         bounded = content(call, ("indices", "ids")).bounded
     if rank == 0:

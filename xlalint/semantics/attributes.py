@@ -31,6 +31,7 @@ from .values import (
     Value,
 )
 
+_SOME_TENSOR: Final = Tensor(Dependence.VALUE)
 _VARIABLES: Final = Sequence("list", None, Tensor(Dependence.VALUE, variable=True))
 # What Keras's own base classes give every instance.
 _KERAS_ATTRIBUTES: Final[dict[str, Value]] = {
@@ -69,6 +70,8 @@ class Attributes(Expressions):
             case OneOf(alternatives):
                 return join_all(*(self.attribute(frame, option, name, node) for option in alternatives))
             case Unknown(names):
+                if api.attribute(_SOME_TENSOR, name) is None:
+                    self.no_tensor(frame, owner)
                 # `x.shape` of whatever it is: numbers. What else an unknown object has is unknown too.
                 return Sequence("tuple", None, STATIC) if name == "shape" and names else UNKNOWN
             case Sequence() | Dict():
@@ -141,7 +144,10 @@ class Attributes(Expressions):
         for option in owner.options if isinstance(owner, OneOf) else (owner,):
             if isinstance(option, Instance):
                 present = option.attributes.get(name)
-                option.attributes[name] = value if present is None else join(present, value)
+                joined = value if present is None else join(present, value)
+                if joined is not present:
+                    option.attributes[name] = joined
+                    option.version += 1
 
     def class_attributes(self, cls: Class) -> dict[str, Value]:
         raise NotImplementedError

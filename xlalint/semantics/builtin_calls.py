@@ -15,6 +15,7 @@ from .values import (
     NONE,
     STATIC,
     UNKNOWN,
+    Api,
     ApiObject,
     Array,
     ClassValue,
@@ -23,6 +24,7 @@ from .values import (
     FunctionValue,
     Instance,
     Nest,
+    OneOf,
     Sequence,
     Static,
     Tensor,
@@ -68,11 +70,13 @@ def _reader(name: str) -> Handler:
 
 def _len(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     value = _first(arguments)
+    machine.no_tensor(frame, value)
     tensor = as_tensor(value, Dependence.STATIC)
     if tensor is not None:
         machine.emit(frame, HostRead, node, value=value, reader="len")
         if frame.context.converted and tensor.bounded is None:
-            return Tensor(Dependence.SHAPE, "int", 0)
+            # A Python number where the dimension is known, which nobody knows here.
+            return OneOf((Tensor(Dependence.SHAPE, "int", 0), STATIC))
     match value:
         case Sequence(kind, tuple(items)) if kind == "tuple":
             return Static(len(items))
@@ -104,6 +108,8 @@ def _iterator(form: str) -> Handler:
         for position, value in enumerate(arguments.positional):
             if form == "enumerate" and position:
                 break
+            if form == "zip":
+                machine.no_tensor(frame, value)
             where = _node(arguments, node, position)
             iterable = machine.iterate(frame, value, where, form)
             elements.append(machine.element(frame, iterable, where))
@@ -176,6 +182,7 @@ def _chosen(form: str) -> Handler:
 def _isinstance(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     if len(arguments.positional) < 2 or len(arguments.nodes) < 2:
         return STATIC
+    machine.no_tensor(frame, arguments.positional[0])
     names = class_names(machine, frame, arguments.nodes[1])
     known = is_instance(arguments.positional[0], names)
     return STATIC if known is None else Static(known)
@@ -240,11 +247,42 @@ def _dict(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpr
             return Dict(dict(arguments.keywords), UNKNOWN)
 
 
+def _defaultdict(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    from .frames import Arguments as Given
+
+    if not arguments.positional or arguments.positional[0] == NONE:
+        return Dict({}, None)
+    return Dict({}, machine.call(frame, arguments.positional[0], Given(), node))
+
+
+def _namedtuple(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    match arguments.get(0, "typename"), arguments.get(1, "field_names"):
+        case Static(str(name)), Static(str(text)):
+            names = text.replace(",", " ").split()
+        case Static(str(name)), Sequence(items=tuple(items)):
+            names = [item.constant for item in items if isinstance(item, Static) and isinstance(item.constant, str)]
+        case _:
+            return UNKNOWN
+    made = Class(frame.module, name, name, attributes=dict.fromkeys(names, UNKNOWN))
+    made.base_values = (Api("collections.namedtuple"),)
+    return ClassValue(made)
+
+
+def _replaced(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`dataclasses.replace(record, field=..)`."""
+    match arguments.positional:
+        case [Instance(cls, attributes)]:
+            return Instance(cls, {**attributes, **arguments.keywords})
+        case _:
+            return UNKNOWN
+
+
 def _static(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     return STATIC
 
 
 def _next(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    machine.no_tensor(frame, _first(arguments))
     return machine.element(frame, _first(arguments), node)
 
 
@@ -282,7 +320,9 @@ BUILTIN_CALLS: Final[dict[str, Handler]] = {
     "copy.deepcopy": _copy,
     "typing.cast": lambda machine, frame, arguments, node: (arguments.positional or [UNKNOWN])[-1],
     "collections.OrderedDict": _dict,
-    "collections.defaultdict": lambda machine, frame, arguments, node: Dict({}, None),
+    "collections.defaultdict": _defaultdict,
+    "collections.namedtuple": _namedtuple,
+    "dataclasses.replace": _replaced,
     "collections.deque": _iterator("list"),
     **{
         f"builtins.{name}": _static

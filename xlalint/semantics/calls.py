@@ -17,6 +17,7 @@ from .events import ApiCall, Consume, Context, ContextKind, HostRead
 from .frames import Arguments, Compilation, Frame
 from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, call_partial
 from .joins import join_all
+from .operators import COMPARED, arithmetic_tensor
 from .project import Class, Place, Unit
 from .values import (
     STATIC,
@@ -51,6 +52,10 @@ HOST_APIS: Final = (
     "tf.train.Checkpoint",
     "tf.train.latest_checkpoint",
     "tf.saved_model.",
+    "tf.python_io.",
+    "tf.gfile.",
+    "tf.train.Example",
+    "tf.train.SequenceExample",
     "tf.config.",
     "tf.estimator.",
     "keras.utils.",
@@ -64,6 +69,8 @@ HOST_APIS: Final = (
     "builtins.open",
     "builtins.input",
 )
+# Calls that are made for a list or a nest of tensors.
+_OF_STRUCTURES: Final = ("tf.nest.", "keras.tree.", "tf.concat", "tf.stack", "tf.add_n", "keras.ops.concatenate")
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
 
 
@@ -97,14 +104,21 @@ class Calls(Attributes):
     def _call_api(self, frame: Frame, name: str, arguments: Arguments, node: cst.BaseExpression) -> Value:
         if name.startswith(HOST_APIS):
             frame.summary.host_only = True
+        if name.startswith(_OF_STRUCTURES):
+            for value in arguments.positional:
+                self.no_tensor(frame, value)
         special = HIGHER_ORDER.get(name) or BUILTIN_CALLS.get(name)
         result = special(self, frame, arguments, node) if special is not None else None
         bound, nodes = bind_api(api.parameters(name), arguments)
         place = Place(frame.unit, node)
         if result is None:
+            if not api.known(name):
+                self._hand_over(frame, arguments)
             self._host_read(frame, name, bound, node)
             for parameter in api.tensor_parameters(name) & bound.keys():
                 self.witness(frame, bound[parameter])
+                if isinstance(bound[parameter], Nest):  # what an operation takes as one tensor, is one
+                    bound[parameter] = arithmetic_tensor(bound[parameter]) or bound[parameter]
             result = api.call(name, bound, place)
         self.said_call(frame, name, bound, nodes, result, node)
         return result
@@ -131,8 +145,11 @@ class Calls(Attributes):
     def _host_read(self, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression) -> None:
         if not name.startswith(_HOST_LIBRARIES) or name in _SHAPE_ONLY:
             return
-        read = next((part for value in bound.values() for part in _direct(value) if isinstance(part, Tensor)), None)
+        parts = [part for value in bound.values() for part in _given(value)]
+        read = next((tensor for part in parts if (tensor := as_tensor(part, Dependence.STATIC)) is not None), None)
         if read is not None:
+            if frame.context.kind is ContextKind.OPEN:
+                frame.summary.host_only = True  # nobody compiles what NumPy computes
             self.emit(frame, HostRead, node, value=read, reader=name)
         for value in bound.values():
             self.doubt(frame, value)
@@ -142,6 +159,8 @@ class Calls(Attributes):
     def _call_object(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> Value:
         if owner.api == "functools.partial" and owner.payload is not None:
             return call_partial(self, frame, owner.payload, arguments, node)
+        if "training" in arguments.keywords:
+            self.no_tensor(frame, arguments.keywords["training"])
         for value in arguments.positional[:1]:
             if api.kind_of(owner.api) in ("layer", "model", "loss"):
                 self.witness(frame, value)
@@ -173,6 +192,8 @@ class Calls(Attributes):
                 found = special(self, frame, owner, arguments, node)
                 if found is not None:
                     return found
+        if tensor is not None and name in COMPARED and len(arguments.positional) == 1:
+            return self.compare_values(frame, COMPARED[name], owner, arguments.positional[0])
         bound, nodes = bind_api(api.method_parameters(owner, name), arguments)
         result = api.call_method(owner, name, bound, Place(frame.unit, node))
         if isinstance(owner, ApiObject):
@@ -195,7 +216,9 @@ class Calls(Attributes):
                     if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):
                         value = replace(value, compiled=self.by_keras(owner, frame))
                     return self.invoke(frame, value, arguments, node)
-                base = next(owner.cls.external_bases)
+                base = next(base for base in owner.cls.external_bases if api.is_keras(base, kind))
+                if base in ("keras.Model", "keras.layers.Layer"):
+                    return Nest()  # whatever a class that is not seen makes of its inputs
                 return self._call_object(frame, ApiObject(base), arguments, node)
         return self._call_unknown(frame, owner, arguments, node)
 
@@ -208,19 +231,24 @@ class Calls(Attributes):
             kind = ContextKind.XLA
         return Compilation(kind, autograph, f"`{owner.cls.name}.call`, {how}")
 
+    def _hand_over(self, frame: Frame, arguments: Arguments) -> None:
+        """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""
+        if frame.context.kind is ContextKind.HOST:
+            for value in (*arguments.positional, *arguments.keywords.values()):
+                for function in self.functions_in(value):
+                    if function.compiled is None:
+                        self.enter(function, frame.context, Arguments(unknown=True), "callback")
+
     def _call_unknown(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Something outside the project: what it does with functions that it is handed is not known."""
+        self.no_tensor(frame, callee)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             special = HIGHER_ORDER_METHODS.get(f".{node.func.attr.value}")
             if special is not None:
                 found = special(self, frame, UNKNOWN, arguments, node)
                 if found is not None:
                     return found
-        if frame.context.kind is ContextKind.HOST:
-            for value in (*arguments.positional, *arguments.keywords.values()):
-                for function in self.functions_in(value):
-                    if function.compiled is None:
-                        self.enter(function, frame.context, Arguments(unknown=True), "callback")
+        self._hand_over(frame, arguments)
         if isinstance(callee, Static):
             given = (*arguments.positional, *arguments.keywords.values())
             return STATIC if all(isinstance(value, Static) for value in given) else UNKNOWN
@@ -297,6 +325,17 @@ def bind_api(
     if arguments.rest is not None:
         bound["*rest"] = arguments.rest
     return bound, nodes
+
+
+def _given(value: Value) -> tuple[Value, ...]:
+    """The value, or what a list or tuple of it holds."""
+    match value:
+        case Sequence(items=tuple(items)):
+            return items
+        case Sequence(element=element) if element is not None:
+            return (element,)
+        case _:
+            return (value,)
 
 
 def _direct(value: Value) -> Iterator[Value]:

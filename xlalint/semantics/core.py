@@ -100,7 +100,9 @@ class Core(ABC):
 
     def witness(self, frame: Frame, value: Value) -> None:
         """A use that only tensors have: the parameter that `value` is, is one."""
-        if isinstance(value, Unknown) and len(value.names) == 1 and not value.compared:
+        if frame.conditional:
+            return  # what one branch takes for a tensor may be something else in the others
+        if isinstance(value, Unknown) and len(value.names) == 1 and not value.compared and not value.part:
             (name,) = value.names
             frame.evidence.add(name)
 

@@ -95,8 +95,8 @@ class IterateOver(Event):
 class TruthOf(Event):
     """Python asks a tensor for its truth inside an expression; place: the whole expression.
 
-    `form`: "and", "or", "not", "chained comparison", "in", "max", "min", "any", "all" (`max(t1, t2)` compares). `tested`:
-    this expression is itself the test of an `if` or `while`, so `BranchOn`/`LoopWhile` reports it too.
+    `form`: "and", "or", "not", "chained comparison", "in", "max", "min", "any", "all" (`max(t1, t2)` compares).
+    `tested`: this expression is itself the test of an `if` or `while`, so `BranchOn`/`LoopWhile` reports it too.
     """
 
     operands: tuple[Value, ...]
@@ -115,7 +115,8 @@ class AssertOn(Event):
 class HostRead(Event):
     """Python or NumPy wants a tensor's content now; place: the whole call.
 
-    `reader`: "bool", "int", "float", "complex", "len", "round", ".numpy", ".item", ".tolist", ".eval", "np.sum", "list index", "format", ...
+    `reader`: "bool", "int", "float", "complex", "len", "round", ".numpy", ".item", ".tolist", ".eval", "np.sum",
+    "list index", "format", ...
     """
 
     value: Value

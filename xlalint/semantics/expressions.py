@@ -13,10 +13,11 @@ from . import api
 from .core import Core
 from .events import BranchOn, Consume, ContextKind, HostRead, IndexWith, IterateOver, TruthOf
 from .frames import Arguments, Frame
-from .joins import element_of, join, join_all
+from .joins import as_tuple, element_of, join, join_all, without_none
 from .narrowing import narrow, truth
 from .operators import (
     arithmetic_tensor,
+    as_sure_as,
     concatenate,
     dtype_of,
     fold,
@@ -49,6 +50,7 @@ from .values import (
     Unknown,
     Value,
     as_tensor,
+    surely_tensor,
 )
 
 
@@ -106,6 +108,7 @@ class Expressions(Core):
     def _unary(self, frame: Frame, node: cst.UnaryOperation) -> Value:
         value = self.evaluate(frame, node.expression)
         if isinstance(node.operator, cst.Not):
+            self.no_tensor(frame, value)
             return self._negate(frame, node, value, tested=False)
         match value:
             case Static(constant) if isinstance(node.operator, cst.Minus) and isinstance(constant, int | float):
@@ -139,11 +142,13 @@ class Expressions(Core):
         right: Value,
     ) -> Value:
         """The value of `left sign right`."""
+        if isinstance(sign, cst.Add | cst.AddAssign) and {type(left), type(right)} == {Nest, Sequence}:
+            return left if isinstance(left, Nest) else right  # a tuple of tensors grows
         tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
         if tensors:
             if isinstance(left, Static) and isinstance(left.constant, str):
                 return STATIC  # "%s" % tensor is text
-            return self._operate_on_tensors(frame, node, sign, left, right, tensors)
+            return as_sure_as(self._operate_on_tensors(frame, node, sign, left, right, tensors), left, right)
         self.doubt(frame, left)
         self.doubt(frame, right)
         match left, right:
@@ -169,7 +174,7 @@ class Expressions(Core):
         right: Value,
         tensors: list[Tensor],
     ) -> Value:
-        strongest = max(tensors, key=lambda tensor: tensor.dependence)
+        strongest = max(tensors, key=lambda tensor: (tensor.dependence, tensor.origin is not None))
         kinds = {dtype_of(left), dtype_of(right)} - {None}
         if isinstance(sign, cst.Divide):
             dtype = "float" if kinds <= {"int", "float"} and "complex" not in kinds else None
@@ -205,7 +210,9 @@ class Expressions(Core):
             case cst.Comparison():
                 return self._comparison(frame, node, tested=True)
             case _:
-                return self.evaluate(frame, node)
+                value = self.evaluate(frame, node)
+                self.no_tensor(frame, value)  # a flag is tested by itself, a tensor is compared
+                return value
 
     def _boolean(self, frame: Frame, node: cst.BooleanOperation, tested: bool = False) -> Value:
         evaluate = self.evaluate_test if tested else self.evaluate
@@ -255,18 +262,20 @@ class Expressions(Core):
                 return identity(left, right, isinstance(sign, cst.Is))
             case cst.In() | cst.NotIn():
                 return self._contains(frame, node, left, right, tested)
-        return self._compare_values(frame, sign, left, right)
+        return self.compare_values(frame, sign, left, right)
 
-    def _compare_values(self, frame: Frame, sign: cst.BaseCompOp, left: Value, right: Value) -> Value:
+    def compare_values(self, frame: Frame, sign: cst.BaseCompOp, left: Value, right: Value) -> Value:
         if any(isinstance(side, Static) and isinstance(side.constant, str) for side in (left, right)):
+            self.no_tensor(frame, left)
+            self.no_tensor(frame, right)
             if not any(as_tensor(side, Dependence.STATIC) for side in (left, right)):
                 return fold_sides(sign, left, right)
         tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
         if tensors:
-            strongest = max(tensors, key=lambda tensor: tensor.dependence)
+            strongest = max(tensors, key=lambda tensor: (tensor.dependence, tensor.origin is not None))
             ranks = [rank_of(value) for value in (left, right)]
             known = [rank for rank in ranks if rank is not None]
-            return Tensor(
+            made = Tensor(
                 strongest.dependence,
                 "bool",
                 max(known) if len(known) == 2 else None,
@@ -274,6 +283,7 @@ class Expressions(Core):
                 strongest.bounded,
                 any(tensor.carried for tensor in tensors),
             )
+            return as_sure_as(made, left, right)
         match left, right:
             case Static(), Static():
                 return fold_sides(sign, left, right)
@@ -291,7 +301,10 @@ class Expressions(Core):
                 return STATIC
 
     def _contains(self, frame: Frame, node: cst.Comparison, item: Value, container: Value, tested: bool) -> Value:
-        searched = as_tensor(container, Dependence.STATIC)
+        self.no_tensor(frame, item)
+        self.no_tensor(frame, container)
+        named = isinstance(item, Static) and isinstance(item.constant, str)  # of a dict: no tensor holds text to find
+        searched = None if named else as_tensor(container, Dependence.STATIC)
         # A tensor is looked up by comparing it with each item; as the key of a dict it is hashed instead.
         compared = isinstance(container, Sequence | Static) and as_tensor(item, Dependence.STATIC) is not None
         if searched is not None or compared:
@@ -312,7 +325,9 @@ class Expressions(Core):
                 continue
             frame.env = dict(before)
             narrow(self, frame, node.test, taken)
+            frame.conditional += known is None
             values.append(self.evaluate(frame, side))
+            frame.conditional -= known is None
         frame.env = before
         return join_all(*values) if values else UNKNOWN
 
@@ -337,7 +352,8 @@ class Expressions(Core):
         """`base[index]`; on a tensor also said as an event."""
         if isinstance(base, OneOf):
             return join_all(*(self.subscript(frame, node, option, index, store) for option in base.options))
-        index = tuple(self._as_mask(frame, base, item) for item in index)
+        index = tuple(without_none(self._as_mask(frame, base, item)) for item in index)
+        base = as_tuple(base)
         match base:
             case Nest() | Unknown() if indexes_a_tensor(base, index):
                 self.witness(frame, base)
@@ -345,11 +361,13 @@ class Expressions(Core):
                 base = Tensor(Dependence.VALUE, origin=origin)
             case Nest():
                 return base
-            case Unknown():
+            case Unknown(names):
                 for item in index:
                     self.doubt(frame, item)
+                    if isinstance(item, Static) and isinstance(item.constant, str):
+                        self.no_tensor(frame, base)
                 self.doubt(frame, base)
-                return UNKNOWN
+                return Unknown(names, part=True)
         match base:
             case Tensor():
                 return self._index_tensor(frame, node, base, index, store)
@@ -435,10 +453,11 @@ class Expressions(Core):
             case Sequence(items=tuple(items)), Static(int(position)) if -len(items) <= position < len(items):
                 return items[position]
             case Sequence(kind, tuple(items)), Slice(start, stop, step):
-                constants = [None if part is None else getattr(part, "constant", ...) for part in (start, stop, step)]
-                if all(constant is None or isinstance(constant, int) for constant in constants):
-                    first, last, stride = constants
-                    return Sequence(kind, items[slice(first, last, stride)])
+                constants: list[Any] = [
+                    None if part is None else getattr(part, "constant", ...) for part in (start, stop, step)
+                ]
+                if all(constant is None or isinstance(constant, int) for constant in constants) and constants[2] != 0:
+                    return Sequence(kind, items[slice(*constants)])
                 return Sequence(kind, None, element_of(base))
             case Sequence(), Slice():
                 return base
@@ -449,7 +468,7 @@ class Expressions(Core):
             case Dict(entries, element), _:
                 values = [*entries.values()] if not (isinstance(item, Static) and item.known) else []
                 values += [] if element is None else [element]
-                return join_all(*values) if values else UNKNOWN
+                return element_of(Sequence("list", tuple(values))) or UNKNOWN
 
     # -- displays and comprehensions ----------------------------------------------------------------------------------
 
@@ -552,7 +571,7 @@ class Expressions(Core):
             case OneOf(alternatives) if not as_tensor(value, Dependence.VALUE):
                 rest = tuple(option for option in alternatives if option != NONE)
                 return rest[0] if len(rest) == 1 else OneOf(rest) if rest else value
-        if as_tensor(value, Dependence.STATIC):
+        if surely_tensor(value):
             self.emit(frame, IterateOver, node, iterable=value, form=form)
         else:
             self.doubt(frame, value)
@@ -561,6 +580,7 @@ class Expressions(Core):
     def element(self, frame: Frame, iterable: Value, node: cst.CSTNode, in_graph: bool = False) -> Value:
         """What iterating `iterable` yields; `in_graph`: by a loop that runs in the graph."""
         place = Place(frame.unit, node)
+        iterable = as_tuple(iterable)
         match iterable:
             case Tensor(dependence, dtype, rank, origin, _, carried):
                 lower = rank - 1 if rank else None
@@ -586,7 +606,10 @@ class Expressions(Core):
             case Array(dtype):
                 return Array(dtype)
             case OneOf(alternatives):
-                return join_all(*(self.element(frame, option, node, in_graph) for option in alternatives if option != NONE))
+                found = [self.element(frame, option, node, in_graph) for option in alternatives if option != NONE]
+                return join_all(*found)
+            case Unknown(names):
+                return Unknown(names, part=True)
             case _:
                 return UNKNOWN
 
@@ -646,6 +669,7 @@ class Expressions(Core):
                         result.positional.append(value)
                         result.nodes.append(arg.value)
                 case "*":
+                    self.no_tensor(frame, value)
                     match self.iterate(frame, value, arg.value, "star"):
                         case Sequence(items=tuple(items)) if result.rest is None:
                             result.positional += items
@@ -653,6 +677,7 @@ class Expressions(Core):
                         case inner:
                             result.rest = self.element(frame, inner, arg.value)
                 case _:
+                    self.no_tensor(frame, value)
                     match value:
                         case Dict(entries, element):
                             result.keywords |= {key: item for key, item in entries.items() if isinstance(key, str)}
@@ -661,7 +686,9 @@ class Expressions(Core):
                             result.rest_keywords = value if isinstance(value, Nest) else UNKNOWN
         return result
 
-    def assign(self, frame: Frame, target: cst.BaseExpression, value: Value) -> None:
+    def assign(
+        self, frame: Frame, target: cst.BaseExpression, value: Value, statement: cst.CSTNode | None = None
+    ) -> None:
         raise NotImplementedError
 
     _EXPRESSIONS: ClassVar[dict[type[cst.CSTNode], Callable[..., Value]]] = {

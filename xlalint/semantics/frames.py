@@ -19,6 +19,7 @@ class Compilation:
     kind: ContextKind
     autograph: bool
     entry: str
+    gradient: bool = False  # `tf.custom_gradient`: it returns its result and the function of its gradient
 
 
 @dataclass(slots=True)
@@ -69,7 +70,7 @@ class Frame:
 
     `assumed`: names taken to be tensors because a use said so; `evidence`: names that a use now says are tensors;
     `doubts`: names whose being a tensor would have mattered; `loop`: depth of loops that run in the graph;
-    `branch`: depth of branches on tensors; `half_bound`: names bound in one branch of a tensor conditional only.
+    `branch`: depth of branches on tensors; `conditional`: depth of branches on what is not known; `half_bound`: names bound in one branch of a tensor conditional only.
     """
 
     unit: Unit
@@ -84,6 +85,7 @@ class Frame:
     loop: int = 0
     branch: int = 0
     python_loop: int = 0
+    conditional: int = 0
     assumed: Mapping[str, Value] = field(default_factory=dict)
     evidence: set[str] = field(default_factory=set)
     doubts: set[str] = field(default_factory=set)
@@ -94,6 +96,7 @@ class Frame:
     yields: list[Value] = field(default_factory=list)
     half_bound: dict[str, tuple[Place, Value]] = field(default_factory=dict)
     outer_names: list[set[str]] = field(default_factory=list)
+    handed: frozenset[str] = frozenset()  # parameters whose objects are older than the tensor loop around the call
     globals: set[str] = field(default_factory=set)
     nonlocals: set[str] = field(default_factory=set)
     after_jump: list[dict[str, Value]] = field(default_factory=list)  # where `break` and `continue` leave to

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
+from . import api
 from .events import Context, ContextKind
 from .frames import Arguments, Compilation
-from .joins import join_all
+from .joins import element_of, join_all
 from .project import Place
 from .values import (
     NONE,
@@ -26,6 +27,7 @@ from .values import (
     Sequence,
     Static,
     Tensor,
+    Unknown,
     Value,
     as_tensor,
 )
@@ -134,6 +136,27 @@ def _unconverted(machine: Calls, frame: Frame, arguments: Arguments, node: cst.B
         return function or Api("tf.autograph.experimental.do_not_convert")
     entry = f"`{function.function.qualname}`, marked `do_not_convert`"
     return replace(function, compiled=Compilation(ContextKind.OPEN, False, entry))
+
+
+def _custom_gradient(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    function = arguments.get(0, "f")
+    if not isinstance(function, FunctionValue) or function.compiled is not None:
+        return function or Api("tf.custom_gradient")
+    entry = f"`{function.function.qualname}`, the forward function of a custom gradient"
+    return replace(function, compiled=Compilation(ContextKind.OPEN, True, entry, gradient=True))
+
+
+def split_gradient(machine: Calls, frame: Frame | None, value: Value, node: cst.CSTNode | None) -> Value:
+    """The result of a function with a custom gradient; the gradient's function runs without AutoGraph."""
+    match value:
+        case Sequence(items=(result, gradient)):
+            for function in machine.functions_in(gradient):
+                entry = f"`{function.function.qualname}`, the gradient's function of `tf.custom_gradient`"
+                plain = replace(function, compiled=Compilation(ContextKind.OPEN, False, entry))
+                machine.invoke(frame, plain, Arguments(rest=Tensor(Dependence.VALUE)), node)
+            return result
+        case _:
+            return value
 
 
 def _same_function(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -270,7 +293,12 @@ def _map_structure(machine: Calls, frame: Frame, arguments: Arguments, node: cst
                 return Sequence(head.kind, tuple(apply(list(row)) for row in zip(*rows, strict=True)))
         if isinstance(head, Dict):
             return Dict({key: apply([value]) for key, value in head.entries.items()}, head.element)
-        return machine.call(frame, arguments.positional[0], Arguments(values), node)
+        if isinstance(head, Sequence) and head.element is not None:
+            return Sequence(head.kind, None, apply([element_of(v) or v if isinstance(v, Sequence) else v for v in values]))
+        result = machine.call(frame, arguments.positional[0], Arguments(values), node)
+        if isinstance(head, Nest | Unknown) and isinstance(result, Tensor):
+            return Nest(result.dependence, result.origin)  # a structure like the one that is not known
+        return result
 
     return apply(arguments.positional[1:]) if len(arguments.positional) > 1 else UNKNOWN
 
@@ -332,15 +360,16 @@ def _compile(
     machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """`model.compile(loss=f, metrics=[g])`."""
-    if not arguments.keywords.keys() & {"loss", "metrics", "optimizer", "weighted_metrics"}:
+    is_model = isinstance(owner, ApiObject) and api.kind_of(owner.api) == "model"
+    is_model = is_model or (isinstance(owner, Instance) and owner.cls.is_keras("model"))
+    if not is_model and not arguments.keywords.keys() & {"loss", "metrics", "optimizer", "weighted_metrics"}:
         return None
-    for keyword, role in (
-        ("loss", "loss function"),
-        ("metrics", "metric function"),
-        ("weighted_metrics", "metric function"),
+    for position, keyword, role in (
+        (1, "loss", "loss function"),
+        (3, "metrics", "metric function"),
+        (4, "weighted_metrics", "metric function"),
     ):
-        value = arguments.keywords.get(keyword)
-        for item in _parts(value):
+        for item in _parts(arguments.get(position, keyword)):
             _keras_entry(machine, frame, item, role, 2)
     return None if isinstance(owner, ApiObject) else NONE
 
@@ -389,7 +418,7 @@ HIGHER_ORDER: Final[dict[str, Handler]] = {
     "functools.wraps": lambda machine, frame, arguments, node: Api("functools.identity"),
     "functools.identity": _same_function,
     "tf.autograph.experimental.do_not_convert": _unconverted,
-    "tf.custom_gradient": _same_function,
+    "tf.custom_gradient": _custom_gradient,
     "tf.recompute_grad": _same_function,
     "tf.grad_pass_through": _same_function,
     "keras.utils.register_keras_serializable": lambda machine, frame, arguments, node: Api("functools.identity"),
@@ -417,18 +446,9 @@ HIGHER_ORDER: Final[dict[str, Handler]] = {
         if arguments.positional and as_tensor(arguments.positional[0], Dependence.STATIC) == arguments.positional[0]
         else None
     ),
-    "tf.executing_eagerly": lambda machine, frame, arguments, node: {
-        ContextKind.XLA: Static(False),
-        ContextKind.GRAPH: Static(False),
-        ContextKind.HOST: Static(True),
-        ContextKind.OPEN: Static(),
-    }[frame.context.kind],
-    "tf.inside_function": lambda machine, frame, arguments, node: {
-        ContextKind.XLA: Static(True),
-        ContextKind.GRAPH: Static(True),
-        ContextKind.HOST: Static(False),
-        ContextKind.OPEN: Static(),
-    }[frame.context.kind],
+    # Where no caller is seen, the question is what happens once the code is compiled.
+    "tf.executing_eagerly": lambda machine, frame, arguments, node: Static(frame.context.kind is ContextKind.HOST),
+    "tf.inside_function": lambda machine, frame, arguments, node: Static(frame.context.kind is not ContextKind.HOST),
 }
 
 HIGHER_ORDER_METHODS: Final[dict[str, MethodHandler]] = {

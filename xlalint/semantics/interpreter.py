@@ -16,6 +16,7 @@ from .attributes import method_value
 from .core import Options
 from .events import Context, ContextKind, JoinBranches
 from .frames import Arguments, Compilation, Frame, Summary
+from .higher_order import split_gradient
 from .joins import generalise, join, join_all, pattern
 from .project import Class, Function, Module, Place, Project, SyntaxTrouble, Unit
 from .statements import Statements
@@ -31,6 +32,7 @@ from .values import (
     FunctionValue,
     Instance,
     Nest,
+    OneOf,
     Origin,
     Sequence,
     Static,
@@ -45,7 +47,7 @@ _GENERALISE_AFTER: Final = 8
 _MOST_ANALYSES: Final = 24
 _DEEPEST: Final = 48
 _HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
-_UNCONVERTIBLE: Final = re.compile(r":=|^\s*match\b", re.MULTILINE)
+_UNCONVERTIBLE: Final = re.compile(r":=|\byield\b|^\s*match\b", re.MULTILINE)
 # Decorators that leave the function what it is, as far as the analyser is concerned; properties are seen elsewhere.
 _TRANSPARENT: Final = frozenset(
     (
@@ -78,7 +80,8 @@ class Interpreter(Statements):
         self.module_frames: dict[Module, Frame] = {}
         self.fragments: dict[Module, Summary] = {}
         self._decorated: dict[Function, FunctionValue] = {}
-        self._allocated: dict[tuple[Class, int, int], Instance] = {}
+        self._allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}
+        self.called: set[Function] = set()  # compiled functions that the project itself calls
         self._unconvertible: dict[cst.CSTNode, str | None] = {}
         self._depth = 0
 
@@ -88,12 +91,18 @@ class Interpreter(Statements):
         self, frame: Frame | None, value: FunctionValue, arguments: Arguments, node: cst.CSTNode | None
     ) -> Value:
         """The value of calling a function of the project."""
+        if value.compiled is None and value.function.decorator_texts:
+            value = self.decorated(value)
         context = context_of(value, frame.context if frame is not None else _HOST)
         summary = self.analyse(frame, value, arguments, context)
         if summary is None:
             return UNKNOWN
         if frame is not None and node is not None:
             frame.summary.calls.append((Place(frame.unit, node), summary))
+            if value.compiled is not None:
+                self.called.add(value.function)
+        if isinstance(value.compiled, Compilation) and value.compiled.gradient:
+            return split_gradient(self, frame, summary.value, node)
         return summary.value
 
     def analyse(
@@ -131,20 +140,27 @@ class Interpreter(Statements):
         )
         summary.context = inner.context
         env = self._bind_parameters(inner, scope, node, value, arguments, crossing)
+        if frame is not None and inner.loop:
+            inner.handed = frozenset(name for name, item in env.items() if self._is_from_before(frame, item))
+        if inner.context.kind is ContextKind.XLA and (arguments.inputs or (crossing and frame is not None)):
+            inner.inputs = _undeclared(node, env)
         count = self.analyses.get(function, 0)
         if count >= _GENERALISE_AFTER:
             env = {name: generalise(item) for name, item in env.items()}
         key = (
             function,
-            id(value.scope) if value.scope is not None else 0,
-            id(node),
+            value.scope,
+            node,
             inner.context.kind,
             inner.context.converted,
             inner.loop,
+            inner.handed,
+            bool(inner.inputs),
             tuple(pattern(item) for item in env.values()),
         )
         known = self.memo.get(key)
         if known is not None:
+            _pass_on(known, inner, frame, env)
             return known
         if self._depth >= _DEEPEST or count >= _MOST_ANALYSES:
             return None
@@ -155,6 +171,7 @@ class Interpreter(Statements):
             self._run(inner, node, env)
         finally:
             self._depth -= 1
+        _pass_on(summary, inner, frame, env)
         summary.finished = True
         return summary
 
@@ -165,7 +182,7 @@ class Interpreter(Statements):
             frame.env = dict(env)
             frame.evidence, frame.doubts = set(), set()
             frame.returns, frame.yields, frame.half_bound = [], [], {}
-            orphans = len(self.orphans)
+            orphans, allocated = len(self.orphans), len(self._allocated)
             if isinstance(node, cst.Lambda):
                 frame.returns.append(self.evaluate(frame, node.body))
             else:
@@ -176,7 +193,7 @@ class Interpreter(Statements):
                     frame.returns.append(NONE)
             learned = {
                 name: Tensor(Dependence.VALUE, origin=Origin(frame.function.label, f"`{name}` is used as a tensor"))
-                for name in sorted(frame.evidence & frame.doubts)
+                for name in sorted((frame.evidence & frame.doubts) | (frame.inputs - summary.structures))
                 if frame.function is not None and isinstance(env.get(name), Unknown)
             }
             if attempt or not learned:
@@ -185,6 +202,8 @@ class Interpreter(Statements):
             summary.events.clear()
             summary.calls.clear()
             del self.orphans[orphans:]
+            for key in list(self._allocated)[allocated:]:
+                del self._allocated[key]
             frame.branch_returns = None
         if frame.yields:
             summary.value = Sequence("list", None, join_all(*frame.yields))
@@ -232,6 +251,8 @@ class Interpreter(Statements):
             given = positional.pop(0) if positional else keywords.pop(parameter.name.value, None)
             if given is None:
                 given = arguments.rest or arguments.rest_keywords
+            if isinstance(given, Unknown):
+                inner.aliases[parameter.name.value] = given.names
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
         if isinstance(parameters.star_arg, cst.Param):
             rest = Sequence("tuple", tuple(positional)) if arguments.rest is None and not arguments.unknown else None
@@ -239,10 +260,12 @@ class Interpreter(Statements):
             env[parameters.star_arg.name.value] = rest or Sequence("tuple", None, element)
         for parameter in parameters.kwonly_params:
             given = keywords.pop(parameter.name.value, None) or arguments.rest_keywords
+            if isinstance(given, Unknown):
+                inner.aliases[parameter.name.value] = given.names
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
         if parameters.star_kwarg is not None:
-            element = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
-            env[parameters.star_kwarg.name.value] = Dict(keywords, element)
+            others = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
+            env[parameters.star_kwarg.name.value] = Dict(keywords, others)
         return env
 
     def _parameter(
@@ -251,8 +274,11 @@ class Interpreter(Statements):
         name = parameter.name.value
         annotation = parameter.annotation
         if given is not None:
-            if isinstance(given, Unknown) and annotation is not None:
-                given = self.annotated_value(scope, annotation.annotation) or given
+            if annotation is not None and (isinstance(given, Unknown) or arguments.unknown):
+                said = self.annotated_value(scope, annotation.annotation)
+                # Keras's own promise of tensors gives way to a container of tensors that is written there.
+                if said is not None and (isinstance(given, Unknown) or isinstance(said, Dict | Sequence | Instance)):
+                    given = said
             # The names of the caller mean nothing here; that it is unknown still does.
             if isinstance(given, Unknown):
                 return Unknown(frozenset((name,)), given.compared)
@@ -399,7 +425,7 @@ class Interpreter(Statements):
                     ):
                         self.host_run(method_value(method, made), Arguments(unknown=True))
             else:
-                made.attributes.update(self._record_fields(cls))
+                made.attributes.update(self.any_record(cls))
         return self.instances[cls]
 
     def host_run(self, value: FunctionValue, arguments: Arguments) -> None:
@@ -415,7 +441,7 @@ class Interpreter(Statements):
         given = (*arguments.positional, *arguments.keywords.values())
         if all(isinstance(value, Static | Unknown | Api) for value in given) and arguments.rest is None:
             return self.canonical_instance(cls)
-        key = (cls, id(node), id(frame.bound))
+        key = (cls, node, frame.summary)
         if key not in self._allocated:
             self._allocated[key] = Instance(cls)
         made = self._allocated[key]
@@ -445,6 +471,13 @@ class Interpreter(Statements):
             if isinstance(ancestor, Class):
                 fields |= self.class_attributes(ancestor)
         return fields
+
+    def any_record(self, cls: Class) -> dict[str, Value]:
+        """The fields of a record that somebody else made: a default says what kind of value to expect, not which."""
+        return {
+            name: OneOf((NONE, UNKNOWN)) if value == NONE else generalise(value)
+            for name, value in self._record_fields(cls).items()
+        }
 
     def _make_record(self, cls: Class, arguments: Arguments) -> Instance:
         fields = self._record_fields(cls)
@@ -527,8 +560,29 @@ class _Unconvertible(cst.CSTVisitor):
     def visit_NamedExpr(self, node: cst.NamedExpr) -> None:  # noqa: N802
         self.found = "an assignment expression (`:=`)"
 
+    def visit_Yield(self, node: cst.Yield) -> None:  # noqa: N802
+        self.found = "a `yield`"
+
     def visit_Match(self, node: cst.Match) -> None:  # noqa: N802
         self.found = "a `match` statement"
+
+
+def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> set[str]:
+    """The parameters of which nothing is said: no annotation, no default, no argument."""
+    return {
+        parameter.name.value
+        for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params)
+        if parameter.annotation is None
+        and parameter.default is None
+        and isinstance(env[parameter.name.value], Unknown)
+    }
+
+
+def _pass_on(summary: Summary, inner: Frame, caller: Frame | None, env: dict[str, Value]) -> None:
+    """What a function's uses say against its parameters (and what it closes over) holds for the caller's arguments."""
+    if caller is not None:
+        for name in summary.structures:
+            caller.summary.structures |= inner.aliases.get(name, frozenset()) if name in env else {name}
 
 
 def context_of(value: FunctionValue, caller: Context) -> Context:
@@ -538,6 +592,8 @@ def context_of(value: FunctionValue, caller: Context) -> Context:
         return caller
     match compiled.kind, caller.kind:
         case (ContextKind.OPEN, _):
+            if compiled.autograph:
+                return caller
             return replace(caller, autograph=False, entry=compiled.entry)
         case (ContextKind.GRAPH, ContextKind.XLA):
             # A function called inside a compiled one becomes part of it.

@@ -36,6 +36,7 @@ from .values import (
 _MOST_OPTIONS: Final = 4
 _PATTERN_DEPTH: Final = 3
 _PATTERN_ITEMS: Final = 8
+_NAMED_TUPLES: Final = frozenset(("typing.NamedTuple", "collections.namedtuple"))
 
 
 def join(a: Value, b: Value) -> Value:
@@ -152,10 +153,24 @@ def _join_optional(a: Value | None, b: Value | None) -> Value | None:
 
 
 def element_of(value: Sequence) -> Value | None:
-    """What iterating the sequence yields; None when it is known to be empty."""
-    if value.items is None:
-        return value.element
-    return join_all(*value.items) if value.items else None
+    """What iterating the sequence yields; None when it is known to be empty.
+
+    Tensors beside structures are a nest: which of them an element is, is not known.
+    """
+    element = (join_all(*value.items) if value.items else None) if value.items is not None else value.element
+    if isinstance(element, OneOf):
+        kinds = [option for option in element.options if option != NONE]
+        tensors = [option for option in kinds if isinstance(option, Tensor)]
+        if tensors and any(isinstance(option, Sequence | Dict | Nest) for option in kinds):
+            return Nest(tensors[0].dependence, tensors[0].origin)
+    return element
+
+
+def as_tuple(value: Value) -> Value:
+    """A named tuple as the tuple that it is; any other value as itself."""
+    if isinstance(value, Instance) and any(base in _NAMED_TUPLES for base in value.cls.external_bases):
+        return Sequence("tuple", tuple(value.attributes.values()))
+    return value
 
 
 def join_environments(a: dict[str, Value] | None, b: dict[str, Value] | None) -> dict[str, Value] | None:
@@ -198,13 +213,13 @@ def pattern(value: Value, depth: int = 0) -> Hashable:
             return ("dict", *_pattern_items(entries, depth), element and pattern(element, depth + 1))
         case FunctionValue(function, scope, bound, arguments, _, compiled):
             own = None if bound is None else pattern(bound, depth + 1)
-            return ("function", id(function), id(scope), own, tuple(map(pattern, arguments)), compiled)
+            return ("function", function, scope, own, tuple(map(pattern, arguments)), compiled)
         case ClassValue(cls):
-            return ("class", id(cls))
+            return ("class", cls)
         case Instance():
-            return ("instance", id(value))
+            return ("instance", value, value.version)
         case ModuleValue(module):
-            return ("module", id(module))
+            return ("module", module)
         case OneOf(alternatives):
             return ("one of", *(pattern(option, depth + 1) for option in alternatives))
         case ApiObject(api, method, _):

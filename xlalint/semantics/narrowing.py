@@ -36,6 +36,7 @@ _PYTHON_SCALARS: Final = frozenset(
     f"builtins.{name}" for name in ("int", "float", "bool", "str", "bytes", "complex", "type")
 ) | {"np.integer", "np.floating", "np.ndarray", "np.generic", "numbers.Number", "numbers.Integral", "numbers.Real"}
 _SEQUENCES: Final = {"builtins.list": ("list",), "builtins.tuple": ("tuple",), "builtins.set": ("set",)}
+_TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
 _TENSORS: Final = frozenset(("tf.Tensor", "tf.Variable", "keras.KerasTensor", "tf.types.experimental.TensorLike"))
 
 
@@ -113,6 +114,8 @@ def class_names(machine: Core, frame: Frame, node: cst.BaseExpression) -> frozen
 def is_instance(value: Value, names: frozenset[str]) -> bool | None:
     """`isinstance(value, names)`, as far as it is known."""
     match value:
+        case Tensor() if names and names <= _TENSOR_LIKE:
+            return False
         case Tensor(variable=variable):
             if names & _TENSORS:
                 # A variable is no tf.Tensor; a symbolic tensor is no tf.Variable.

@@ -17,12 +17,14 @@ from .values import (
     Nest,
     OneOf,
     Sequence,
+    Slice,
     Static,
     Tensor,
     Unknown,
     Value,
     as_tensor,
     options,
+    surely_tensor,
 )
 
 # Folding is for flags and small numbers: nothing here may take time or memory.
@@ -39,6 +41,15 @@ _FOLDED: Final[dict[type[object], Callable[[Any, Any], Any]]] = {
     cst.GreaterThan: operator.gt,
     cst.GreaterThanEqual: operator.ge,
 }
+# Python's names for the comparisons, when they are called as methods.
+COMPARED: Final[dict[str, cst.BaseCompOp]] = {
+    "__eq__": cst.Equal(),
+    "__ne__": cst.NotEqual(),
+    "__lt__": cst.LessThan(),
+    "__le__": cst.LessThanEqual(),
+    "__gt__": cst.GreaterThan(),
+    "__ge__": cst.GreaterThanEqual(),
+}
 _LARGEST_FOLDED: Final = 1 << 40
 
 
@@ -53,6 +64,13 @@ def arithmetic_tensor(value: Value) -> Tensor | None:
             case ApiObject("tf.Variable"):
                 return Tensor(Dependence.VALUE, variable=True)
     return None
+
+
+def as_sure_as(result: Tensor, left: Value, right: Value) -> Value:
+    """The result of an operation that may have met a Python number where a helper returned one for a static shape."""
+    if result.dependence is Dependence.VALUE or any(map(surely_tensor, (left, right))):
+        return result
+    return OneOf((result, STATIC))
 
 
 def dtype_of(value: Value) -> str | None:
@@ -122,6 +140,9 @@ def indexes_a_tensor(base: Nest | Unknown, index: tuple[Value, ...]) -> bool:
     """Whether only a tensor takes this index: several dimensions, an ellipsis, a mask; a nest of them takes a slice."""
     if any(isinstance(item, Tensor) and item.is_mask and item.dtype == "bool" for item in index):
         return True
+    bounds = [bound for item in index if isinstance(item, Slice) for bound in (item.start, item.stop) if bound]
+    if any(as_tensor(bound, Dependence.STATIC) for bound in bounds):
+        return True  # a list takes numbers only
     if isinstance(base, Unknown):
         return False
     return len(index) > 1 or any(isinstance(item, Tensor) or item == Static(...) for item in index)

@@ -65,14 +65,15 @@ class Unit:
         self.module = module
         lines = module.lines[stretch.first - 1 : stretch.last] or [""]
         indented = lines[0][:1] in (" ", "\t")
+        self.first_line = stretch.first
         self._offset = stretch.first - 1 - indented
         self.text = "".join(lines)
         self.tree = cst.parse_module("if 1:\n" + self.text if indented else self.text)
         if indented:
             block = cst.ensure_type(self.tree.body[0], cst.If).body
-            self.body: tuple[cst.BaseStatement, ...] = tuple(block.body)
+            self.body: tuple[cst.BaseStatement, ...] = tuple(block.body)  # type: ignore[arg-type]
         else:
-            self.body = tuple(self.tree.body)  # type: ignore[arg-type]
+            self.body = tuple(self.tree.body)
 
     @classmethod
     def empty(cls, module: Module) -> Unit:
@@ -148,7 +149,7 @@ class Function:
         """Parse the definition's stretch into a tree."""
         assert self.stretch is not None
         self._unit = self.module.unit(self.stretch)
-        self._node = _find_definition(self._unit, self.name)
+        self._node = _definition_in(self._unit)
 
     @property
     def unit(self) -> Unit:
@@ -382,11 +383,12 @@ class Module:
         return value
 
 
-def _find_definition(unit: Unit, name: str) -> cst.FunctionDef:
+def _definition_in(unit: Unit) -> cst.FunctionDef:
+    """The function that a stretch holds; not looked up by name, which Python normalises (`ﬁt` is `fit`)."""
     for statement in unit.body:
-        if isinstance(statement, cst.FunctionDef) and statement.name.value == name:
+        if isinstance(statement, cst.FunctionDef):
             return statement
-    raise LookupError(name)
+    raise LookupError(unit.text)
 
 
 class Project:

@@ -11,7 +11,7 @@ import libcst as cst
 from .calls import Calls
 from .events import AssertOn, BranchOn, ContextKind, IterateOver, JoinBranches, LeaveLoop, LoopWhile, MutateInLoop
 from .frames import Frame
-from .joins import element_of, join, join_all, join_environments
+from .joins import as_tuple, element_of, join, join_all, join_environments
 from .narrowing import narrow, truth
 from .project import Class, Function, InternalTrouble, Place
 from .values import (
@@ -33,6 +33,7 @@ from .values import (
     Unknown,
     Value,
     as_tensor,
+    surely_tensor,
 )
 
 # Values climb a short ladder: a loop's names are stable after this many rounds, or are given up as they are.
@@ -56,8 +57,6 @@ class Statements(Calls):
                 continue
             try:
                 handler(self, frame, statement)
-            except (cst.ParserSyntaxError, LookupError):
-                raise  # told apart where a definition is read
             except Exception as error:
                 self._note_failure(frame, statement, error)
 
@@ -76,14 +75,15 @@ class Statements(Calls):
     def _assign(self, frame: Frame, node: cst.Assign) -> None:
         value = self.evaluate(frame, node.value)
         for target in node.targets:
-            self.assign(frame, target.target, value)
+            self._note_outside(frame, target.target, node)
+            self.assign(frame, target.target, value, node)
 
     def _annotated(self, frame: Frame, node: cst.AnnAssign) -> None:
         if node.value is not None:
             value = self.evaluate(frame, node.value)
             if isinstance(value, Unknown):
                 value = self.annotated_value(frame, node.annotation.annotation) or value
-            self.assign(frame, node.target, value)
+            self.assign(frame, node.target, value, node)
         elif isinstance(node.target, cst.Name) and frame.owner is not None and frame.function is None:
             value = self.annotated_value(frame, node.annotation.annotation) or UNKNOWN
             self.bind(frame, node.target.value, value)
@@ -91,28 +91,35 @@ class Statements(Calls):
     def _augmented(self, frame: Frame, node: cst.AugAssign) -> None:
         left = self.evaluate(frame, node.target)
         right = self.evaluate(frame, node.value)
-        self._note_outside(frame, node.target, node, "augmented")
-        self.assign(frame, node.target, self.operate(frame, node, node.operator, left, right))
+        self._note_outside(frame, node.target, node)
+        self.assign(frame, node.target, self.operate(frame, node, node.operator, left, right), node)
 
-    def assign(self, frame: Frame, target: cst.BaseExpression, value: Value) -> None:
-        """Bind a target of any form to a value."""
+    def assign(
+        self, frame: Frame, target: cst.BaseExpression, value: Value, statement: cst.CSTNode | None = None
+    ) -> None:
+        """Bind a target of any form to a value; `statement` is the assignment, if it is one."""
         match target:
             case cst.Name(value=name):
                 self.bind(frame, name, value)
             case cst.Tuple() | cst.List():
-                self._unpack(frame, target, value)
+                self._unpack(frame, target, value, statement)
             case cst.StarredElement(value=inner):
                 self.assign(frame, inner, value)
             case cst.Attribute(value=owner, attr=cst.Name(value=name)):
-                self._mutated(frame, target, owner, "attribute")
+                self._mutated(frame, statement or target, owner, "attribute")
                 self.set_attribute(frame, self.evaluate(frame, owner), name, value)
             case cst.Subscript():
-                self._store(frame, target, value)
+                self._store(frame, target, value, statement or target)
 
-    def _unpack(self, frame: Frame, target: cst.Tuple | cst.List, value: Value) -> None:
+    def _unpack(
+        self, frame: Frame, target: cst.Tuple | cst.List, value: Value, statement: cst.CSTNode | None
+    ) -> None:
         options = value.options if isinstance(value, OneOf) else (value,)
-        if as_tensor(value, Dependence.STATIC):
-            self.emit(frame, IterateOver, target, iterable=value, form="unpacking")
+        if surely_tensor(value):
+            source = statement.value if isinstance(statement, cst.Assign) else target
+            self.emit(frame, IterateOver, source, iterable=value, form="unpacking")
+        for option in options:
+            self.no_tensor(frame, option)  # code that works unpacks a tuple
         parts = [self._parts(frame, target, option) for option in options if option != NONE]
         for element, *found in zip(target.elements, *parts, strict=True):
             self.assign(frame, element.value, join_all(*found) if found else UNKNOWN)
@@ -123,6 +130,7 @@ class Statements(Calls):
         starred = next(
             (i for i, element in enumerate(target.elements) if isinstance(element, cst.StarredElement)), None
         )
+        value = as_tuple(value)
         match value:
             case Sequence(items=tuple(items)) if starred is None and len(items) == count:
                 return list(items)
@@ -134,7 +142,7 @@ class Statements(Calls):
             parts[starred] = Sequence("list", None, parts[starred])
         return parts
 
-    def _store(self, frame: Frame, target: cst.Subscript, value: Value) -> None:
+    def _store(self, frame: Frame, target: cst.Subscript, value: Value, statement: cst.CSTNode) -> None:
         """`base[index] = value`."""
         base = self.evaluate(frame, target.value)
         index = tuple(self._index_element(frame, element.slice) for element in target.slice)
@@ -145,19 +153,19 @@ class Statements(Calls):
                 key = index[0]
                 known = isinstance(key, Static) and isinstance(key.constant, str | int)
                 new = known and isinstance(key, Static) and key.constant not in entries
-                self._mutated(frame, target, target.value, "new key" if new or not known else "item")
+                self._mutated(frame, statement, target.value, "new key" if new or not known else "item")
                 if known and isinstance(key, Static):
                     self.assign(frame, target.value, Dict({**entries, key.constant: value}, element))
                 else:
                     self.assign(frame, target.value, Dict(entries, value if element is None else join(element, value)))
             case Sequence(kind):
-                self._mutated(frame, target, target.value, "item")
+                self._mutated(frame, statement, target.value, "item")
                 found = element_of(base)
                 self.assign(frame, target.value, Sequence(kind, None, value if found is None else join(found, value)))
 
     def _mutated(self, frame: Frame, node: cst.CSTNode, owner: cst.BaseExpression, form: str) -> None:
         """Python state is changed: worth saying where a tensor decides how often."""
-        if not (frame.loop or frame.branch) or not frame.context.converted:
+        if not (frame.loop or (frame.branch and frame.context.converted)):
             return
         root = owner
         while isinstance(root, cst.Attribute | cst.Subscript):
@@ -183,16 +191,29 @@ class Statements(Calls):
                 if isinstance(base, Dict) and isinstance(key, Static) and isinstance(key.constant, str | int):
                     self.assign_quietly(frame, owner, Dict({**base.entries, key.constant: value}, base.element))
 
-    def _note_outside(self, frame: Frame, target: cst.BaseExpression, node: cst.CSTNode, form: str) -> None:
-        if isinstance(target, cst.Name) and target.value in frame.nonlocals and (frame.loop or frame.branch):
-            inside = "loop" if frame.loop else "branch"
-            self.emit(frame, MutateInLoop, node, form="nonlocal", inside=inside, target=target.value)
+    def _note_outside(self, frame: Frame, target: cst.BaseExpression, node: cst.CSTNode) -> None:
+        """A name of another scope is assigned to, which AutoGraph does not carry."""
+        if not isinstance(target, cst.Name) or not (frame.loop or (frame.branch and frame.context.converted)):
+            return
+        inside = "loop" if frame.loop else "branch"
+        for form, names in (("nonlocal", frame.nonlocals), ("global", frame.globals)):
+            if target.value in names:
+                self.emit(frame, MutateInLoop, node, form=form, inside=inside, target=target.value)
 
     def _is_outside(self, frame: Frame, name: str) -> bool:
         """Whether the name's object was there before the tensor loop or branch around it began."""
         if frame.outer_names:
             return name in frame.outer_names[-1]
-        return frame.env is None or name not in frame.env  # a body that is a function of its own
+        # A body that is a function of its own: what it closes over, and what it was handed from before the loop.
+        return frame.env is None or name not in frame.env or name in frame.handed
+
+    def _is_from_before(self, frame: Frame, value: Value) -> bool:
+        """Whether an object that a call hands over was there before the tensor loop around the call began."""
+        if not isinstance(value, Instance | Sequence | Dict):
+            return False
+        scope = frame.env or {}
+        names = frame.outer_names[-1] if frame.outer_names else frame.handed
+        return any(scope.get(name) is value for name in names)
 
     def _delete(self, frame: Frame, node: cst.Del) -> None:
         targets = [e.value for e in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
@@ -227,12 +248,14 @@ class Statements(Calls):
                 continue
             frame.env = dict(before)
             narrow(self, frame, node.test, taken)
+            frame.conditional += known is None and tensor is None
             if taken:
                 self.execute_body(frame, node.body)
             elif isinstance(node.orelse, cst.If):
                 self._if(frame, node.orelse, "elif")
             elif node.orelse is not None:
                 self.execute_body(frame, node.orelse.body)
+            frame.conditional -= known is None and tensor is None
             afters.append(frame.env)
         if tensor is not None:
             frame.branch -= 1
@@ -420,7 +443,7 @@ class Statements(Calls):
         tried = frame.env
         if node.orelse is not None:
             self.execute_body(frame, node.orelse.body)
-        after = frame.env
+        after: dict[str, Value] | None = frame.env
         for handler in node.handlers:
             frame.env = join_environments(dict(before), tried)
             if handler.name is not None:

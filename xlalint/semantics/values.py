@@ -163,12 +163,14 @@ class ClassValue:
     cls: Class
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Instance:
-    """An object of a project class; `attributes` is shared by everything that sees the object."""
+    """An object of a project class; `attributes` is shared by everything that sees the object. `version` counts the
+    changes: what was said of its methods before one need not hold after it."""
 
     cls: Class
     attributes: dict[str, Value] = field(default_factory=dict)
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +227,12 @@ def options(value: Value) -> Iterator[Value]:
         yield from value.options
     else:
         yield value
+
+
+def surely_tensor(value: Value) -> bool:
+    """Whether the value is a tensor whatever happened before, or None where it was left out."""
+    kinds = [option for option in options(value) if option != NONE]
+    return bool(kinds) and all(isinstance(option, Tensor) for option in kinds)
 
 
 def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor | None:

@@ -72,7 +72,7 @@ class Outline:
     """What a module binds, and the stretches of code that run when it is imported.
 
     `bindings`: name -> definitions in order; `assigned`: names that module-level code binds in another way;
-    `stars`: modules imported with `*`; `blocks`: the `if`, `try` and `with` statements that hold definitions or imports.
+    `stars`: modules imported with `*`; `blocks`: `if`, `try` and `with` statements that hold definitions or imports.
     """
 
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
@@ -91,8 +91,15 @@ def outline(text: str) -> Outline:
     except (ValueError, RecursionError, MemoryError) as error:
         raise OutlineError(str(error) or "nested too deeply", 1, 1) from None
     result = Outline()
+    follows = False
     for statement in tree.body:
+        before = len(result.code)
         _outline_statement(statement, result)
+        is_code = len(result.code) > before
+        if is_code and follows:  # one stretch, so that the statements around each other can be seen
+            last = result.code.pop().last
+            result.code[-1] = Stretch(result.code[-1].first, last)
+        follows = is_code
     return result
 
 

@@ -1,0 +1,93 @@
+"""Positions: whatever a file looks like, the name of every definition is found where the text has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from unicodedata import normalize
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xlalint.semantics.project import Class, Function, Module, Project, Span4
+from xlalint.sources.text import Source
+
+NAMES = st.sampled_from(["f", "step", "naïve", "größe", "変数", "𝑥", "ﬁt", "Ω2"])
+REMARKS = st.sampled_from(["", "  # plain", "  # größer 変数 𝑥", "\t# tab", "  # \x0c form feed", "  # \x85 \u2028"])
+BETWEEN = st.sampled_from(["", "# a remark", "\x0c", "x = '𝑥'; y = 2", "'''text\x0bof\x1ctwo\nlines'''", "if 1: z = 3"])
+DECORATORS = st.sampled_from(["", "@property", "@wrap(\n    1, 'ü',\n)", "@a.b  # why\n@c"])
+BODIES = st.sampled_from(["pass", "return '\x0c\x85'", "'''a docstring\n\nof é lines\n'''", "x = (1,\n\n2)"])
+PARAMETERS = st.sampled_from(["", "self", "x, /, *, y=('ä')", "\n    x,\n    y\n"])
+
+
+@st.composite
+def functions(draw: st.DrawFn) -> list[str]:
+    decorators = [line for line in draw(DECORATORS).split("\n") if line]
+    keyword = draw(st.sampled_from(["def ", "async def ", "def  ", "def\t"]))
+    head = f"{keyword}{draw(NAMES)}({draw(PARAMETERS)}):{draw(REMARKS)}"
+    return indented([*decorators, *head.split("\n")], 0) + indented(draw(BODIES).split("\n"), 1)
+
+
+@st.composite
+def classes(draw: st.DrawFn, depth: int = 2) -> list[str]:
+    inner = functions() if depth == 0 else functions() | classes(depth - 1)
+    members = draw(st.lists(inner | BETWEEN.map(lambda text: text.split("\n")), max_size=3))
+    head = f"class {draw(NAMES)}(Base):{draw(REMARKS)}"
+    return [head, *indented([line for member in members for line in member], 1), *indented(["pass"], 1)]
+
+
+def indented(lines: list[str], level: int) -> list[str]:
+    """With a mark for each level of indentation; the lines of text in quotes keep theirs, which does no harm."""
+    return ["\0" * level + line for line in lines]
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    """The text of a file that Python reads."""
+    parts = draw(st.lists(functions() | classes() | BETWEEN.map(lambda text: text.split("\n")), min_size=1, max_size=5))
+    lines = [line for part in parts for line in part]
+    if draw(st.booleans()):
+        lines = ["if True:", *indented(lines, 1), *indented(["pass"], 1)]
+    indent = draw(st.sampled_from(["    ", "\t", "  ", " \t"]))
+    end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    last = draw(st.sampled_from(["", end]))
+    return end.join(lines).replace("\0", indent) + last
+
+
+def module_of(text: str) -> Module:
+    [module] = Project([Source(Path("/nowhere/a.py"), "a.py", text, "digest")]).modules
+    return module
+
+
+def all_functions(owner: Module | Class) -> Iterator[Function]:
+    inner = owner.functions if isinstance(owner, Module) else owner.functions.values()
+    yield from inner
+    for cls in owner.classes if isinstance(owner, Module) else owner.classes.values():
+        yield from all_functions(cls)
+
+
+def text_at(text: str, span: Span4) -> str:
+    """The text that a span covers, by Python's own idea of lines."""
+    line, column, end_line, end_column = span
+    assert line == end_line
+    return re.split(r"\r\n|\r|\n", text)[line - 1][column - 1 : end_column - 1]
+
+
+@settings(max_examples=1500, deadline=None)
+@given(files())
+def test_the_span_of_a_name_covers_the_name(text: str) -> None:
+    for function in all_functions(module_of(text)):
+        label = function.label
+        written = text_at(text, label.span)
+        assert written == label.code
+        # Python reads `ﬁt` as `fit`.
+        assert function.name == normalize("NFKC", written)
+
+
+def test_positions_inside_a_method_count_from_the_file() -> None:
+    text = "# first\r\nclass L:\r\n\tdef call(self, x):\r\n\t\tif x:\r\n\t\t\treturn 'ü', x\r\n"
+    [cls] = module_of(text).classes
+    place = cls.functions["call"].place
+    assert place.span[:2] == (3, 2)
+    assert place.code.startswith("def call")
