@@ -44,8 +44,10 @@ def length_from(cut: Slice, syntax: cst.Slice) -> Tensor | None:
     start, stop, step = (as_tensor(value) if value is not None else None for value in (cut.start, cut.stop, cut.step))
     if step is not None:
         return step
+    if _moves(syntax):
+        return None
     if start is not None and stop is not None:
-        return None if _moves(syntax) else max((stop, start), key=lambda tensor: tensor.carried)
+        return max((stop, start), key=lambda tensor: tensor.carried)
     return stop or start
 
 

@@ -31,19 +31,22 @@ Shown only: the number of iterations that is enough is known to the author alone
 from collections.abc import Iterator
 
 from xlalint.fixes import sketch
-from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, origin_note
+from xlalint.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, origin_note
 from xlalint.semantics.events import Event, LoopWhile
 from xlalint.semantics.values import Dependence, Tensor, as_tensor
 
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
+from ._gradients import GRADIENTS, LoopsUnderGradients
 
+STEPS = "XLA needs a fixed number of steps to keep the intermediate values, and compiling fails"
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
 
 
 class WhileOnTensor(Rule):
     code = "XLA102"
     name = "while-on-tensor"
-    listens = (LoopWhile,)
+    listens = (LoopWhile, ApiCall)
+    apis = GRADIENTS
     bad = (
         Bad(
             """
@@ -124,6 +127,24 @@ class L(tf.keras.layers.Layer):
             NOT_A_BOOL,
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+def grown(t):
+    while tf.reduce_sum(tf.abs(t)) < 50.0:
+        t = t * t + 1.0
+    return t
+
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = grown(x)
+    return tape.gradient(y, x)
+""",
+            ["tf.reduce_sum(tf.abs(t)) < 50.0"],
+            Fails("XLA compilation requires a fixed tensor list size"),
+            effect=Effect.FAILS,
+        ),
     )
     good = (
         Good(
@@ -180,8 +201,13 @@ print(shrink(tf.ones([4]) * 8.0))
         ),
     )
 
+    def __init__(self) -> None:
+        self._pairs = LoopsUnderGradients[LoopWhile]()
+
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case ApiCall():
+                yield from _without_gradient(self._pairs.gradient(event))
             case LoopWhile(test=test, statement=statement) if tensor := as_tensor(test, Dependence.STATIC):
                 outcome = _outcome(event, tensor)
                 if outcome is not None:
@@ -189,6 +215,14 @@ print(shrink(tf.ones([4]) * 8.0))
                     message = f"`while` on {of_a_tensor(tensor)}: {reason}"
                     help = sketch.while_loop(statement)
                     yield Draft(message, effect, help, notes=origin_note(tensor.origin, event))
+                    if effect is Effect.NAMED:
+                        yield from _without_gradient(self._pairs.loop(event))
+
+
+def _without_gradient(pairs: Iterator[tuple[LoopWhile, DraftNote]]) -> Iterator[Draft]:
+    for loop, note in pairs:
+        help = sketch.while_loop(loop.statement)
+        yield Draft(f"gradient through a `while`: {STEPS}", Effect.FAILS, help, loop.place, (note,))
 
 
 def _outcome(event: LoopWhile, tensor: Tensor) -> tuple[Effect, str] | None:

@@ -101,7 +101,7 @@ def f(x):
 @tf.function(jit_compile=True)
 def f(x):
     square = lambda rows: tf.stack([row * row for row in rows])
-    return square(x)
+    return square(tf.abs(x))
 """,
             ["rows"],
             NOT_ITERABLE,

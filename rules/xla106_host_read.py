@@ -158,6 +158,22 @@ def f(x):
     good = (
         Good(
             """
+import numpy as np
+
+def scaled(x):
+    result = tf.convert_to_tensor(x) * 2.0
+    if isinstance(x, np.ndarray):
+        return result.numpy()
+    return result
+
+@tf.function(jit_compile=True)
+def f(x):
+    return scaled(tf.abs(x))
+""",
+            why="a tensor is no NumPy array",
+        ),
+        Good(
+            """
 class L(tf.keras.layers.Layer):
     def call(self, x):
         print(f"tracing with {x}", str(x))

@@ -1,8 +1,8 @@
 """`tf.while_loop` without `maximum_iterations`: its gradient does not compile.
 
 ## What it does
-Flags `tf.while_loop` over floating point values without `maximum_iterations` in code that XLA compiles: as failing
-where a gradient is taken around it (`tf.GradientTape`, `tf.gradients`), else as a loop that cannot be trained through.
+Flags `tf.while_loop` over floating point values without `maximum_iterations` where a gradient is taken around it
+(`tf.GradientTape`, `tf.gradients`). The same `while` statement is XLA102's.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on CPU: the loop itself compiles once. Its gradient fails with "XLA compilation requires
@@ -20,8 +20,8 @@ intermediate values (`a + 1.0` in the body) compiles without.
 or `tf.stop_gradient` around a loop that is not meant to be trained.
 
 ## Not flagged
-Loops over integers and booleans, `back_prop=False`, loops of code that is not known to be compiled and around which no
-gradient is taken; `tf.scan`, `tf.map_fn` and `tf.foldl`, whose length is static.
+Loops around which no gradient is taken, loops over integers and booleans, `back_prop=False`; `tf.scan`, `tf.map_fn` and
+`tf.foldl`, whose length is static.
 
 ## Fix safety
 Shown only: too small a limit ends the loop early.
@@ -33,20 +33,15 @@ Shown only: too small a limit ends the loop early.
 
 from collections.abc import Iterator
 
-from xlalint.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule
-from xlalint.semantics.events import ContextKind, Event
+from xlalint.rule import ApiCall, Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import Event
 from xlalint.semantics.values import NONE, Sequence, Static, Tensor, Value, options
 
+from ._gradients import GRADIENTS, LoopsUnderGradients
+
 LOOP = "tf.while_loop"
-GRADIENTS = frozenset(
-    (
-        "tf.gradients",
-        "tf.GradientTape.gradient",
-        "tf.GradientTape.jacobian",
-        "tf.GradientTape.batch_jacobian",
-    )
-)
 NO_LIST_SIZE = Fails("XLA compilation requires a fixed tensor list size")
+MESSAGE = f"gradient through `{LOOP}` without `maximum_iterations`: XLA needs a fixed number of steps, and fails"
 HELP = "pass maximum_iterations=LIMIT, a Python number that is always enough, or tf.stop_gradient(..) the result"
 
 
@@ -111,16 +106,42 @@ def f(x):
         ),
         Bad(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        grow = lambda a: (a * tf.exp(a),)
+        y = tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, grow, loop_vars=(x,))[0]
+    return tape.gradient(y, x)
+""",
+            ["tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, grow, loop_vars=(x,))"],
+            NO_LIST_SIZE,
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
 class L(tf.keras.layers.Layer):
     def call(self, x):
         return tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, lambda a: (a * 1.5,), (x,))[0]
 """,
-            ["tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, lambda a: (a * 1.5,), (x,))"],
-            Compiles(),
-            effect=Effect.NAMED,
         ),
-    )
-    good = (
+        Good(
+            """
+def settled(t):
+    return tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) < 50.0, lambda a: (a * 1.5,), (t,))[0]
+
+@tf.function(jit_compile=True)
+def f(x):
+    start = tf.stop_gradient(settled(x))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * start
+    return tape.gradient(y, x)
+""",
+            why="the tape does not record the loop",
+        ),
         Good(
             """
 @tf.function(jit_compile=True)
@@ -178,37 +199,20 @@ print(tape.gradient(y, x))
     )
 
     def __init__(self) -> None:
-        self._loops: list[ApiCall] = []
-        self._gradients: list[ApiCall] = []
+        self._pairs = LoopsUnderGradients[ApiCall]()
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case ApiCall(api=api) if api in GRADIENTS:
-                self._gradients.append(event)
-                yield from (_failing(loop, event) for loop in self._loops if _runs_under(loop, event))
+                found = self._pairs.gradient(event)
             case ApiCall(arguments=arguments) if arguments.get("maximum_iterations", NONE) == NONE:
                 if arguments.get("back_prop") == Static(False) or not _trainable(arguments.get("loop_vars", NONE)):
                     return
-                self._loops.append(event)
-                yield from (_failing(event, seen) for seen in self._gradients if _runs_under(event, seen))
-                if event.context.kind is ContextKind.XLA:
-                    message = f"`{LOOP}` without `maximum_iterations` compiles, but its gradient does not"
-                    yield Draft(message, Effect.NAMED, HELP)
-
-
-def _failing(loop: ApiCall, gradient: ApiCall) -> Draft:
-    message = f"gradient through `{LOOP}` without `maximum_iterations`: XLA needs a fixed number of steps, and fails"
-    return Draft(message, Effect.FAILS, HELP, loop.place, (DraftNote(gradient.place, "the gradient is taken here"),))
-
-
-def _runs_under(loop: ApiCall, gradient: ApiCall) -> bool:
-    """The frames around the loop lead through the one that takes the gradient."""
-    if gradient.trail is None:
-        return loop.place.unit is gradient.place.unit
-    trail = loop.trail
-    while trail is not None and trail != gradient.trail:
-        trail = trail.parent
-    return trail is not None
+                found = self._pairs.loop(event)
+            case _:
+                return
+        for loop, note in found:
+            yield Draft(MESSAGE, Effect.FAILS, HELP, loop.place, (note,))
 
 
 def _trainable(value: Value) -> bool:

@@ -148,6 +148,21 @@ class L(tf.keras.layers.Layer):
     good = (
         Good(
             """
+def halved(row):
+    if tf.reduce_sum(row) > 1.0:
+        return row / 2.0
+    else:
+        return row
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.map_fn(halved, x)
+""",
+            inputs=("f32[4, 3]",),
+            why="the helper returns to the loop around it, not out of it",
+        ),
+        Good(
+            """
 @tf.function(jit_compile=True)
 def f(x):
     for i in tf.range(4):

@@ -173,6 +173,18 @@ def f(x):
         ),
     )
     good = (
+        Good(
+            """
+import keras
+
+@tf.function(jit_compile=True)
+def f(x):
+    if keras.backend.backend() == "torch":
+        return x[x > 0.0]
+    return x * 2.0
+""",
+            why="only TensorFlow's backend is compiled by XLA here",
+        ),
         Good("@tf.function(jit_compile=True)\ndef f(x):\n    index = 2\n    return x[index] + x[1:3]\n"),
         Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.reduce_sum(tf.where(x > 0.0, x, 0.0))\n"),
         Good(

@@ -250,6 +250,18 @@ def f(x):
         ),
     )
     good = (
+        Good(
+            """
+def window(row):
+    return row["values"][row["first"] : row["first"] + 2]
+
+@tf.function(jit_compile=True)
+def f(x, first):
+    return tf.map_fn(window, {"values": x, "first": first}, fn_output_signature=tf.float32)
+""",
+            inputs=("f32[4, 6]", "i32[4]"),
+            why="a window that moves keeps its length",
+        ),
         Good("@tf.function(jit_compile=True)\ndef f(x):\n    return x[: x.shape[0] // 2] + tf.range(2.0)\n"),
         Good(
             """

@@ -54,6 +54,7 @@ CUT_BY = {
     "tf.sparse.retain": "to_retain",
 }
 COMPILED_AGAIN = {
+    "tf.RaggedTensor.from_value_rowids": "value_rowids",
     "tf.ragged.stack_dynamic_partitions": "partitions",
     "tf.ragged.row_splits_to_segment_ids": "splits",
     "tf.ragged.segment_ids_to_row_splits": "segment_ids",

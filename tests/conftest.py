@@ -5,6 +5,11 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says something of the machine's load only.
+settings.register_profile("xlalint", deadline=None)
+settings.load_profile("xlalint")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

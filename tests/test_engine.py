@@ -191,6 +191,36 @@ def test_comments_and_settings_switch_findings_off(project: Path) -> None:
     assert check(["."], Settings(per_file_ignores=ignores)).findings == ()
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("    if tf.reduce_sum(x) > 10.0:", "    if tf.reduce_sum(x) > 10.0:  # noqa: XLA101"),
+        ("if tf.reduce_sum(x) > 10.0:", "if (  # xlalint: ignore[XLA1]\n        tf.reduce_sum(x) > 10.0\n    ):"),
+        ("    if tf", "    # xlalint: ignore[XLA101] tested elsewhere\n    if tf"),
+        ("    if tf", "    # xlalint: disable[XLA1]\n    if tf"),
+        ("import", "# xlalint: file-ignore[XLA101]\nimport"),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_each_form_of_suppression_covers_the_finding(project: Path, before: str, after: str, end: str) -> None:
+    assert before in HAZARD
+    (project / "step.py").write_bytes(HAZARD.replace(before, after).replace("\n", end).encode())
+    assert check(["."], Settings()).findings == ()
+    (project / "step.py").write_bytes(HAZARD.replace("\n", end).encode())
+    assert [finding.code for finding in check(["."], Settings()).findings] == ["XLA101"]
+
+
+@pytest.mark.parametrize("line", [1, 4, 5, 7, 8])
+def test_a_suppression_elsewhere_covers_nothing_and_is_unused(project: Path, line: int) -> None:
+    lines = HAZARD.splitlines()
+    lines[line - 1] += "  # xlalint: ignore[XLA101]"
+    (project / "step.py").write_text("\n".join(lines) + "\n")
+    found = check(["."], Settings()).findings
+    assert [(finding.code, finding.span.line) for finding in found] == sorted(
+        [("XLA101", 6), ("XLA901", line)], key=lambda pair: pair[1]
+    )
+
+
 def test_unused_and_invalid_suppressions_are_findings(project: Path) -> None:
     (project / "a.py").write_text("x = 1  # xlalint: ignore[XLA101]\ny = 2  # xlalint: ignore[XLA000]\n")
     found = check(["."], Settings()).findings

@@ -74,7 +74,7 @@ def text_at(text: str, span: Span4) -> str:
     return re.split(r"\r\n|\r|\n", text)[line - 1][column - 1 : end_column - 1]
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=150)
 @given(files())
 def test_the_span_of_a_name_covers_the_name(text: str) -> None:
     for function in all_functions(module_of(text)):
@@ -91,3 +91,10 @@ def test_positions_inside_a_method_count_from_the_file() -> None:
     place = cls.functions["call"].place
     assert place.span[:2] == (3, 2)
     assert place.code.startswith("def call")
+
+
+def test_a_form_feed_before_an_indentation_is_passed_over() -> None:
+    text = "class L:\n    x = 1\n\f    def call(self, x):\n        return x\n"
+    [function] = all_functions(module_of(text))
+    assert function.label.code == "call"
+    assert function.place.line == 3

@@ -37,7 +37,7 @@ def analyse(
     emit: Callable[[Event], None],
     wanted_apis: frozenset[str],
 ) -> Project:
-    """Execute all sources abstractly, hand every event that counts to `emit`, and return the project with its troubles."""
+    """Execute all sources abstractly, hand each event that counts to `emit`; returns the project and its troubles."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:
@@ -81,13 +81,13 @@ class _Analysis:
             for cls in list(module.classes):
                 with self._about(module, cls.name):
                     self._enter_keras(cls)
-            for function, bound in machine.all_functions(module):
-                if function.decorator_texts:
-                    with self._about(module, function.qualname, function):
-                        machine.enter_compiled(machine.decorated(FunctionValue(function, bound=bound)))
+            for function in module.all_functions():
+                with self._about(module, function.qualname, function):
+                    if machine.may_be_compiled(function):
+                        machine.enter_compiled(machine.decorated(machine.as_called(function)))
         self._drain()
         for module in self.project.modules:
-            if module.uses_tensorflow or module.may_be_fragment:
+            if module.concerns_tensorflow(None) or module.may_be_fragment:
                 with self._about(module, module.name):
                     machine.execute_module(module)
         self._drain()
@@ -164,12 +164,14 @@ class _Analysis:
         """Tests are host code, and so is what only they call."""
         for module in self.project.modules:
             in_tests = bool(_TESTS.search(PurePath(module.source.display).as_posix()))
-            for function, bound in self.machine.all_functions(module):
+            for function in module.all_functions():
+                if not function.uses_tensorflow:
+                    continue
                 owner = function.owner
                 is_case = owner is not None and any(base.endswith(_TEST_CASES) for base in owner.external_bases)
                 is_callback = owner is not None and owner.is_keras("callback")
                 if (in_tests or is_case or is_callback) and function not in self._reached:
-                    self.machine.enter(FunctionValue(function, bound=bound), _HOST, Arguments(unknown=True), "test")
+                    self.machine.enter(self.machine.as_called(function), _HOST, Arguments(unknown=True), "test")
         self._drain()
 
     # -- what nobody calls --------------------------------------------------------------------------------------------
@@ -180,16 +182,12 @@ class _Analysis:
         for module in self.project.modules:
             named.update(set(_WORD.findall(module.source.text)))
             named.update(_named_twice(module))
-        candidates = [
-            (function, bound)
-            for module in self.project.modules
-            for function, bound in self.machine.all_functions(module)
-        ]
-        candidates.sort(key=lambda candidate: named[candidate[0].name] > 1)
-        for function, bound in candidates:
+        candidates = [function for module in self.project.modules for function in module.all_functions()]
+        candidates.sort(key=lambda function: named[function.name] > 1)
+        for function in candidates:
             if function not in self._reached and not _is_eager_by_role(function) and function.uses_tensorflow:
                 with self._about(function.module, function.qualname, function):
-                    self._run_open(self.machine.decorated(FunctionValue(function, bound=bound)), _OPEN)
+                    self._run_open(self.machine.decorated(self.machine.as_called(function)), _OPEN)
         for value, context in self.machine.orphans:
             if value.function not in self._reached:
                 kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
@@ -221,7 +219,13 @@ class _Analysis:
         """The events of all analyses that count, each with its trail, in the order of entry points."""
         _spread_host_only(self.open_roots)
         called_by_open = self._called_from(self.open_roots)
-        opened = [root for root in self.open_roots if not called_by_open.get(root.function, set()) - {root}]
+        # Who calls a function may come to light after it was taken for one that nobody calls.
+        called = _functions_below((*self.roots, *self.machine.host_roots, *self.machine.fragments.values()))
+        opened = [
+            root
+            for root in self.open_roots
+            if root.function not in called and not called_by_open.get(root.function, set()) - {root}
+        ]
         hosts = self.machine.host_roots if self.options.include_host else ()
         seen: set[Summary] = set()
         for root in (*self.roots, *self.machine.fragments.values(), *opened, *hosts):
@@ -257,6 +261,18 @@ def _leads_to(start: Summary, function: Function | None) -> bool:
                 seen.add(callee)
                 pending.append(callee)
     return False
+
+
+def _functions_below(roots: Iterable[Summary]) -> set[Function | None]:
+    """The functions that these analyses lead to."""
+    pending = list(roots)
+    seen = set(pending)
+    while pending:
+        for _, callee in pending.pop().calls:
+            if callee not in seen:
+                seen.add(callee)
+                pending.append(callee)
+    return {summary.function for summary in seen}
 
 
 def _spread_host_only(roots: Sequence[Summary]) -> None:

@@ -124,5 +124,7 @@ def _union(machine: Interpreter, frame: Frame, parts: list[cst.BaseExpression]) 
     if len(known) < len(found) or not known:
         return None
     if any(isinstance(value, Tensor) for value in known):
+        if STATIC in known:
+            return None  # a tensor or a number: only the caller knows
         known = [value for value in known if not isinstance(value, Array)]
     return join_all(*known)

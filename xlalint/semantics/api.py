@@ -5,7 +5,7 @@ Names are in `api_names`, results of functions in `api_results` over the tables 
 """
 
 from .api_keras import is_keras, keras_roles, kind_of
-from .api_names import canonical, known, parameters
+from .api_names import canonical, known, known_module, parameters
 from .api_objects import attribute, call_method, call_object, method_parameters
 from .api_results import call, dtype_of, named_dtype, rank_of, tensor_parameters
 
@@ -20,6 +20,7 @@ __all__ = [
     "keras_roles",
     "kind_of",
     "known",
+    "known_module",
     "method_parameters",
     "named_dtype",
     "parameters",

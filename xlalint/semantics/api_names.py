@@ -106,6 +106,18 @@ def known(name: str) -> bool:
 
 
 @cache
+def _modules() -> frozenset[str]:
+    return frozenset(
+        name[:position] for name in _signatures() for position, sign in enumerate(name) if sign == "."
+    )
+
+
+def known_module(name: str) -> bool:
+    """Is this the canonical name of a module, or class, that such things are in?"""
+    return name in _modules()
+
+
+@cache
 def canonical(name: str) -> str:
     """The canonical name of an absolute dotted name; names of other libraries come back unchanged."""
     for pattern, replacement in _ROOTS:

@@ -43,9 +43,11 @@ def _inverted(table: str, key: str) -> Mapping[str, str]:
 
 
 def _class_key(api: str) -> str:
-    """The row of the tables for an object's class: a model is a layer here, and all lookup tables are alike."""
+    """The row of the tables for an object's class: models are layers here, and all lookup tables are alike."""
     if api.startswith("tf.lookup."):
         return "tf.lookup"
+    if api.startswith("tf.distribute.") and api.endswith("Strategy"):
+        return "tf.distribute.Strategy"
     kind = kind_of(api)
     return "layer" if kind == "model" else kind or api
 
@@ -318,7 +320,11 @@ def call_object(owner: ApiObject, arguments: Mapping[str, Value], place: Place) 
 
 
 def _layer_call(owner: ApiObject, made: Call) -> Value:
-    spec = "nest" if owner.payload is not None else _layer_calls().get(owner.api.rpartition(".")[2], "float/?/layer")
+    if owner.api.endswith(".Identity"):
+        return made.get("inputs", "*0") or UNKNOWN
+    package, _, rest = owner.api.partition(".")
+    default = "float/?/layer" if package == "keras" else "nest"  # what a layer of another package returns, who knows
+    spec = "nest" if owner.payload is not None else _layer_calls().get(rest.rpartition(".")[2], default)
     match made.get("return_attention_scores"):
         case None | Static(False):
             return build(spec, made)

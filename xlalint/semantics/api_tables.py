@@ -264,7 +264,8 @@ RESULTS: Final = {
         keras.backend.learning_phase keras.backend.get_uid keras.backend.count_params keras.backend.result_type
         keras.backend.name_scope keras.backend.is_tensor isscalar issubdtype finfo iinfo tf.name_scope tf.device
         tf.init_scope tf.control_dependencies tf.variable_scope tf.variable_creator_scope tf.type_spec_from_value
-        tf.get_default_graph tf.resource_variables_enabled tf.make_tensor_proto tf.make_ndarray tf.debugging.is_numeric_tensor
+        tf.get_default_graph tf.make_tensor_proto tf.make_ndarray tf.debugging.is_numeric_tensor
+        tf.resource_variables_enabled
         tf.summary.should_record_summaries tf.distribute.has_strategy tf.distribute.in_cross_replica_context
         tf.get_seed tf.load_library keras.name_scope tf.global_variables tf.trainable_variables tf.local_variables
         tf.get_collection tf.no_regularizer tf.colocate_with tf.make_template tnp.size

@@ -47,6 +47,7 @@ _KERAS_ATTRIBUTES: Final[dict[str, Value]] = {
     "built": STATIC,
     "optimizer": ApiObject("keras.optimizers.Optimizer"),
 }
+_ABOUT_MODULES: Final = frozenset(("__version__", "__name__", "__doc__", "__file__", "__path__"))
 _PROPERTIES: Final = frozenset(("property", "functools.cached_property", "cached_property", "abc.abstractproperty"))
 _UNBOUND: Final = frozenset(("staticmethod", "builtins.staticmethod"))
 
@@ -85,7 +86,9 @@ class Attributes(Expressions):
 
     @staticmethod
     def _api_attribute(qualified: str, name: str) -> Value:
-        return Api(api.canonical(f"{qualified}.{name}"))
+        if name in _ABOUT_MODULES:
+            return STATIC
+        return UNKNOWN if name == "__dict__" else Api(api.canonical(f"{qualified}.{name}"))
 
     def _instance_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:
         if owner.cls.view_of is None and name in owner.attributes:

@@ -31,6 +31,7 @@ from .values import (
     Unknown,
     Value,
     as_tensor,
+    perhaps_array,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _reader(name: str) -> Handler:
 
     def handle(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
         value = _first(arguments)
-        if as_tensor(value, Dependence.STATIC):
+        if as_tensor(value, Dependence.STATIC) and not perhaps_array(value):
             machine.emit(frame, HostRead, node, value=value, reader=name)
             dtype = {"int": "int", "float": "float"}.get(name)
             tensor = as_tensor(value, Dependence.STATIC)
@@ -167,6 +168,8 @@ def _chosen(form: str) -> Handler:
             tensor = as_tensor(item, Dependence.STATIC)
             if tensor is not None and form != "sum":
                 machine.emit(frame, TruthOf, node, operands=(item,), form=form, tested=False)
+            if form in ("any", "all"):
+                return STATIC  # Python's own, also where AutoGraph converts the function
             return tensor if tensor is not None else STATIC if isinstance(item, Static) else UNKNOWN
         tensors = [value for value in values if as_tensor(value, Dependence.STATIC)]
         if tensors:
@@ -206,6 +209,8 @@ def _setattr(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseE
 
 def _hasattr(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.positional:
+        case [Tensor() | Nest(), Static(str("shape" | "dtype"))]:
+            return Static(True)
         case [Tensor(), Static(str(name))]:
             return Static(name not in ("numpy", "_numpy", "keys", "items", "__iter__"))
         case _:

@@ -38,12 +38,13 @@ from .values import (
     TensorMethod,
     Value,
     as_tensor,
+    perhaps_array,
 )
 
 _READERS: Final = frozenset(("numpy", "item", "tolist", "eval", "__array__", "__bool__", "__int__", "__float__"))
 # What NumPy answers without reading a symbolic tensor (measured).
 _SHAPE_ONLY: Final = frozenset(("np.shape", "np.ndim", "np.isscalar", "np.result_type", "np.dtype"))
-_HOST_LIBRARIES: Final = ("np.", "math.", "scipy.")
+_HOST_LIBRARIES: Final = ("np.", "math.", "scipy.", "keras.ops.convert_to_numpy")
 # Calls that only eager code makes: a function that makes one is not on its way to the compiler.
 HOST_APIS: Final = (
     "tf.io.",
@@ -95,6 +96,8 @@ class Calls(Attributes):
             case ApiObject(name, method, payload) if method is not None:
                 return self._call_method(frame, ApiObject(name, None, payload), method, arguments, node)
             case OneOf(alternatives):
+                if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1:
+                    arguments = _perhaps(arguments)
                 return join_all(*(self.call(frame, option, arguments, node) for option in alternatives))
             case _:
                 return self._call_unknown(frame, callee, arguments, node)
@@ -110,6 +113,9 @@ class Calls(Attributes):
         special = HIGHER_ORDER.get(name) or BUILTIN_CALLS.get(name)
         result = special(self, frame, arguments, node) if special is not None else None
         bound, nodes = bind_api(api.parameters(name), arguments)
+        for parameter in ("axis", "axes", "perm"):
+            if parameter in bound:
+                self.no_tensor(frame, bound[parameter])
         place = Place(frame.unit, node)
         if result is None:
             if not api.known(name):
@@ -145,7 +151,7 @@ class Calls(Attributes):
     def _host_read(self, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression) -> None:
         if not name.startswith(_HOST_LIBRARIES) or name in _SHAPE_ONLY:
             return
-        parts = [part for value in bound.values() for part in _given(value)]
+        parts = [part for value in bound.values() for part in _given(value) if not perhaps_array(part)]
         read = next((tensor for part in parts if (tensor := as_tensor(part, Dependence.STATIC)) is not None), None)
         if read is not None:
             if frame.context.kind is ContextKind.OPEN:
@@ -336,6 +342,16 @@ def _given(value: Value) -> tuple[Value, ...]:
             return (element,)
         case _:
             return (value,)
+
+
+def _perhaps(arguments: Arguments) -> Arguments:
+    """The arguments for one of several callees: a tensor for one of them may be a tuple for another."""
+
+    def weaken(value: Value) -> Value:
+        return OneOf((value, UNKNOWN)) if isinstance(value, Tensor) else value
+
+    keywords = {name: weaken(value) for name, value in arguments.keywords.items()}
+    return replace(arguments, positional=list(map(weaken, arguments.positional)), keywords=keywords)
 
 
 def _direct(value: Value) -> Iterator[Value]:

@@ -173,7 +173,7 @@ class Expressions(Core):
         left: Value,
         right: Value,
         tensors: list[Tensor],
-    ) -> Value:
+    ) -> Tensor:
         strongest = max(tensors, key=lambda tensor: (tensor.dependence, tensor.origin is not None))
         kinds = {dtype_of(left), dtype_of(right)} - {None}
         if isinstance(sign, cst.Divide):
@@ -575,6 +575,8 @@ class Expressions(Core):
             self.emit(frame, IterateOver, node, iterable=value, form=form)
         else:
             self.doubt(frame, value)
+            if form != "for" and not (isinstance(value, Unknown) and (value.compared or value.part)):
+                self.no_tensor(frame, value)  # no tensor can be iterated so: code that works has a list
         return value
 
     def element(self, frame: Frame, iterable: Value, node: cst.CSTNode, in_graph: bool = False) -> Value:

@@ -70,7 +70,8 @@ class Frame:
 
     `assumed`: names taken to be tensors because a use said so; `evidence`: names that a use now says are tensors;
     `doubts`: names whose being a tensor would have mattered; `loop`: depth of loops that run in the graph;
-    `branch`: depth of branches on tensors; `conditional`: depth of branches on what is not known; `half_bound`: names bound in one branch of a tensor conditional only.
+    `branch`: depth of branches on tensors; `conditional`: depth of branches on what is not known;
+    `half_bound`: names bound in one branch of a tensor conditional only.
     """
 
     unit: Unit
@@ -84,6 +85,7 @@ class Frame:
     bound: Value | None = None
     loop: int = 0
     branch: int = 0
+    loop_around: int = 0  # how many of `loop` are the caller's
     python_loop: int = 0
     conditional: int = 0
     assumed: Mapping[str, Value] = field(default_factory=dict)
@@ -100,7 +102,9 @@ class Frame:
     globals: set[str] = field(default_factory=set)
     nonlocals: set[str] = field(default_factory=set)
     after_jump: list[dict[str, Value]] = field(default_factory=list)  # where `break` and `continue` leave to
+    left: dict[str, Value] | None = None  # the names at `return`: functions made here see them later
     branch_returns: Place | None = None  # a tensor conditional that returns on one side only
+    alternatives: list[tuple[Place, int]] = field(default_factory=list)  # .. and the number of returns before the other
     is_module: bool = False
 
     @property

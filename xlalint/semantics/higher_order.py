@@ -153,7 +153,9 @@ def split_gradient(machine: Calls, frame: Frame | None, value: Value, node: cst.
             for function in machine.functions_in(gradient):
                 entry = f"`{function.function.qualname}`, the gradient's function of `tf.custom_gradient`"
                 plain = replace(function, compiled=Compilation(ContextKind.OPEN, False, entry))
-                machine.invoke(frame, plain, Arguments(rest=Tensor(Dependence.VALUE)), node)
+                variables = Sequence("list", None, Tensor(Dependence.VALUE, variable=True))
+                given = Arguments(rest=Tensor(Dependence.VALUE), keywords={"variables": variables})
+                machine.invoke(frame, plain, given, node)
             return result
         case _:
             return value
@@ -294,7 +296,8 @@ def _map_structure(machine: Calls, frame: Frame, arguments: Arguments, node: cst
         if isinstance(head, Dict):
             return Dict({key: apply([value]) for key, value in head.entries.items()}, head.element)
         if isinstance(head, Sequence) and head.element is not None:
-            return Sequence(head.kind, None, apply([element_of(v) or v if isinstance(v, Sequence) else v for v in values]))
+            inner = [element_of(value) or value if isinstance(value, Sequence) else value for value in values]
+            return Sequence(head.kind, None, apply(inner))
         result = machine.call(frame, arguments.positional[0], Arguments(values), node)
         if isinstance(head, Nest | Unknown) and isinstance(result, Tensor):
             return Nest(result.dependence, result.origin)  # a structure like the one that is not known
@@ -447,6 +450,7 @@ HIGHER_ORDER: Final[dict[str, Handler]] = {
         else None
     ),
     # Where no caller is seen, the question is what happens once the code is compiled.
+    "keras.backend.backend": lambda machine, frame, arguments, node: Static("tensorflow"),  # all that XLA sees here
     "tf.executing_eagerly": lambda machine, frame, arguments, node: Static(frame.context.kind is ContextKind.HOST),
     "tf.inside_function": lambda machine, frame, arguments, node: Static(frame.context.kind is not ContextKind.HOST),
 }

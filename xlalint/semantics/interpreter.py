@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from collections.abc import Sequence as Ordered
 from dataclasses import replace
 from typing import Final
@@ -17,7 +16,7 @@ from .core import Options
 from .events import Context, ContextKind, JoinBranches
 from .frames import Arguments, Compilation, Frame, Summary
 from .higher_order import split_gradient
-from .joins import generalise, join, join_all, pattern
+from .joins import generalise, join, join_all, join_environments, pattern
 from .project import Class, Function, Module, Place, Project, SyntaxTrouble, Unit
 from .statements import Statements
 from .values import (
@@ -48,6 +47,8 @@ _MOST_ANALYSES: Final = 24
 _DEEPEST: Final = 48
 _HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
 _UNCONVERTIBLE: Final = re.compile(r":=|\byield\b|^\s*match\b", re.MULTILINE)
+# What a decorator of the project must name in order to compile what it is given.
+_COMPILERS: Final = re.compile(r"\bfunction\b|\bjit|do_not_convert|compile")
 # Decorators that leave the function what it is, as far as the analyser is concerned; properties are seen elsewhere.
 _TRANSPARENT: Final = frozenset(
     (
@@ -137,6 +138,7 @@ class Interpreter(Statements):
             owner=function.owner if function.owner is not None else scope.owner if not scope.is_module else None,
             bound=value.bound if value.bound is not None else scope.bound if not scope.is_module else None,
             loop=1 if frame is not None and frame.loop else 0,
+            loop_around=1 if frame is not None and frame.loop else 0,
         )
         summary.context = inner.context
         env = self._bind_parameters(inner, scope, node, value, arguments, crossing)
@@ -181,7 +183,7 @@ class Interpreter(Statements):
         for attempt in range(2):
             frame.env = dict(env)
             frame.evidence, frame.doubts = set(), set()
-            frame.returns, frame.yields, frame.half_bound = [], [], {}
+            frame.returns, frame.yields, frame.half_bound, frame.alternatives = [], [], {}, []
             orphans, allocated = len(self.orphans), len(self._allocated)
             if isinstance(node, cst.Lambda):
                 frame.returns.append(self.evaluate(frame, node.body))
@@ -191,6 +193,8 @@ class Interpreter(Statements):
                     if frame.branch_returns is not None and frame.returns:
                         self.emit(frame, JoinBranches, frame.branch_returns.node, name="", reason="no return")
                     frame.returns.append(NONE)
+                else:
+                    self.compare_returns(frame)
             learned = {
                 name: Tensor(Dependence.VALUE, origin=Origin(frame.function.label, f"`{name}` is used as a tensor"))
                 for name in sorted((frame.evidence & frame.doubts) | (frame.inputs - summary.structures))
@@ -205,6 +209,7 @@ class Interpreter(Statements):
             for key in list(self._allocated)[allocated:]:
                 del self._allocated[key]
             frame.branch_returns = None
+        frame.env = join_environments(frame.left, frame.env)
         if frame.yields:
             summary.value = Sequence("list", None, join_all(*frame.yields))
         else:
@@ -328,7 +333,7 @@ class Interpreter(Statements):
 
     def _decorate(self, value: FunctionValue, frame: Frame | None) -> FunctionValue:
         function = value.function
-        if not any(self._may_compile(function.module, text) for text in function.decorator_texts):
+        if not self.may_be_compiled(function):
             return value
         try:
             node, unit = function.node, function.unit
@@ -354,13 +359,21 @@ class Interpreter(Statements):
                 current = result
         return current
 
+    def may_be_compiled(self, function: Function) -> bool:
+        """Whether a decorator may hand the function to a compiler."""
+        return any(
+            self._may_compile(function.module, text)
+            for text in function.decorator_texts
+            if text.partition("(")[0] not in _TRANSPARENT
+        )
+
     def _may_compile(self, module: Module, text: str) -> bool:
-        """Whether a decorator is worth evaluating: it is TensorFlow's, or a function of the project."""
+        """Whether a decorator is worth evaluating: it is TensorFlow's, or a function of the project that names it."""
         match module.resolve_text(text.partition("(")[0]):
             case Api(name):
                 return name.startswith(("tf.", "functools.partial"))
-            case FunctionValue():
-                return True
+            case FunctionValue(function):
+                return _COMPILERS.search(function.text) is not None
             case Unknown():
                 return text.partition("(")[0].partition(".")[0] in module.outline.assigned or "function" in text
             case _:
@@ -542,14 +555,11 @@ class Interpreter(Statements):
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
-    def all_functions(self, module: Module) -> Iterator[tuple[Function, Instance | None]]:
-        """Every function and method that the module defines, with the instance that its `self` is."""
-        for function in module.functions:
-            yield function, None
-        for cls in module.classes:
-            for method in cls.functions.values():
-                bound = not self.decorators_of(method) & {"staticmethod", "classmethod"}
-                yield method, self.canonical_instance(cls) if bound else None
+    def as_called(self, function: Function) -> FunctionValue:
+        """A function as somebody outside calls it: a method on an instance that nobody in particular made."""
+        if function.owner is None or self.decorators_of(function) & {"staticmethod", "classmethod"}:
+            return FunctionValue(function)
+        return method_value(function, self.canonical_instance(function.owner))
 
 
 class _Unconvertible(cst.CSTVisitor):

@@ -120,7 +120,7 @@ def is_instance(value: Value, names: frozenset[str]) -> bool | None:
             if names & _TENSORS:
                 # A variable is no tf.Tensor; a symbolic tensor is no tf.Variable.
                 return True if names >= {"tf.Tensor"} and not variable else None
-            return None if "" in names or any(not name.startswith("builtins.") for name in names) else False
+            return None if "" in names or any(not name.startswith(("builtins.", "np.")) for name in names) else False
         case Static(constant) if value.known and names <= _PYTHON_SCALARS:
             return f"builtins.{type(constant).__name__}" in names or (
                 isinstance(constant, bool) and "builtins.int" in names

@@ -24,6 +24,7 @@ from .values import (
     Value,
     as_tensor,
     options,
+    perhaps_array,
     surely_tensor,
 )
 
@@ -67,7 +68,10 @@ def arithmetic_tensor(value: Value) -> Tensor | None:
 
 
 def as_sure_as(result: Tensor, left: Value, right: Value) -> Value:
-    """The result of an operation that may have met a Python number where a helper returned one for a static shape."""
+    """The result of an operation that may have met a Python number where a helper returned one for a static shape, or
+    NumPy data where one name stands for both."""
+    if any(isinstance(side, OneOf) and perhaps_array(side) for side in (left, right)):
+        return OneOf((result, Array()))
     if result.dependence is Dependence.VALUE or any(map(surely_tensor, (left, right))):
         return result
     return OneOf((result, STATIC))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
@@ -16,7 +17,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 from ..sources.outline import ClassOutline, FunctionOutline, ImportOutline, Outline, OutlineError, Stretch, outline
 from ..sources.text import Source, UnreadableSource, read_source
 from . import api
-from .values import UNKNOWN, Api, ClassValue, FunctionValue, ModuleValue, Value
+from .values import UNKNOWN, Api, ClassValue, FunctionValue, ModuleValue, Static, Value
 
 # Known by name and never read, even where their source lies beside the project.
 _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
@@ -31,6 +32,8 @@ Span4 = tuple[int, int, int, int]
 
 # Python's own idea of a line end; str.splitlines also breaks at form feeds and Unicode separators.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+# A form feed before an indentation, which Python passes over and libcst does not.
+_PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,10 @@ class Unit:
 
     def __init__(self, module: Module, stretch: Stretch) -> None:
         self.module = module
-        lines = module.lines[stretch.first - 1 : stretch.last] or [""]
-        indented = lines[0][:1] in (" ", "\t")
+        self.text = _PAGE_BREAK.sub("", "".join(module.lines[stretch.first - 1 : stretch.last]))
+        indented = self.text[:1] in (" ", "\t")
         self.first_line = stretch.first
         self._offset = stretch.first - 1 - indented
-        self.text = "".join(lines)
         self.tree = cst.parse_module("if 1:\n" + self.text if indented else self.text)
         if indented:
             block = cst.ensure_type(self.tree.body[0], cst.If).body
@@ -168,6 +170,13 @@ class Function:
     @property
     def place(self) -> Place:
         return Place(self.unit, self.node)
+
+    @property
+    def text(self) -> str:
+        """The source of the definition."""
+        if self.stretch is None:
+            return self.unit.code(self.node)
+        return "".join(self.module.lines[self.stretch.first - 1 : self.stretch.last])
 
     @property
     def uses_tensorflow(self) -> bool:
@@ -306,7 +315,7 @@ class Module:
     def concerns_tensorflow(self, stretch: Stretch | None) -> bool:
         """Whether the code of a stretch can name TensorFlow: by an import of the module's, or by one of its own."""
         if self._imports_at_top or stretch is None:
-            return True
+            return self._imports_at_top
         return _IMPORTS.search("".join(self.lines[stretch.first - 1 : stretch.last])) is not None
 
     def unit(self, stretch: Stretch) -> Unit:
@@ -332,6 +341,12 @@ class Module:
         made.classes = {name: self._class(inner, made.qualname + ".") for name, inner in shape.classes.items()}
         self.classes.append(made)
         return made
+
+    def all_functions(self) -> Iterator[Function]:
+        """Every function and method that the module defines at its top or in its classes."""
+        yield from self.functions
+        for cls in self.classes:
+            yield from cls.functions.values()
 
     def lookup(self, name: str) -> Value | None:
         """What the module binds to `name`, executing its top-level code if that is what binds it; None if nothing."""
@@ -360,6 +375,8 @@ class Module:
             guess = guess or value
         if guess is not None:
             return guess
+        if name in self.outline.literals:
+            return Static(ast.literal_eval(self.outline.literals[name]))
         for star in self.outline.stars:
             found = self.project.resolve_star(self, star, name)
             if found is not None:
@@ -453,10 +470,12 @@ class Project:
         return Api(api.canonical(f"{name}.{binding.attribute}"))
 
     def resolve_star(self, module: Module, binding: ImportOutline, name: str) -> Value | None:
-        source = self._module(self._absolute(module, binding), module)
-        if source is None or source is module:
-            return None
-        return source.lookup(name)
+        absolute = self._absolute(module, binding)
+        source = self._module(absolute, module)
+        if source is None:
+            canonical = api.canonical(f"{absolute}.{name}")
+            return Api(canonical) if api.known(canonical) or api.known_module(canonical) else None
+        return None if source is module else source.lookup(name)
 
     def member(self, module: Module, name: str) -> Value | None:
         """An attribute of a module: what it binds, else its submodule."""

@@ -232,7 +232,7 @@ class Statements(Calls):
         known = truth(test)
         if tensor is not None:
             self.emit(frame, BranchOn, node.test, test=test, form=form, statement=node)
-        else:
+        elif not isinstance(node.test, cst.Name):  # a name alone is asked whether there is anything, of a list say
             self.doubt(frame, test)
         before = frame.env
         if before is None:
@@ -251,6 +251,8 @@ class Statements(Calls):
             frame.conditional += known is None and tensor is None
             if taken:
                 self.execute_body(frame, node.body)
+                if tensor is not None and frame.context.converted and len(frame.returns) > returned:
+                    frame.alternatives.append((Place(frame.unit, node.test), len(frame.returns)))
             elif isinstance(node.orelse, cst.If):
                 self._if(frame, node.orelse, "elif")
             elif node.orelse is not None:
@@ -289,6 +291,14 @@ class Statements(Calls):
             reason = _mismatch(first, second)
             if reason is not None:
                 self.emit(frame, JoinBranches, node.test, name=name, reason=reason)
+
+    def compare_returns(self, frame: Frame) -> None:
+        """Say where a conditional on a tensor returns what XLA cannot join with what is returned otherwise."""
+        for place, count in frame.alternatives:
+            if count < len(frame.returns):
+                reason = _mismatch(frame.returns[count - 1], frame.returns[count])
+                if reason is not None:
+                    self.emit(frame, JoinBranches, place.node, name="return", reason=reason)
 
     def report_half_bound(self, frame: Frame, name: str) -> None:
         """A name is read that one branch of a tensor conditional leaves unbound."""
@@ -405,8 +415,9 @@ class Statements(Calls):
         frame.env = None
 
     def _said_leaving(self, frame: Frame, node: cst.CSTNode, form: str) -> None:
-        if frame.branch and (frame.loop or frame.python_loop):
-            self.emit(frame, LeaveLoop, node, form=form, loop="tensor" if frame.loop else "python")
+        in_graph = frame.loop > frame.loop_around
+        if frame.branch and (in_graph or frame.python_loop):
+            self.emit(frame, LeaveLoop, node, form=form, loop="tensor" if in_graph else "python")
 
     # -- leaving ------------------------------------------------------------------------------------------------------
 
@@ -414,6 +425,7 @@ class Statements(Calls):
         value = NONE if node.value is None else self.evaluate(frame, node.value)
         self._said_leaving(frame, node, "return")
         frame.returns.append(value)
+        frame.left = join_environments(frame.left, frame.env)
         frame.env = None
 
     def _raise(self, frame: Frame, node: cst.Raise) -> None:
@@ -534,6 +546,10 @@ def _mismatch(first: Value, second: Value) -> str | None:
             return "rank" if p is not None and q is not None and p != q else None
         case (Tensor(), Static(None)) | (Static(None), Tensor()):
             return "structure"
+        case Sequence(kind, tuple(left)), Sequence(other, tuple(right)) if kind == other:
+            if len(left) != len(right):
+                return "structure" if kind == "tuple" else None  # what made a list longer in a branch is said itself
+            return next(filter(None, map(_mismatch, left, right)), None)
         case _:
             return None
 

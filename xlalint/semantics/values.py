@@ -235,6 +235,11 @@ def surely_tensor(value: Value) -> bool:
     return bool(kinds) and all(isinstance(option, Tensor) for option in kinds)
 
 
+def perhaps_array(value: Value) -> bool:
+    """Whether NumPy data may be meant: what reads it on the host need not be for tensors."""
+    return any(isinstance(option, Array) for option in options(value))
+
+
 def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor | None:
     """The tensor that `value` is or may be, if its dependence reaches `at_least`.
 

@@ -80,6 +80,7 @@ class Outline:
     code: list[Stretch] = field(default_factory=list)
     assigned: set[str] = field(default_factory=set)
     blocks: list[Stretch] = field(default_factory=list)
+    literals: dict[str, ast.expr] = field(default_factory=dict)
 
 
 def outline(text: str) -> Outline:
@@ -115,6 +116,8 @@ def _outline_statement(statement: ast.stmt, result: Outline) -> None:
             pass
         case ast.If() | ast.Try() | ast.TryStar() | ast.With():
             _outline_block(statement, result)
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_literal(value) and name not in result.assigned:
+            result.literals[name] = value
         case _:
             result.code.append(_stretch(statement))
             result.assigned.update(_assigned(statement))
@@ -128,10 +131,26 @@ def _outline_block(statement: ast.If | ast.Try | ast.TryStar | ast.With, result:
     for name, bindings in inner.bindings.items():
         result.bindings.setdefault(name, []).extend(bindings)
     result.stars.extend(inner.stars)
+    for name, value in inner.literals.items():
+        result.literals.setdefault(name, value)
     result.blocks.append(_stretch(statement))
     if inner.code:
         result.code.append(_stretch(statement))
         result.assigned |= inner.assigned
+
+
+def _is_literal(value: ast.expr) -> bool:
+    """A constant, or a list, tuple or dict of constants: tables and documentation, the bulk of many files."""
+    match value:
+        case ast.Constant():
+            return True
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return bool(elements) and all(map(_is_literal, elements))
+        case ast.Dict(keys=keys, values=values):
+            named = all(key is not None and _is_literal(key) for key in keys)
+            return bool(keys) and named and all(map(_is_literal, values))
+        case _:
+            return False
 
 
 def _block_children(statement: ast.stmt) -> Iterator[ast.stmt]:

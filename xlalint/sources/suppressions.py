@@ -108,7 +108,7 @@ def suppressions_of(text: str) -> Suppressions:
         return Suppressions()
     reader = _Reader()
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
             reader.read(token)
     except (tokenize.TokenError, SyntaxError):
         pass  # the syntax error is a finding of its own

@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-_MENTIONS: Final = re.compile(rb"tensorflow|keras|\btf\b")
+# An import of TensorFlow or Keras under whatever roof, or a use of their customary names in a fragment.
+_MENTIONS: Final = re.compile(
+    rb"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp)\b|\b(?:tf|keras)\.\w",
+    re.MULTILINE,
+)
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 # PEP 263: the cookie stands in a comment on one of the first two lines, the first of which holds no code.
 _COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)

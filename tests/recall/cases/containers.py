@@ -243,13 +243,14 @@ def filtered_clean(rows):
 
 # case: comprehension(f32[4, 3])
 @tf.function(jit_compile=True)
-def comprehension(rows):
+def comprehension(rows: tf.Tensor):
     return tf.stack([tf.nn.softmax(row) for row in rows])  # hazard: XLA103 fails
 
 
 # case: dict_comprehension(f32[4, 3])
 @tf.function(jit_compile=True)
 def dict_comprehension(rows):
+    rows = tf.nn.relu(rows)
     named = {index: row for index, row in enumerate(rows)}  # hazard: XLA103 fails
     return named[0]
 
@@ -264,7 +265,7 @@ def comprehension_clean(rows):
 
 # case: star_unpack(f32[4, 3])
 @tf.function(jit_compile=True)
-def star_unpack(rows):
+def star_unpack(rows: tf.Tensor):
     return tf.add_n([*rows])  # hazard: XLA103 fails
 
 
@@ -282,12 +283,13 @@ def star_call(rows):
 # case: listed(f32[4, 3])
 @tf.function(jit_compile=True)
 def listed(rows):
+    rows = tf.abs(rows)
     return tf.add_n(list(rows))  # hazard: XLA103 fails
 
 
 # case: enumerated(f32[4, 3])
 @tf.function(jit_compile=True)
-def enumerated(rows):
+def enumerated(rows: tf.Tensor):
     total = tf.zeros([3])
     for index, row in enumerate(rows):  # hazard: XLA103 fails
         total += row * float(index)

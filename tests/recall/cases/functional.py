@@ -418,3 +418,51 @@ def closure_state_clean(values):
         result = result * 0.9
         remember(result)
     return result + kept[-1]
+
+
+# case: not run: arguments that are structures, flags, objects and names
+@tf.function(jit_compile=True)
+def unpacked_batch(batch, training):
+    images, labels = batch
+    if training:
+        images = images * 2.0
+    return tf.reduce_mean(images - labels)
+
+
+@tf.function(jit_compile=True)
+def keyed_batch(batch):
+    return tf.stack([value * 2.0 for value in batch["parts"]]) if batch["count"] > 3 else batch["image"]
+
+
+@tf.function(jit_compile=True)
+def listed_parts(parts, functions):
+    parts = [part + 1.0 for part in parts]
+    for function in functions:
+        parts = function(parts)
+    return tf.concat(parts, axis=0)
+
+
+@tf.function(jit_compile=True)
+def zipped(gradients, variables):
+    for gradient, variable in zip(gradients, variables):
+        variable.assign_sub(gradient)
+
+
+def configured(config, values, mode):
+    if config.scale > 1 and mode in ("up", "down"):
+        values = values * config.scale
+    return tf.reduce_sum(values, axis=config.axis)
+
+
+@tf.function(jit_compile=True)
+def through_helper(config, values, mode):
+    return configured(config, values, mode)
+
+
+@tf.function(jit_compile=True)
+def in_rows(values, rows):
+    return tf.reshape(values, [rows, -1])
+
+
+def call_with_numbers():
+    return in_rows(tf.ones([8]), 4)

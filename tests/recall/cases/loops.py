@@ -211,8 +211,8 @@ def branch_list_static(values, double=True):
 @compiled
 def branch_key(values):
     outputs = {"plain": values}
-    if tf.reduce_sum(values) > 0:  # hazard: XLA101 named, XLA108|XLA107 fails
-        outputs["double"] = values * 2.0
+    if tf.reduce_sum(values) > 0:  # hazard: XLA101 named
+        outputs["double"] = values * 2.0  # hazard: XLA107 fails
     return outputs.get("double", values)
 
 
@@ -227,7 +227,7 @@ def branch_key_static(values):
 
 # case: mixed_tuple(f32[4])
 def split_or_none(values):
-    if tf.reduce_max(values) > 1.0:  # hazard: XLA101 named, XLA108 fails
+    if tf.reduce_max(values) > 1.0:  # hazard: XLA108 fails
         return values, values * 2.0
     return values, None
 
@@ -250,7 +250,7 @@ def same_tuple(values):
 
 # case: raises(f32[4])
 def refuse(values):
-    if tf.reduce_max(values) > 1e6:  # hazard: XLA101 named, XLA108 fails
+    if tf.reduce_max(values) > 1e6:  # hazard: XLA101 fails
         raise ValueError("too large")
     return values * 2.0
 
@@ -319,7 +319,7 @@ class SmallestStatic(keras.layers.Layer):
 
 # case: map_rows(f32[4])
 @compiled
-def map_rows(values):
+def map_rows(values: tf.Tensor):
     return tf.stack(list(map(tf.nn.relu, values)))  # hazard: XLA103 fails
 
 

@@ -147,7 +147,7 @@ class Replay:
 
     @property
     def finished(self):
-        return self.rewards[self.done]  # hazard: XLA201 named
+        return self.rewards[self.done]  # hazard: XLA201|XLA206 named
 
 
 @tf.function(jit_compile=True)
@@ -203,7 +203,7 @@ def fixed_epsilon_greedy(values):
 # case: advantage(f32[6])
 @tf.function(jit_compile=True)
 def advantage(rewards):
-    if tf.reduce_sum(tf.abs(rewards)) > 0:  # hazard: XLA101 named, XLA108 fails
+    if tf.reduce_sum(tf.abs(rewards)) > 0:  # hazard: XLA108 fails
         baseline = tf.reduce_mean(rewards)
         rewards = rewards - baseline
     return rewards * baseline
@@ -224,7 +224,7 @@ def trace(rewards):
     total = tf.constant(0.0)
     for step in tf.range(5):
         total += rewards[step]
-        history["last"] = total  # hazard: XLA107 named
+        history["last"] = total
     return history["last"]
 
 

@@ -216,7 +216,7 @@ def axis_sum_static(states, axis=1):
 @compiled
 def roll_cache(states, start):
     stop = start + 3
-    return states[start:stop] * 2.0  # hazard: XLA206 recompiles
+    return states[start:stop] * 2.0  # hazard: XLA205|XLA206 recompiles
 
 
 # case: updated_cache(f32[6], i32[])

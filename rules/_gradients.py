@@ -1,0 +1,82 @@
+"""What the rules about loops share: which loops run under a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Generic, TypeVar
+
+import libcst as cst
+
+from xlalint.rule import ApiCall, DraftNote
+from xlalint.semantics.events import Event
+from xlalint.semantics.project import Place
+
+GRADIENTS: Final = frozenset(
+    (
+        "tf.gradients",
+        "tf.GradientTape.gradient",
+        "tf.GradientTape.jacobian",
+        "tf.GradientTape.batch_jacobian",
+    )
+)
+Loop = TypeVar("Loop", bound=Event)
+
+
+class LoopsUnderGradients(Generic[Loop]):
+    """Pairs loops with the gradients that are taken around them, in whatever order the two are heard of."""
+
+    def __init__(self) -> None:
+        self._loops: list[Loop] = []
+        self._gradients: list[ApiCall] = []
+
+    def gradient(self, gradient: ApiCall) -> Iterator[tuple[Loop, DraftNote]]:
+        """A gradient is taken: the loops under it that are known by now."""
+        self._gradients.append(gradient)
+        return ((loop, _note(gradient)) for loop in self._loops if _runs_under(loop, gradient))
+
+    def loop(self, loop: Loop) -> Iterator[tuple[Loop, DraftNote]]:
+        """A loop runs: the gradients around it that are known by now."""
+        self._loops.append(loop)
+        return ((loop, _note(gradient)) for gradient in self._gradients if _runs_under(loop, gradient))
+
+
+def _note(gradient: ApiCall) -> DraftNote:
+    return DraftNote(gradient.place, "the gradient is taken here")
+
+
+def _runs_under(loop: Event, gradient: ApiCall) -> bool:
+    """The frames around the loop lead through the one that takes the gradient, there from where its tape records."""
+    if gradient.trail is None:
+        return loop.place.unit is gradient.place.unit
+    place, trail = loop.place, loop.trail
+    while trail is not None and trail != gradient.trail:
+        place, trail = trail.place, trail.parent
+    return trail is not None and _is_recorded(place, gradient)
+
+
+def _is_recorded(place: Place, gradient: ApiCall) -> bool:
+    """The place stands in a block of `with .. as tape`, where the gradient's tape is bound so in the same function."""
+    match gradient.node.func:
+        case cst.Attribute(value=cst.Name(value=tape)) if place.unit is gradient.place.unit:
+            blocks = [block for block in _blocks(place.unit.tree) if _binds(block, tape)]
+            return not blocks or any(_holds(block.body, place.node) for block in blocks)
+        case _:
+            return True
+
+
+def _blocks(node: cst.CSTNode) -> Iterator[cst.With]:
+    if isinstance(node, cst.With):
+        yield node
+    for child in node.children:
+        yield from _blocks(child)
+
+
+def _binds(block: cst.With, name: str) -> bool:
+    return any(
+        item.asname is not None and isinstance(item.asname.name, cst.Name) and item.asname.name.value == name
+        for item in block.items
+    )
+
+
+def _holds(root: cst.CSTNode, node: cst.CSTNode) -> bool:
+    return root is node or any(_holds(child, node) for child in root.children)

@@ -1,0 +1,110 @@
+"""What holds of every analysis: nothing of the code is run, and the findings depend on nothing but the code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.samples import HAZARD
+from xlalint.config import Settings
+from xlalint.engine import check
+from xlalint.rule import all_rules
+
+CASES = Path(__file__).parent / "recall" / "cases"
+HELPERS = """\
+import tensorflow as tf
+from {other} import {calls}
+
+
+def {name}(x):
+    if tf.reduce_sum(x) > 1.0:
+        return {calls}(x)
+    return x[x > 0.0]
+"""
+
+
+def lint(*arguments: str, seed: int = 0) -> Any:
+    """The JSON report of a run in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "xlalint", "check", "--no-cache", "--isolated", "--output-format", "json", *arguments],
+        env={**os.environ, "PYTHONHASHSEED": str(seed)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of every rule's examples, each its own module."""
+    folder = tmp_path_factory.mktemp("examples")
+    for rule in all_rules():
+        for at, code in enumerate([*(bad.code for bad in rule.bad), *(good.code for good in rule.good)]):
+            code = code if "import" in code else f"import tensorflow as tf\n{code}"
+            (folder / f"{rule.code.lower()}_{at}.py").write_text(code, encoding="utf-8")
+    return folder
+
+
+def test_findings_do_not_depend_on_the_order_of_sets(examples: Path) -> None:
+    first, *others = (lint(str(examples), str(CASES), seed=seed) for seed in (1, 2, 3))
+    assert first["findings"]
+    assert all(other == first for other in others)
+
+
+def test_findings_do_not_depend_on_the_order_of_arguments(examples: Path) -> None:
+    files = sorted(str(path) for path in examples.glob("xla1*.py"))
+    assert lint(*reversed(files)) == lint(*files)
+
+
+def test_modules_that_call_each_other_are_analysed_alike_under_any_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The order in which files are read follows their names; what is found must not."""
+
+    def found(names: tuple[str, ...]) -> Iterator[tuple[str, str, int]]:
+        folder = tmp_path / "-".join(names)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        step, one, two = names
+        Path(f"{one}.py").write_text(HELPERS.format(other=two, calls="second", name="first"))
+        Path(f"{two}.py").write_text(HELPERS.format(other=one, calls="first", name="second"))
+        Path(f"{step}.py").write_text(
+            f"import tensorflow as tf\nfrom {one} import first\n\n\n"
+            "@tf.function(jit_compile=True, autograph=False)\ndef step(x):\n    return first(tf.abs(x))\n"
+        )
+        kinds = dict(zip(names, ("step", "one", "two"), strict=True))
+        for finding in check(["."], Settings()).findings:
+            yield kinds[Path(finding.path).stem], finding.code, finding.span.line
+
+    first, *others = (sorted(found(names)) for names in permutations(("a", "b", "c")))
+    assert {code for _, code, _ in first} == {"XLA101", "XLA201"}
+    assert all(other == first for other in others)
+
+
+def test_linting_runs_nothing_of_the_code_and_imports_no_tensorflow(tmp_path: Path) -> None:
+    """Also not through a settings file, a package or a module beside the code that is called like a library."""
+    trap = f"import pathlib\npathlib.Path({str(tmp_path / 'sprung')!r}).touch()\n"
+    for name in ("step.py", "conftest.py", "tensorflow.py", "libcst.py", "helper/__init__.py"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(trap + "from helper import *\n" + HAZARD)
+    program = (
+        "import sys\nfrom xlalint.cli import run\n"
+        "code = run(['--isolated', '--no-cache', '--quiet', '.'])\n"
+        "print(code, *sorted({'tensorflow', 'keras', 'numpy', 'jax', 'helper'} & set(sys.modules)), file=sys.stderr)"
+    )
+    command = [sys.executable, "-P", "-c", program]  # -P: the working directory is not searched for modules
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stderr == "1\n"
+    assert done.stdout.count("XLA101") >= 5
+    assert not (tmp_path / "sprung").exists()
