@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import libcst as cst
 import pytest
@@ -15,6 +16,7 @@ from xlalint.engine import check
 from xlalint.findings import Effect, Finding, FindingContext, Note, Severity, Span, TrailStep
 from xlalint.rule import Draft, DraftNote, Rule
 from xlalint.semantics.events import ApiCall, AssertOn, BranchOn, Context, ContextKind, Event, Trail
+from xlalint.semantics.expressions import Expressions
 from xlalint.semantics.project import Place, Project, Unit
 from xlalint.semantics.values import UNKNOWN
 from xlalint.sources.discovery import PathPatterns
@@ -245,3 +247,29 @@ def test_broken_files_are_reported_and_the_rest_goes_on(project: Path) -> None:
     assert report.findings[0].span.line == 2
     assert [problem.path for problem in report.problems] == ["b_bytes.py", "c_gone.py"]
     assert report.files_checked == 2
+
+
+def test_an_exception_of_the_analyser_costs_one_statement(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("broken")
+
+    handlers: dict[type[cst.CSTNode], Any] = {**Expressions._EXPRESSIONS, cst.Lambda: broken}
+    monkeypatch.setattr(Expressions, "_EXPRESSIONS", handlers)
+    (project / "a.py").write_text("g = lambda x: x\n" + HAZARD)
+    (project / "b.py").write_text(HAZARD)
+    report = check([project], Settings(cache_dir=None))
+    assert {finding.path for finding in report.findings} == {"a.py", "b.py"}
+    (problem,) = report.problems
+    assert (problem.path, problem.detail.splitlines()[-1]) == ("a.py", "KeyError: 'broken'")
+    assert "line 1: internal error" in problem.message
+
+
+def test_an_exception_of_a_rule_costs_one_event(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("broken")
+
+    monkeypatch.setattr(Dispatcher, "hear", broken)
+    (project / "a.py").write_text(HAZARD)
+    problems = check([project], Settings(cache_dir=None)).problems
+    assert problems
+    assert all("applying the rules" in problem.message for problem in problems)

@@ -70,7 +70,7 @@ class _Analysis:
         self.machine = Interpreter(project, options, wanted_apis)
         self.roots: list[Summary] = []
         self.open_roots: list[Summary] = []
-        self._reached: set[Function] = set()
+        self._reached: set[object] = set()  # identities of functions
         self._walked: set[Summary] = set()
         self._compiled: list[Entry] = []
         self._noted = [0, 0]
@@ -134,7 +134,7 @@ class _Analysis:
                 continue
             self._walked.add(summary)
             if summary.function is not None:
-                self._reached.add(summary.function)
+                self._reached.add(summary.function.identity)
             pending.extend(callee for _, callee in summary.calls)
 
     # -- entry points -------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class _Analysis:
                 with self._about(function.module, function.qualname, function):
                     self._run_open(self.machine.decorated(self.machine.as_called(function)), _OPEN)
         for value, context in self.machine.orphans:
-            if value.function not in self._reached:
+            if value.function.identity not in self._reached:
                 kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
                 self._run_open(value, context if kind is context.kind else _OPEN)
 
@@ -224,7 +224,9 @@ class _Analysis:
         opened = [
             root
             for root in self.open_roots
-            if root.function not in called and not called_by_open.get(root.function, set()) - {root}
+            if root.function is not None
+            and root.function.identity not in called
+            and not called_by_open.get(root.function, set()) - {root}
         ]
         hosts = self.machine.host_roots if self.options.include_host else ()
         seen: set[Summary] = set()
@@ -263,8 +265,8 @@ def _leads_to(start: Summary, function: Function | None) -> bool:
     return False
 
 
-def _functions_below(roots: Iterable[Summary]) -> set[Function | None]:
-    """The functions that these analyses lead to."""
+def _functions_below(roots: Iterable[Summary]) -> set[object]:
+    """The functions that these analyses lead to, by identity."""
     pending = list(roots)
     seen = set(pending)
     while pending:
@@ -272,7 +274,7 @@ def _functions_below(roots: Iterable[Summary]) -> set[Function | None]:
             if callee not in seen:
                 seen.add(callee)
                 pending.append(callee)
-    return {summary.function for summary in seen}
+    return {summary.function.identity for summary in seen if summary.function is not None}
 
 
 def _spread_host_only(roots: Sequence[Summary]) -> None:

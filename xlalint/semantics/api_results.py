@@ -167,7 +167,8 @@ def tensor_parameters(name: str) -> frozenset[str]:
     given = parameters(name) or ()
     namespace, _, word = name.rpartition(".")
     found = set(TENSOR_PARAMETERS.get(word, "").split() if namespace in NUMERIC else ()).intersection(given)
-    first_is = word in TENSOR_FIRST or "/reduce" in result_of(name)
+    # The product of a shape is taken as often as that of a tensor.
+    first_is = word in TENSOR_FIRST or ("/reduce" in result_of(name) and word not in ("reduce_prod", "prod"))
     if first_is and namespace in NUMERIC and given:
         found.add(given[0])
     if namespace in DATA_NAMESPACES:

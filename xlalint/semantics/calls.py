@@ -24,6 +24,7 @@ from .values import (
     UNKNOWN,
     Api,
     ApiObject,
+    Array,
     ClassValue,
     Dependence,
     Dict,
@@ -221,6 +222,8 @@ class Calls(Attributes):
                     own = value.compiled
                     if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):
                         value = replace(value, compiled=self.by_keras(owner, frame))
+                        if self.keras_version(owner.cls.module) == 2:
+                            arguments = _first_converted(arguments)
                     return self.invoke(frame, value, arguments, node)
                 base = next(base for base in owner.cls.external_bases if api.is_keras(base, kind))
                 if base in ("keras.Model", "keras.layers.Layer"):
@@ -342,6 +345,16 @@ def _given(value: Value) -> tuple[Value, ...]:
             return (element,)
         case _:
             return (value,)
+
+
+def _first_converted(arguments: Arguments) -> Arguments:
+    """Keras 2 makes tensors of the arrays in the first argument only; the others stay what Python knows."""
+
+    def kept(value: Value) -> Value:
+        return STATIC if isinstance(value, Array) else value
+
+    positional = [*arguments.positional[:1], *map(kept, arguments.positional[1:])]
+    return replace(arguments, positional=positional, keywords={k: kept(v) for k, v in arguments.keywords.items()})
 
 
 def _perhaps(arguments: Arguments) -> Arguments:

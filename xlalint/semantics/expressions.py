@@ -49,6 +49,7 @@ from .values import (
     Tensor,
     Unknown,
     Value,
+    as_condition,
     as_tensor,
     surely_tensor,
 )
@@ -218,7 +219,7 @@ class Expressions(Core):
         evaluate = self.evaluate_test if tested else self.evaluate
         form = "and" if isinstance(node.operator, cst.And) else "or"
         left = evaluate(frame, node.left)
-        tensor = as_tensor(left, Dependence.STATIC)
+        tensor = as_condition(left)
         known = None if tensor else truth(left)
         if known is not None and known is (form == "or"):
             return left
@@ -314,7 +315,7 @@ class Expressions(Core):
     def _ternary(self, frame: Frame, node: cst.IfExp) -> Value:
         test = self.evaluate_test(frame, node.test)
         known = truth(test)
-        if as_tensor(test, Dependence.STATIC):
+        if as_condition(test):
             self.emit(frame, BranchOn, node.test, test=test, form="ternary", statement=node)
         else:
             self.doubt(frame, test)
@@ -528,7 +529,7 @@ class Expressions(Core):
         self.assign(inner, clause.target, self.element(inner, iterable, clause.iter))
         for condition in clause.ifs:
             test = self.evaluate_test(inner, condition.test)
-            if as_tensor(test, Dependence.STATIC):
+            if as_condition(test):
                 self.emit(inner, BranchOn, condition.test, test=test, form="comprehension if", statement=condition)
             narrow(self, inner, condition.test, True)
         if clause.inner_for_in is not None:

@@ -43,7 +43,7 @@ from .values import (
 
 # After this many analyses of one function its arguments lose their constants; after the second number it is given up.
 _GENERALISE_AFTER: Final = 8
-_MOST_ANALYSES: Final = 24
+_MOST_ANALYSES: Final = 96
 _DEEPEST: Final = 48
 _HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
 _UNCONVERTIBLE: Final = re.compile(r":=|\byield\b|^\s*match\b", re.MULTILINE)
@@ -184,6 +184,7 @@ class Interpreter(Statements):
             frame.env = dict(env)
             frame.evidence, frame.doubts = set(), set()
             frame.returns, frame.yields, frame.half_bound, frame.alternatives = [], [], {}, []
+            frame.left = None
             orphans, allocated = len(self.orphans), len(self._allocated)
             if isinstance(node, cst.Lambda):
                 frame.returns.append(self.evaluate(frame, node.body))
@@ -255,7 +256,7 @@ class Interpreter(Statements):
         for parameter in (*parameters.posonly_params, *parameters.params):
             given = positional.pop(0) if positional else keywords.pop(parameter.name.value, None)
             if given is None:
-                given = arguments.rest or arguments.rest_keywords
+                given = arguments.rest or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown):
                 inner.aliases[parameter.name.value] = given.names
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
@@ -264,7 +265,7 @@ class Interpreter(Statements):
             element = arguments.rest or (UNKNOWN if not positional else join_all(*positional))
             env[parameters.star_arg.name.value] = rest or Sequence("tuple", None, element)
         for parameter in parameters.kwonly_params:
-            given = keywords.pop(parameter.name.value, None) or arguments.rest_keywords
+            given = keywords.pop(parameter.name.value, None) or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown):
                 inner.aliases[parameter.name.value] = given.names
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
@@ -279,10 +280,14 @@ class Interpreter(Statements):
         name = parameter.name.value
         annotation = parameter.annotation
         if given is not None:
-            if annotation is not None and (isinstance(given, Unknown) or arguments.unknown):
+            if annotation is not None and isinstance(given, Unknown | Nest | Tensor):
                 said = self.annotated_value(scope, annotation.annotation)
-                # Keras's own promise of tensors gives way to a container of tensors that is written there.
-                if said is not None and (isinstance(given, Unknown) or isinstance(said, Dict | Sequence | Instance)):
+                # A promise of tensors in some structure gives way to what is written there.
+                if said is not None and (
+                    isinstance(given, Unknown)
+                    or (isinstance(given, Nest) and not isinstance(said, Tensor | Array | OneOf))
+                    or (arguments.unknown and isinstance(said, Dict | Sequence | Instance))
+                ):
                     given = said
             # The names of the caller mean nothing here; that it is unknown still does.
             if isinstance(given, Unknown):
@@ -300,6 +305,8 @@ class Interpreter(Statements):
         match said, default:
             case Tensor(), Static(None):
                 return join(NONE, said)
+            case Tensor(), Static(bool()):
+                return STATIC  # a flag, whatever its annotation says
             case None, Static(None):
                 return Unknown(frozenset((name,)))
             case None, Static():
@@ -560,6 +567,15 @@ class Interpreter(Statements):
         if function.owner is None or self.decorators_of(function) & {"staticmethod", "classmethod"}:
             return FunctionValue(function)
         return method_value(function, self.canonical_instance(function.owner))
+
+
+def _from_keywords(parameter: cst.Param, arguments: Arguments) -> Value | None:
+    """What an unpacked dict of unknown content brings: nothing sure to a parameter that has a setting as default."""
+    match parameter.default:
+        case None | cst.Name(value="None"):
+            return arguments.rest_keywords
+        case _:
+            return None
 
 
 class _Unconvertible(cst.CSTVisitor):

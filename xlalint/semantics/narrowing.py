@@ -125,6 +125,8 @@ def is_instance(value: Value, names: frozenset[str]) -> bool | None:
             return f"builtins.{type(constant).__name__}" in names or (
                 isinstance(constant, bool) and "builtins.int" in names
             )
+        case Nest() if names and all(name.startswith("np.") for name in names):
+            return False  # tensors, in whatever structure
         case Static() | Array():
             return False if names and names <= _TENSORS else None
         case Sequence(kind):

@@ -147,6 +147,11 @@ class Function:
     _unit: Unit | None = None
     _node: cst.FunctionDef | cst.Lambda | None = None
 
+    @property
+    def identity(self) -> object:
+        """What two analyses of one definition share: a function made inside another is made anew by each of them."""
+        return self if self.stretch is not None else self._node
+
     def load(self) -> None:
         """Parse the definition's stretch into a tree."""
         assert self.stretch is not None

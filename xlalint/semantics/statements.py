@@ -32,6 +32,7 @@ from .values import (
     Tensor,
     Unknown,
     Value,
+    as_condition,
     as_tensor,
     surely_tensor,
 )
@@ -228,7 +229,7 @@ class Statements(Calls):
 
     def _if(self, frame: Frame, node: cst.If, form: str = "if") -> None:
         test = self.evaluate_test(frame, node.test)
-        tensor = as_tensor(test, Dependence.STATIC)
+        tensor = as_condition(test)
         known = truth(test)
         if tensor is not None:
             self.emit(frame, BranchOn, node.test, test=test, form=form, statement=node)
@@ -323,7 +324,7 @@ class Statements(Calls):
 
     def _assert(self, frame: Frame, node: cst.Assert) -> None:
         test = self.evaluate_test(frame, node.test)
-        if as_tensor(test, Dependence.STATIC):
+        if as_condition(test):
             self.emit(frame, AssertOn, node.test, test=test)
         else:
             self.doubt(frame, test)
@@ -349,7 +350,7 @@ class Statements(Calls):
         def ask() -> None:
             nonlocal test
             test = self.evaluate_test(frame, node.test)
-            if as_tensor(test, Dependence.STATIC):
+            if as_condition(test):
                 self.emit(frame, LoopWhile, node.test, test=test, statement=node)
             else:
                 self.doubt(frame, test)
@@ -359,7 +360,7 @@ class Statements(Calls):
         frame.env = before
         if truth(test) is False:
             return
-        over_tensor = as_tensor(test, Dependence.STATIC) is not None
+        over_tensor = as_condition(test) is not None
         del frame.summary.events[events:]
         self._loop(frame, node, over_tensor, ask, endless=truth(test) is True)
         if node.orelse is not None:

@@ -240,6 +240,14 @@ def perhaps_array(value: Value) -> bool:
     return any(isinstance(option, Array) for option in options(value))
 
 
+def as_condition(value: Value) -> Tensor | None:
+    """The tensor that is asked for its truth. What is perhaps None, and nobody has seen as a tensor, is asked whether
+    it is there."""
+    left_out = isinstance(value, OneOf) and NONE in value.options
+    tensor = as_tensor(value, Dependence.STATIC)
+    return None if left_out and tensor is not None and tensor.dtype is None and tensor.origin is None else tensor
+
+
 def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor | None:
     """The tensor that `value` is or may be, if its dependence reaches `at_least`.
 
