@@ -143,8 +143,12 @@ class Expressions(Core):
         right: Value,
     ) -> Value:
         """The value of `left sign right`."""
-        if isinstance(sign, cst.Add | cst.AddAssign) and {type(left), type(right)} == {Nest, Sequence}:
-            return left if isinstance(left, Nest) else right  # a tuple of tensors grows
+        if isinstance(sign, cst.Add | cst.AddAssign) and isinstance(left, Nest | Sequence):
+            match left, right:
+                case (Nest() as nest, Sequence()) | (Sequence(), Nest() as nest):
+                    return nest  # a tuple of tensors grows
+                case Nest(dependence, origin), Nest():
+                    return OneOf((Tensor(dependence, origin=origin), left))  # a sum, or two tuples joined
         tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
         if tensors:
             if isinstance(left, Static) and isinstance(left.constant, str):

@@ -135,6 +135,9 @@ def is_instance(value: Value, names: frozenset[str]) -> bool | None:
             return "builtins.dict" in names if all(name.startswith("builtins.") for name in names) else None
         case Instance(cls):
             return True if any(base in names for base in cls.external_bases) else None
+        case OneOf(alternatives):
+            answers = {is_instance(option, names) for option in alternatives}
+            return answers.pop() if len(answers) == 1 else None
         case _:
             return None
 
