@@ -10,7 +10,7 @@ from xlalint.fixes.masked import brief
 from xlalint.rule import Draft, DraftNote, Effect
 from xlalint.semantics.events import ApiCall, Consume
 from xlalint.semantics.project import Place
-from xlalint.semantics.values import Origin, Sequence, Slice, Static, Tensor, Value, options
+from xlalint.semantics.values import Dependence, Origin, Sequence, Slice, Static, Tensor, Value, options
 
 NAMED: Final = "a bounded dynamic shape, which the rules of XLA forbid and TensorFlow 2.21 compiles"
 
@@ -105,6 +105,6 @@ _FORMS: Final[Mapping[str, Callable[[Consume], bool]]] = {
     "always": lambda event: True,
     "leading": _along_the_first_axis,
     "no axis": lambda event: not {"axis", "squeeze_dims"} & event.arguments.keys(),
-    "no dtype": lambda event: "dtype" not in event.arguments,
+    "filled": lambda event: event.tensor.dependence is not Dependence.VALUE,
     "full shape": _to_a_full_shape,
 }

@@ -21,9 +21,9 @@ TENSORFLOW: Final = "2.21"
 class Consumer:
     """`consequence` completes "`tf.cumsum(m)` ...". `when` is the form of the call that is meant:
 
-    `always`; `leading`: along the first axis, which is the bounded one; `no axis` and `no dtype`: without that
-    argument; `full shape`: to a shape of which every dimension is given; `size`: the size of the bounded tensor is
-    the argument that fixes the shape of the result.
+    `always`; `leading`: along the first axis, which is the bounded one; `no axis`: without that argument; `filled`: of
+    a tensor of constants in the bounded shape (`tf.ones_like(m)`); `full shape`: to a shape of which every dimension is
+    given; `size`: the size of the bounded tensor is the argument that fixes the shape of the result.
     """
 
     effect: Effect
@@ -45,8 +45,8 @@ _GROUPS: Final = (
         (Effect.DIVERGES, "leading", _BROKEN, "tf.reduce_sum({api}(m))", "{api}(rows, axis=1)"),
     ),
     (
-        "tf.ones_like keras.ops.ones_like keras.backend.ones_like",
-        (Effect.DIVERGES, "no dtype", _PADDED, "tf.reduce_sum({api}(m))", "tf.reduce_sum({api}(m, dtype='int32'))"),
+        "tf.reduce_sum keras.ops.sum keras.backend.sum",
+        (Effect.DIVERGES, "filled", "counts the padding behind the data", "{api}(tf.ones_like(m))", "{api}(m)"),
     ),
     (
         "tf.roll keras.ops.roll tnp.roll",

@@ -524,7 +524,10 @@ def tensor(spec: str, call: Call) -> Tensor:
                 bounded = here
                 dependence, origin = Dependence.VALUE, origin or here
         case "shape" | "filled":
-            dependence, carried = min(dependence, Dependence.SHAPE), False
+            # XLA follows the real size of a filled tensor only where a dtype is given (measured).
+            if not (flag == "filled" and bounded is not None and call.get("dtype") is not None):
+                dependence = min(dependence, Dependence.SHAPE)
+            carried = False
             if flag == "shape" and bounded is not None:
                 dependence, origin, bounded = Dependence.VALUE, bounded, None
             elif dependence is not inside.dependence:

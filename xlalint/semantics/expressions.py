@@ -143,8 +143,12 @@ class Expressions(Core):
         right: Value,
     ) -> Value:
         """The value of `left sign right`."""
-        if isinstance(sign, cst.Add | cst.AddAssign) and isinstance(left, Nest | Sequence):
+        if isinstance(sign, cst.Add | cst.AddAssign):
             match left, right:
+                case (OneOf(alternatives), Sequence()) | (Sequence(), OneOf(alternatives)):
+                    nests = [option for option in alternatives if isinstance(option, Nest)]
+                    if nests:
+                        return nests[0]
                 case (Nest() as nest, Sequence()) | (Sequence(), Nest() as nest):
                     return nest  # a tuple of tensors grows
                 case Nest(dependence, origin), Nest():

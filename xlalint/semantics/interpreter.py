@@ -280,12 +280,12 @@ class Interpreter(Statements):
         name = parameter.name.value
         annotation = parameter.annotation
         if given is not None:
-            if annotation is not None and isinstance(given, Unknown | Nest | Tensor):
+            if annotation is not None and (_is_vague(given) or isinstance(given, Tensor)):
                 said = self.annotated_value(scope, annotation.annotation)
                 # A promise of tensors in some structure gives way to what is written there.
                 if said is not None and (
                     isinstance(given, Unknown)
-                    or (isinstance(given, Nest) and not isinstance(said, Tensor | Array | OneOf))
+                    or (_is_vague(given) and not isinstance(said, Tensor | Array | OneOf))
                     or (arguments.unknown and isinstance(said, Dict | Sequence | Instance))
                 ):
                     given = said
@@ -567,6 +567,21 @@ class Interpreter(Statements):
         if function.owner is None or self.decorators_of(function) & {"staticmethod", "classmethod"}:
             return FunctionValue(function)
         return method_value(function, self.canonical_instance(function.owner))
+
+
+def _is_vague(value: Value) -> bool:
+    """Whether a value is some structure of tensors, or of what nobody knows."""
+    match value:
+        case Unknown() | Nest():
+            return True
+        case OneOf(alternatives):
+            return any(map(_is_vague, alternatives))
+        case Sequence(items=tuple(items)):
+            return bool(items) and all(map(_is_vague, items))
+        case Sequence(element=element) if element is not None:
+            return _is_vague(element)
+        case _:
+            return False
 
 
 def _from_keywords(parameter: cst.Param, arguments: Arguments) -> Value | None:
