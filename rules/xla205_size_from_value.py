@@ -25,7 +25,8 @@ In general: the largest size that occurs as a Python int, and a mask for what is
 
 ## Not flagged
 Python ints, `x.shape`, sizes computed from `tf.shape(x)`, `tf.sequence_mask(lengths, maxlen)`, `tf.size(x[mask])` where
-XLA follows the bounded size (the rule about masks flags the selection), and code of the host.
+XLA follows the bounded size (the rule about masks flags the selection), `tf.range(steps)` in a plain `tf.function`
+(a training loop around compiled steps), and code of the host.
 
 ## Fix safety
 Shown only: the largest size is not in the code, and the result has another shape.
@@ -45,7 +46,7 @@ import libcst as cst
 from xlalint.facts.consumers import SIZED
 from xlalint.fixes.masked import brief, one_line, replaced
 from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, origin_note
-from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
+from xlalint.semantics.events import ApiCall, Consume, ContextKind, Event, IndexWith
 from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
 
 from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
@@ -329,6 +330,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                 self._sizes.remember(event)
             case IndexWith(index=index, node=node):
                 yield from self._slices(event, index, node)
+            case ApiCall(api="tf.range") if event.context.kind is ContextKind.GRAPH:
+                return  # a training loop around compiled steps: `for _ in tf.range(steps)`
             case ApiCall(api=api):
                 yield from self._arguments(event, SIZES.get(api, ""))
                 yield from _contents(event)

@@ -228,6 +228,9 @@ def _loop_variable(value: Value) -> Value:
             return Tensor(Dependence.VALUE, dtype, 0, carried=True)
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(map(_loop_variable, items)))
+        case Dict(entries, element):
+            # The loop hands its body a dict of its own.
+            return Dict({key: _loop_variable(item) for key, item in entries.items()}, element)
         case _:
             return value
 
