@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
-from .events import HostRead, TruthOf
+from .events import ContextKind, HostRead, TruthOf
 from .joins import element_of, join, join_all
 from .narrowing import class_names, is_instance
 from .project import Class
@@ -31,6 +31,7 @@ from .values import (
     Unknown,
     Value,
     as_tensor,
+    options,
     perhaps_array,
 )
 
@@ -187,7 +188,12 @@ def _isinstance(machine: Calls, frame: Frame, arguments: Arguments, node: cst.Ba
         return STATIC
     machine.no_tensor(frame, arguments.positional[0])
     names = class_names(machine, frame, arguments.nodes[1])
-    known = is_instance(arguments.positional[0], names)
+    value = arguments.positional[0]
+    known = is_instance(value, names)
+    traced = frame.context.kind in (ContextKind.XLA, ContextKind.GRAPH)
+    if known is None and traced and not any(isinstance(option, Array) for option in options(value)):
+        # While a function is traced, what may be an array is a tensor.
+        known = False if names and names <= {"np.ndarray"} else None
     return STATIC if known is None else Static(known)
 
 

@@ -25,6 +25,7 @@ from .operators import (
     identity,
     index_static,
     indexes_a_tensor,
+    joined_structures,
     rank_of,
 )
 from .project import Function, Place
@@ -143,16 +144,8 @@ class Expressions(Core):
         right: Value,
     ) -> Value:
         """The value of `left sign right`."""
-        if isinstance(sign, cst.Add | cst.AddAssign):
-            match left, right:
-                case (OneOf(alternatives), Sequence()) | (Sequence(), OneOf(alternatives)):
-                    nests = [option for option in alternatives if isinstance(option, Nest)]
-                    if nests:
-                        return nests[0]
-                case (Nest() as nest, Sequence()) | (Sequence(), Nest() as nest):
-                    return nest  # a tuple of tensors grows
-                case Nest(dependence, origin), Nest():
-                    return OneOf((Tensor(dependence, origin=origin), left))  # a sum, or two tuples joined
+        if isinstance(sign, cst.Add | cst.AddAssign) and (joined := joined_structures(left, right)) is not None:
+            return joined
         tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
         if tensors:
             if isinstance(left, Static) and isinstance(left.constant, str):

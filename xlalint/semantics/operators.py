@@ -67,6 +67,20 @@ def arithmetic_tensor(value: Value) -> Tensor | None:
     return None
 
 
+def joined_structures(left: Value, right: Value) -> Value | None:
+    """`left + right` where tuples of tensors may be joined; None where only numbers can be added."""
+    if isinstance(left, Nest) and isinstance(right, Nest):
+        return OneOf((Tensor(left.dependence, origin=left.origin), left))  # a sum, or two tuples joined
+    if (isinstance(left, Sequence) and isinstance(right, Sequence)) or surely_tensor(left) or surely_tensor(right):
+        return None
+    parts = [*options(left), *options(right)]
+    nests = [part for part in parts if isinstance(part, Nest)]
+    tensors = [part for part in parts if isinstance(part, Tensor)]
+    if not any(isinstance(part, Sequence) for part in parts) or not (nests or tensors):
+        return None
+    return nests[0] if nests else Nest(tensors[0].dependence, tensors[0].origin)
+
+
 def as_sure_as(result: Tensor, left: Value, right: Value) -> Value:
     """The result of an operation that may have met a Python number where a helper returned one for a static shape, or
     NumPy data where one name stands for both."""
