@@ -111,6 +111,8 @@ class Interpreter(Statements):
     ) -> Summary | None:
         """The summary of a function for these arguments in this context; None where it is not analysed any deeper."""
         function = value.function
+        if context.kind is ContextKind.HOST and _is_plain(function, arguments):
+            return None
         try:
             node, unit = function.node, function.unit
         except (cst.ParserSyntaxError, LookupError) as error:
@@ -567,6 +569,14 @@ class Interpreter(Statements):
         if function.owner is None or self.decorators_of(function) & {"staticmethod", "classmethod"}:
             return FunctionValue(function)
         return method_value(function, self.canonical_instance(function.owner))
+
+
+def _is_plain(function: Function, arguments: Arguments) -> bool:
+    """Whether a call on the host stays in plain Python: a file that names no TensorFlow, handed plain values."""
+    if function.module.uses_tensorflow or function.module.may_be_fragment or arguments.rest is not None:
+        return False
+    given = (*arguments.positional, *arguments.keywords.values())
+    return all(isinstance(value, Static | Unknown | Api) for value in given)
 
 
 def _is_vague(value: Value) -> bool:
