@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import libcst as cst
 
 from . import api
-from .core import Core
-from .events import BranchOn, Consume, ContextKind, HostRead, IndexWith, IterateOver, TruthOf
+from .events import BranchOn, Consume, ContextKind, HostRead, IndexWith, TruthOf
 from .frames import Arguments, Frame
+from .iteration import Iteration
 from .joins import as_tuple, element_of, join, join_all, without_none
 from .narrowing import narrow, truth
 from .operators import (
@@ -52,7 +52,6 @@ from .values import (
     Value,
     as_condition,
     as_tensor,
-    surely_tensor,
 )
 
 
@@ -65,7 +64,7 @@ def _constant(text: str) -> Static:
         return STATIC
 
 
-class Expressions(Core):
+class Expressions(Iteration):
     """The first floor: expressions."""
 
     def evaluate(self, frame: Frame, node: cst.BaseExpression) -> Value:
@@ -558,68 +557,6 @@ class Expressions(Core):
             doubts=frame.doubts,
             undefined=frame.undefined,
         )
-
-    # -- iteration ----------------------------------------------------------------------------------------------------
-
-    def iterate(self, frame: Frame, value: Value, node: cst.BaseExpression, form: str) -> Value:
-        """`value` as something iterated at `node`, said as an event where it is a tensor."""
-        match value:
-            case ApiObject("builtins.range", payload=payload) if payload is not None:
-                tensor = as_tensor(payload, Dependence.STATIC)
-                if tensor is not None:
-                    said = "for range" if form == "for" else "range"
-                    self.emit(frame, IterateOver, node, iterable=payload, form=said)
-                return value
-            case OneOf(alternatives) if not as_tensor(value, Dependence.VALUE):
-                rest = tuple(option for option in alternatives if option != NONE)
-                return rest[0] if len(rest) == 1 else OneOf(rest) if rest else value
-        if surely_tensor(value):
-            self.emit(frame, IterateOver, node, iterable=value, form=form)
-        else:
-            self.doubt(frame, value)
-            if form != "for" and not (isinstance(value, Unknown) and (value.compared or value.part)):
-                self.no_tensor(frame, value)  # no tensor can be iterated so: code that works has a list
-        return value
-
-    def element(self, frame: Frame, iterable: Value, node: cst.CSTNode, in_graph: bool = False) -> Value:
-        """What iterating `iterable` yields; `in_graph`: by a loop that runs in the graph."""
-        place = Place(frame.unit, node)
-        iterable = as_tuple(iterable)
-        match iterable:
-            case Tensor(dependence, dtype, rank, origin, _, carried):
-                lower = rank - 1 if rank else None
-                if not in_graph:
-                    return Tensor(dependence, dtype, lower, origin, carried=carried)
-                origin = origin or Origin(place, "a loop over a tensor yields a tensor")
-                return Tensor(Dependence.VALUE, dtype, lower, origin, carried=True)
-            case ApiObject("builtins.range", payload=payload):
-                tensor = as_tensor(payload, Dependence.STATIC) if payload is not None else None
-                if tensor is None:
-                    return STATIC
-                return Tensor(Dependence.VALUE, "int", 0, Origin(place, "the loop runs over a tensor"), carried=True)
-            case ApiObject(payload=payload) if payload is not None:
-                return payload
-            case ApiObject():
-                return self.call_method_of(frame, iterable, "__iter__", place)
-            case Sequence():
-                return element_of(iterable) or UNKNOWN
-            case Dict() | Static():
-                return STATIC
-            case Nest():
-                return iterable
-            case Array(dtype):
-                return Array(dtype)
-            case OneOf(alternatives):
-                found = [self.element(frame, option, node, in_graph) for option in alternatives if option != NONE]
-                return join_all(*found)
-            case Unknown(names):
-                return Unknown(names, part=True)
-            case _:
-                return UNKNOWN
-
-    def call_method_of(self, frame: Frame, owner: Value, name: str, place: Place) -> Value:
-        """A method that needs no arguments."""
-        return api.call_method(owner, name, {}, place)
 
     # -- the rest -----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,91 @@
+"""What iterating a value yields, and what is said where the value is a tensor."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from . import api
+from .core import Core
+from .events import IterateOver
+from .frames import Frame
+from .joins import as_tuple, element_of, join_all
+from .project import Place
+from .values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    ApiObject,
+    Array,
+    Dependence,
+    Dict,
+    Nest,
+    OneOf,
+    Origin,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    as_tensor,
+    surely_tensor,
+)
+
+
+class Iteration(Core):
+    """Between the ground floor and the expressions: loops of every kind ask here."""
+
+    def iterate(self, frame: Frame, value: Value, node: cst.BaseExpression, form: str) -> Value:
+        """`value` as something iterated at `node`, said as an event where it is a tensor."""
+        match value:
+            case ApiObject("builtins.range", payload=payload) if payload is not None:
+                tensor = as_tensor(payload, Dependence.STATIC)
+                if tensor is not None:
+                    said = "for range" if form == "for" else "range"
+                    self.emit(frame, IterateOver, node, iterable=payload, form=said)
+                return value
+            case OneOf(alternatives) if not as_tensor(value, Dependence.VALUE):
+                rest = tuple(option for option in alternatives if option != NONE)
+                return rest[0] if len(rest) == 1 else OneOf(rest) if rest else value
+        if surely_tensor(value):
+            self.emit(frame, IterateOver, node, iterable=value, form=form)
+        else:
+            self.doubt(frame, value)
+            if form != "for" and not (isinstance(value, Unknown) and (value.compared or value.part)):
+                self.no_tensor(frame, value)  # no tensor can be iterated so: code that works has a list
+        return value
+
+    def element(self, frame: Frame, iterable: Value, node: cst.CSTNode, in_graph: bool = False) -> Value:
+        """What iterating `iterable` yields; `in_graph`: by a loop that runs in the graph."""
+        place = Place(frame.unit, node)
+        iterable = as_tuple(iterable)
+        match iterable:
+            case Tensor(dependence, dtype, rank, origin, _, carried):
+                lower = rank - 1 if rank else None
+                if not in_graph:
+                    return Tensor(dependence, dtype, lower, origin, carried=carried)
+                origin = origin or Origin(place, "a loop over a tensor yields a tensor")
+                return Tensor(Dependence.VALUE, dtype, lower, origin, carried=True)
+            case ApiObject("builtins.range", payload=payload):
+                tensor = as_tensor(payload, Dependence.STATIC) if payload is not None else None
+                if tensor is None:
+                    return STATIC
+                return Tensor(Dependence.VALUE, "int", 0, Origin(place, "the loop runs over a tensor"), carried=True)
+            case ApiObject(payload=payload) if payload is not None:
+                return payload
+            case ApiObject():
+                return api.call_method(iterable, "__iter__", {}, place)
+            case Sequence():
+                return element_of(iterable) or UNKNOWN
+            case Dict() | Static():
+                return STATIC
+            case Nest():
+                return iterable
+            case Array(dtype):
+                return Array(dtype)
+            case OneOf(alternatives):
+                found = [self.element(frame, option, node, in_graph) for option in alternatives if option != NONE]
+                return join_all(*found)
+            case Unknown(names):
+                return Unknown(names, part=True)
+            case _:
+                return UNKNOWN
