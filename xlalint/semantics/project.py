@@ -305,8 +305,14 @@ class Module:
         return (
             bool(self.outline.code)
             and not self.uses_tensorflow
-            and _MENTIONS.search(self.source.text) is not None
+            and (_MENTIONS.search(self.source.text) is not None or not self._imports_anything)
             and not self.outline.bindings.keys() & {"tf", "keras"}
+        )
+
+    @property
+    def _imports_anything(self) -> bool:
+        return bool(self.outline.stars) or any(
+            isinstance(binding, ImportOutline) for bindings in self.outline.bindings.values() for binding in bindings
         )
 
     @cached_property

@@ -19,6 +19,7 @@ _MENTIONS: Final = re.compile(
     rb"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp)\b|\b(?:tf|keras)\.\w",
     re.MULTILINE,
 )
+_IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 # PEP 263: the cookie stands in a comment on one of the first two lines, the first of which holds no code.
 _COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
@@ -48,8 +49,8 @@ class Source:
 
 
 def may_matter(data: bytes) -> bool:
-    """Whether the file names TensorFlow or Keras at all; one that does not is never parsed."""
-    return _MENTIONS.search(data) is not None
+    """Whether the file names TensorFlow or Keras, or imports nothing and may be a fragment; no other is ever parsed."""
+    return _MENTIONS.search(data) is not None or (_IMPORT.search(data) is None and not data.isspace() and data != b"")
 
 
 def digest_of(data: bytes) -> str:
