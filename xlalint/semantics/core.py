@@ -17,12 +17,9 @@ from .project import Class, Function, Module, Place, Project
 from .values import (
     UNKNOWN,
     Api,
-    Dependence,
     FunctionValue,
     Instance,
     OneOf,
-    Origin,
-    Tensor,
     Unknown,
     Value,
 )
@@ -176,11 +173,6 @@ class Core(ABC):
         if self.options.keras is not None:
             return self.options.keras
         return 2 if libraries.imports_keras_2(module) else 3
-
-    @staticmethod
-    def data(place: Place, what: str, **fields: Any) -> Tensor:
-        """A tensor whose content became data at `place`."""
-        return Tensor(Dependence.VALUE, origin=Origin(place, what), **fields)
 
     @staticmethod
     def functions_in(value: Value) -> tuple[FunctionValue, ...]:

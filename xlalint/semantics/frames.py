@@ -106,7 +106,3 @@ class Frame:
     branch_returns: Place | None = None  # a tensor conditional that returns on one side only
     alternatives: list[tuple[Place, int]] = field(default_factory=list)  # .. and the number of returns before the other
     is_module: bool = False
-
-    @property
-    def is_root_scope(self) -> bool:
-        return self.parent is None

@@ -9,7 +9,6 @@ from typing import Final
 
 import libcst as cst
 
-from . import api
 from .annotations import value_of_annotation
 from .attributes import method_value
 from .core import Options
@@ -25,7 +24,6 @@ from .values import (
     UNKNOWN,
     Api,
     Array,
-    ClassValue,
     Dependence,
     Dict,
     FunctionValue,
@@ -38,7 +36,6 @@ from .values import (
     Tensor,
     Unknown,
     Value,
-    as_tensor,
 )
 
 # After this many analyses of one function its arguments lose their constants; after the second number it is given up.
@@ -664,6 +661,3 @@ def _as_placeholder(value: Value) -> Value:
             return Sequence(kind, tuple(map(_as_placeholder, items)))
         case _:
             return value
-
-
-__all__ = ["ClassValue", "Interpreter", "Nest", "api", "as_tensor"]

@@ -11,7 +11,6 @@ from .values import (
     NONE,
     STATIC,
     Api,
-    ApiObject,
     Array,
     ClassValue,
     Dict,
@@ -152,6 +151,3 @@ def _as_kind(value: Unknown | Nest, names: frozenset[str]) -> Value:
     if names == {"builtins.dict"}:
         return Dict({}, value if isinstance(value, Nest) else Unknown())
     return value
-
-
-__all__ = ["ApiObject", "class_names", "is_instance", "narrow", "truth"]

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import libcst as cst
 
 from .calls import Calls
-from .events import AssertOn, BranchOn, ContextKind, IterateOver, JoinBranches, LeaveLoop, LoopWhile, MutateInLoop
+from .events import AssertOn, BranchOn, IterateOver, JoinBranches, LeaveLoop, LoopWhile, MutateInLoop
 from .frames import Frame
 from .joins import as_tuple, element_of, join, join_all, join_environments
 from .narrowing import narrow, truth
@@ -18,7 +18,6 @@ from .values import (
     NONE,
     STATIC,
     UNKNOWN,
-    Api,
     ApiObject,
     ClassValue,
     Dependence,
@@ -362,7 +361,7 @@ class Statements(Calls):
             return
         over_tensor = as_condition(test) is not None
         del frame.summary.events[events:]
-        self._loop(frame, node, over_tensor, ask, endless=truth(test) is True)
+        self._loop(frame, node, over_tensor, ask)
         if node.orelse is not None:
             self.execute_body(frame, node.orelse.body)
 
@@ -372,7 +371,6 @@ class Statements(Calls):
         node: cst.For | cst.While,
         over_tensor: bool,
         begin: Callable[[], None],
-        endless: bool = False,
     ) -> None:
         """Run a loop's body to a fixed point. `begin` does what each round does first."""
         start = frame.env
@@ -578,6 +576,3 @@ def _captured(pattern: cst.MatchPattern) -> list[str]:
 
     pattern.visit(Names())
     return names
-
-
-__all__ = ["Api", "ContextKind", "Instance", "Statements", "join_all"]
