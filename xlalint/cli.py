@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -338,5 +339,10 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def main() -> None:
-    """The console script."""
-    sys.exit(run(sys.argv[1:]))
+    """The console script. A process that ends need not search its memory for garbage, nor give it back piece by piece:
+    with the trees of a large package that would be a tenth of the run."""
+    gc.disable()
+    code = run(sys.argv[1:])
+    _write("")
+    sys.stderr.flush()
+    os._exit(code)

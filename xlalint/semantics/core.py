@@ -17,11 +17,13 @@ from .project import Class, Function, Module, Place, Project
 from .values import (
     UNKNOWN,
     Api,
+    Deferred,
     FunctionValue,
     Instance,
     OneOf,
     Unknown,
     Value,
+    settled,
 )
 
 BUILTINS: Final = frozenset(dir(builtins))
@@ -115,7 +117,10 @@ class Core(ABC):
         scope: Frame | None = frame if name not in frame.globals else None
         while scope is not None:
             if scope.env is not None and name in scope.env:
-                return scope.env[name]
+                value = scope.env[name]
+                if isinstance(value, Deferred):
+                    value = scope.env[name] = settled(value)
+                return value
             scope = scope.parent
         found = frame.module.lookup(name)
         if found is not None:

@@ -36,6 +36,7 @@ from .values import (
     Tensor,
     Unknown,
     Value,
+    settled,
 )
 
 # After this many analyses of one function its arguments lose their constants; after the second number it is given up.
@@ -417,7 +418,7 @@ class Interpreter(Statements):
             owner=cls,
         )
         self.execute_body(frame, body)
-        return frame.env or {}
+        return {name: settled(value) for name, value in (frame.env or {}).items()}
 
     def local_class(self, frame: Frame, cls: Class) -> None:
         """A class that a function defines: Keras may call it all the same."""

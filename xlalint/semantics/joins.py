@@ -30,6 +30,7 @@ from .values import (
     Unknown,
     Value,
     options,
+    settled,
 )
 
 # More alternatives than this say nothing any more, except that a tensor is among them.
@@ -43,6 +44,7 @@ def join(a: Value, b: Value) -> Value:
     """The value that may be either. Returns `a` itself where `b` adds nothing, so that loops see their fixed point."""
     if a is b:
         return a
+    a, b = settled(a), settled(b)
     if not isinstance(a, OneOf) and not isinstance(b, OneOf):
         met = _meet(a, b)
         if met is not None:

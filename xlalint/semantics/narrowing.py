@@ -25,6 +25,7 @@ from .values import (
     Unknown,
     Value,
     options,
+    settled,
 )
 
 if TYPE_CHECKING:
@@ -75,14 +76,14 @@ def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool)
         ):
             _narrow_kind(machine, frame, name, kinds, outcome)
         case cst.Name(value=name) if outcome and name in frame.env:
-            frame.env[name] = without_none(frame.env[name])
+            frame.env[name] = without_none(settled(frame.env[name]))
 
 
 def _narrow_none(frame: Frame, name: str, is_none: bool) -> None:
     assert frame.env is not None
     value = frame.env.get(name)
     if value is not None:
-        frame.env[name] = NONE if is_none else without_none(value)
+        frame.env[name] = NONE if is_none else without_none(settled(value))
 
 
 def _narrow_kind(machine: Core, frame: Frame, name: str, kinds: cst.BaseExpression, outcome: bool) -> None:
@@ -90,6 +91,7 @@ def _narrow_kind(machine: Core, frame: Frame, name: str, kinds: cst.BaseExpressi
     value = frame.env.get(name)
     if value is None:
         return
+    value = settled(value)
     names = class_names(machine, frame, kinds)
     kept = tuple(option for option in options(value) if is_instance(option, names) is not (not outcome))
     if not kept:

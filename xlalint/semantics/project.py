@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import traceback
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 from ..sources.outline import ClassOutline, FunctionOutline, ImportOutline, Outline, OutlineError, Stretch, outline
 from ..sources.text import Source, UnreadableSource, read_source
 from . import api
-from .values import UNKNOWN, Api, ClassValue, FunctionValue, ModuleValue, Static, Value
+from .values import UNKNOWN, Api, ClassValue, Deferred, FunctionValue, ModuleValue, Static, Value, settled
 
 # Known by name and never read, even where their source lies beside the project.
 _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
@@ -272,6 +273,8 @@ class Module:
         self.values: dict[str, Value] = {}  # bound by executing top-level code
         self.executed = False
         self._resolved: dict[str, Value | None] = {}
+        self._deferred: dict[ImportOutline, Deferred] = {}
+        self._imported: dict[ImportOutline, Value] = {}
         self._units: dict[Stretch, Unit] = {}
         self.classes: list[Class] = []
         self.functions: list[Function] = []
@@ -362,22 +365,33 @@ class Module:
     def lookup(self, name: str) -> Value | None:
         """What the module binds to `name`, executing its top-level code if that is what binds it; None if nothing."""
         if name in self.values:
-            return self.values[name]
+            return settled(self.values[name])
         if name in self.outline.assigned and not self.executed:
             self.project.execute(self)
             if name in self.values:
-                return self.values[name]
+                return settled(self.values[name])
         if name not in self._resolved:
             self._resolved[name] = None  # ends a cycle of imports
             self._resolved[name] = self._resolve(name)
         return self._resolved[name]
+
+    def deferred(self, binding: ImportOutline) -> Deferred:
+        """The value of an import statement that is executed: one object each, so that branches agree on it."""
+        return self._deferred.setdefault(binding, Deferred(self, binding))
+
+    def imported(self, binding: ImportOutline) -> Value:
+        """The value that an import binds, now that it is read."""
+        if binding not in self._imported:
+            self._imported[binding] = UNKNOWN  # ends a cycle of imports
+            self._imported[binding] = self.project.resolve_import(self, binding)
+        return self._imported[binding]
 
     def _resolve(self, name: str) -> Value | None:
         guess: Value | None = None
         for binding in self.outline.bindings.get(name, ()):
             match binding:
                 case ImportOutline():
-                    value = self.project.resolve_import(self, binding)
+                    value = self.imported(binding)
                 case _:
                     definition = self._definitions[id(binding)]
                     value = FunctionValue(definition) if isinstance(definition, Function) else ClassValue(definition)
@@ -428,6 +442,8 @@ class Project:
         self.execute: Callable[[Module], None] = lambda module: None  # set by the interpreter
         self._by_path: dict[Path, Module | None] = {}
         self._roots: list[Path] = []
+        self._listings: dict[Path, frozenset[str]] = {}
+        self._files: dict[tuple[Path, str], Path | None] = {}
         self.modules: list[Module] = []
         for source in sources:
             module = self._add(source)
@@ -461,12 +477,27 @@ class Project:
 
     def find(self, name: str, near: Module) -> Module | None:
         """The project's module with the dotted `name`: beside the importing file, or under a known root."""
-        relative = Path(*name.split("."))
         for root in dict.fromkeys([near.path.parent, *self._roots]):
-            for candidate in (root / relative.with_suffix(".py"), root / relative / "__init__.py"):
-                if candidate in self._by_path or candidate.is_file():
-                    return self._load(candidate)
+            file = self._file(root, name)
+            if file is not None:
+                return self._load(file)
         return None
+
+    def _file(self, root: Path, name: str) -> Path | None:
+        """The file of the module with the dotted `name` under a root. Most names are those of other packages, which
+        the listing of the root already tells."""
+        if root not in self._listings:
+            self._listings[root] = frozenset(os.listdir(root)) if root.is_dir() else frozenset()
+        first = name.partition(".")[0]
+        if first not in self._listings[root] and f"{first}.py" not in self._listings[root]:
+            return None
+        if (root, name) not in self._files:
+            relative = Path(*name.split("."))
+            candidates = (root / relative.with_suffix(".py"), root / relative / "__init__.py")
+            self._files[root, name] = next(
+                (path for path in candidates if path in self._by_path or path.is_file()), None
+            )
+        return self._files[root, name]
 
     def resolve_import(self, module: Module, binding: ImportOutline) -> Value:
         """The value that an import binds: of the project if it has the file, else a library's canonical name."""

@@ -501,7 +501,7 @@ class Statements(Calls):
 
     def _import(self, frame: Frame, node: cst.Import | cst.ImportFrom) -> None:
         for name, binding in self.imports_of(node):
-            self.bind(frame, name, self.project.resolve_import(frame.module, binding))
+            self.bind(frame, name, frame.module.deferred(binding))
 
     def _global(self, frame: Frame, node: cst.Global) -> None:
         frame.globals |= {item.name.value for item in node.names}

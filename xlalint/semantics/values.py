@@ -13,6 +13,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
+    from xlalint.sources.outline import ImportOutline
+
     from .project import Class, Function, Module, Place
 
 
@@ -197,6 +199,15 @@ class OneOf:
     options: tuple[Value, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Deferred:
+    """What an import statement binds, until the name is read: most imports of a package lead to files that nobody
+    asks about. Only environments hold it; who reads one takes what is `settled`."""
+
+    module: Module
+    binding: ImportOutline
+
+
 Value: TypeAlias = (
     Static
     | Tensor
@@ -213,12 +224,18 @@ Value: TypeAlias = (
     | Instance
     | ModuleValue
     | Unknown
+    | Deferred
     | OneOf
 )
 
 UNKNOWN: Final = Unknown()
 STATIC: Final = Static()
 NONE: Final = Static(None)
+
+
+def settled(value: Value) -> Value:
+    """The value itself, that of an import looked up."""
+    return value.module.imported(value.binding) if isinstance(value, Deferred) else value
 
 
 def options(value: Value) -> Iterator[Value]:
