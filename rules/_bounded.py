@@ -9,7 +9,7 @@ from xlalint.facts.consumers import CONSUMERS, INDEXING, Consumer
 from xlalint.fixes.masked import brief
 from xlalint.rule import Draft, DraftNote, Effect
 from xlalint.semantics.events import ApiCall, Consume
-from xlalint.semantics.project import Place
+from xlalint.semantics.files import Place
 from xlalint.semantics.values import Dependence, Origin, Sequence, Slice, Static, Tensor, Value, options
 
 NAMED: Final = "a bounded dynamic shape, which the rules of XLA forbid and TensorFlow 2.21 compiles"

@@ -9,7 +9,7 @@ import libcst as cst
 
 from xlalint.rule import ApiCall, DraftNote
 from xlalint.semantics.events import Event
-from xlalint.semantics.project import Place
+from xlalint.semantics.files import Place
 
 GRADIENTS: Final = frozenset(
     (

@@ -41,7 +41,7 @@ import libcst as cst
 from xlalint.fixes import sketch
 from xlalint.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, origin_note
 from xlalint.semantics.events import BranchOn, Event
-from xlalint.semantics.project import Place
+from xlalint.semantics.files import Place
 from xlalint.semantics.values import Dependence, Origin, Tensor, as_tensor
 
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted

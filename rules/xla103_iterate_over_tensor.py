@@ -41,7 +41,7 @@ import libcst as cst
 from xlalint.fixes import sketch
 from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, origin_note
 from xlalint.semantics.events import Event, IterateOver
-from xlalint.semantics.project import Place
+from xlalint.semantics.files import Place
 from xlalint.semantics.values import Dependence, Tensor, as_tensor
 
 from ._control import REFUSED, of_a_tensor, unconverted

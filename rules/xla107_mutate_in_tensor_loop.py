@@ -44,7 +44,7 @@ import libcst as cst
 
 from xlalint.rule import Bad, Diverges, Draft, Effect, Fails, Good, Rule
 from xlalint.semantics.events import Event, MutateInLoop
-from xlalint.semantics.project import Place
+from xlalint.semantics.files import Place
 
 SHRINKING = frozenset(("pop", "popitem", "remove", "clear", "del"))
 # AutoGraph carries these where the statement itself is in the loop.

@@ -54,7 +54,7 @@ import libcst as cst
 from xlalint.fixes import masked
 from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule
 from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
-from xlalint.semantics.project import Place
+from xlalint.semantics.files import Place
 from xlalint.semantics.values import Tensor, Value, as_tensor
 
 from ._bounded import NAMED, BoundedShapes, made_by

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import libcst as cst
@@ -11,13 +12,13 @@ import pytest
 
 from tests.samples import HAZARD
 from xlalint.config import Settings
-from xlalint.dispatch import Dispatcher, severity_of
+from xlalint.dispatch import Dispatcher, gravest_of, severity_of
 from xlalint.engine import check
 from xlalint.findings import Effect, Finding, FindingContext, Note, Severity, Span, TrailStep
 from xlalint.rule import Draft, DraftNote, Rule
 from xlalint.semantics.events import ApiCall, AssertOn, BranchOn, Context, ContextKind, Event, Trail
 from xlalint.semantics.expressions import Expressions
-from xlalint.semantics.project import Place, Project, Unit
+from xlalint.semantics.files import File, Place, Unit
 from xlalint.semantics.values import UNKNOWN
 from xlalint.sources.discovery import PathPatterns
 from xlalint.sources.outline import Stretch
@@ -32,8 +33,7 @@ XLA, GRAPH, OPEN, HOST = (
 def place(tmp_path: Path) -> Place:
     """The whole first statement of a file of two."""
     source = Source(tmp_path / "a.py", "a.py", "first(1)\nsecond(2)\n", "")
-    [module] = Project([source]).modules
-    unit = Unit(module, Stretch(1, 2))
+    unit = Unit(File(source), Stretch(1, 2))
     return Place(unit, cst.ensure_type(unit.body[0], cst.SimpleStatementLine).body[0])
 
 
@@ -57,15 +57,19 @@ class Scripted(Rule):
         yield self.drafts.pop(0)
 
 
-def everything(path: str) -> bool:
-    return True
-
-
 def findings(rule: Rule, *events: Event) -> list[Finding]:
     dispatcher = Dispatcher([rule])
     for event in events:
         dispatcher.hear(event)
-    return list(dispatcher.findings(everything, {}))
+    return said(dispatcher)
+
+
+def said(
+    dispatcher: Dispatcher,
+    linted: Callable[[str], bool] = lambda path: True,
+    severities: Mapping[str, Severity] = MappingProxyType({}),
+) -> list[Finding]:
+    return list(gravest_of(dispatcher.candidates(linted, severities)))
 
 
 @pytest.mark.parametrize(
@@ -139,14 +143,14 @@ def test_rules_hear_only_what_they_listen_to(place: Place) -> None:
     assert dispatcher.wanted_apis == {"tf.unique"}
     for event in (call("tf.unique", place), call("tf.where", other(place)), asserted(other(place))):
         dispatcher.hear(event)
-    assert [finding.message for finding in dispatcher.findings(everything, {})] == ["ApiCalltf.unique"]
+    assert [finding.message for finding in said(dispatcher)] == ["ApiCalltf.unique"]
 
 
 def test_only_linted_files_are_reported_and_severities_can_be_set(place: Place) -> None:
     dispatcher = Dispatcher([Scripted(Draft("message", Effect.FAILS))])
     dispatcher.hear(asserted(place))
-    assert list(dispatcher.findings(lambda path: path != "a.py", {})) == []
-    [finding] = dispatcher.findings(everything, {"XLA105": Severity.INFO})
+    assert said(dispatcher, linted=lambda path: path != "a.py") == []
+    [finding] = said(dispatcher, severities={"XLA105": Severity.INFO})
     assert finding.severity is Severity.INFO
 
 

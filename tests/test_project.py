@@ -10,7 +10,8 @@ from unicodedata import normalize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlalint.semantics.project import Class, Function, Module, Project, Span4
+from xlalint.semantics.files import Files, Span4
+from xlalint.semantics.project import Class, Function, Module, Project
 from xlalint.sources.text import Source
 
 NAMES = st.sampled_from(["f", "step", "naïve", "größe", "変数", "𝑥", "ﬁt", "Ω2"])
@@ -56,7 +57,7 @@ def files(draw: st.DrawFn) -> str:
 
 
 def module_of(text: str) -> Module:
-    [module] = Project([Source(Path("/nowhere/a.py"), "a.py", text, "digest")]).modules
+    [module] = Project(Files([Source(Path("/nowhere/a.py"), "a.py", text, "digest")])).modules
     return module
 
 

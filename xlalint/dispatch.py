@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from .findings import Effect, Finding, FindingContext, Note, Severity, Span, TrailStep
 from .rule import Draft, Rule, all_rules
 from .semantics.events import ApiCall, ContextKind, Event, Trail
-from .semantics.project import Place
+from .semantics.files import Place
 
 # From the least grave to the gravest.
 _GRAVITY: Final = {
@@ -40,6 +40,14 @@ class _Heard:
     @property
     def gravity(self) -> tuple[Severity, int]:
         return self.severity, _GRAVITY[self.draft.effect]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What one rule says of one place, as plain data that processes can hand to each other."""
+
+    gravity: tuple[Severity, int]
+    finding: Finding
 
 
 class Dispatcher:
@@ -77,24 +85,38 @@ class Dispatcher:
             for draft in rule.check(event):
                 self._heard.setdefault((rule, draft.place or event.place), []).append(_Heard(draft, event))
 
-    def findings(self, linted: Callable[[str], bool], severities: Mapping[str, Severity]) -> Iterator[Finding]:
-        """One finding for each place in the files that are `linted`; `severities` overrule by code.
-
-        Where several rules flag one place, the gravest says why it must change; the others follow from the same code.
-        """
-        gravest: dict[Place, tuple[Severity, int]] = {}
-        for (_, place), heard in self._heard.items():
-            gravest[place] = max(gravest.get(place, (Severity.INFO, 0)), *(one.gravity for one in heard))
-        told = set[Place]()
+    def candidates(self, linted: Callable[[str], bool], severities: Mapping[str, Severity]) -> Iterator[Candidate]:
+        """What each rule says of each place in the files that are `linted`; `severities` overrule by code."""
         for (rule, place), heard in self._heard.items():
-            if place in told or max(one.gravity for one in heard) < gravest[place] or not linted(place.path):
-                continue
-            told.add(place)
-            yield _finding(rule, place, heard, severities.get(rule.code))
+            if linted(place.path):
+                gravest = max(heard, key=lambda one: one.gravity)
+                yield Candidate(gravest.gravity, _finding(rule, place, heard, gravest, severities.get(rule.code)))
 
 
-def _finding(rule: Rule, place: Place, heard: list[_Heard], severity: Severity | None) -> Finding:
-    gravest = max(heard, key=lambda one: one.gravity)
+def gravest_of(candidates: Iterable[Candidate]) -> Iterator[Finding]:
+    """One finding for each place, whoever found what: where several rules flag it, the gravest says why it must
+    change, and the others follow from the same code."""
+    by_rule: dict[tuple[str, Span, str], list[Candidate]] = {}
+    for candidate in candidates:
+        finding = candidate.finding
+        by_rule.setdefault((finding.path, finding.span, finding.code), []).append(candidate)
+    by_place: dict[tuple[str, Span], list[Candidate]] = {}
+    for (path, span, _), found in sorted(by_rule.items()):
+        by_place.setdefault((path, span), []).append(_joined(found))
+    for at_place in by_place.values():
+        yield max(at_place, key=lambda candidate: candidate.gravity).finding
+
+
+def _joined(found: list[Candidate]) -> Candidate:
+    """What one rule says of one place: the gravest, by the shortest way there, with the notes of all."""
+    found.sort(key=lambda candidate: candidate.finding.trail_key)
+    best = max(found, key=lambda candidate: candidate.gravity)
+    notes = dict.fromkeys((*best.finding.notes, *(note for other in found for note in other.finding.notes)))
+    help = best.finding.help or next((other.finding.help for other in found if other.finding.help), None)
+    return Candidate(best.gravity, replace(best.finding, notes=tuple(notes), help=help))
+
+
+def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Heard, severity: Severity | None) -> Finding:
     draft, context = gravest.draft, gravest.event.context
     notes = {
         (note.place, note.text): None for one in heard for note in one.draft.notes if note.place != place

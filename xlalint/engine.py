@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .cache import Cache, Entry, key_of
 from .codes import INVALID_SUPPRESSION, SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, rule_names
@@ -28,6 +31,10 @@ from .sources.text import (
     source_of,
 )
 
+if TYPE_CHECKING:
+    from .dispatch import Candidate
+    from .semantics.files import InternalTrouble, SyntaxTrouble
+
 _START: Final = Span(1, 1, 1, 2)
 
 
@@ -37,6 +44,16 @@ class Stdin:
 
     path: Path
     data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """What one part of the analysis has to say."""
+
+    candidates: list[Candidate]
+    failures: list[InternalTrouble]
+    trouble: list[SyntaxTrouble]
+    imported: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -135,34 +152,57 @@ def _analyse(inputs: _Input, settings: Settings) -> Entry:
     found: list[Finding] = []
     imported: dict[str, str] = {}
     if inputs.analysed:
-        with _collector_off(), recorded_reads() as imported:
-            found = _run_rules(inputs, settings)
+        with _collector_off():
+            found, imported = _run_rules(inputs, settings)
     found = _selected(found, inputs, settings)
     found = list(_after_comments(found, inputs, settings))
     return Entry(tuple(sorted(found, key=lambda finding: finding.sort_key)), imported)
 
 
-def _run_rules(inputs: _Input, settings: Settings) -> list[Finding]:
-    """What the rules and the parser find."""
-    from .dispatch import Dispatcher
-    from .semantics.analysis import Options, analyse
+def _run_rules(inputs: _Input, settings: Settings) -> tuple[list[Finding], dict[str, str]]:
+    """What the rules and the parser find, and the digests of the files that were imported for it."""
+    from .dispatch import Dispatcher, gravest_of
+    from .processes import ProcessLostError, run_parts
+    from .semantics.analysis import Options, analyse, deep_recursion
+    from .semantics.files import Files
+    from .semantics.parts import Part, shares
 
-    dispatcher = Dispatcher.of_codes(settings.codes)
-    options = Options(keras=settings.keras, include_host=settings.include_host)
-    outcome = analyse(inputs.analysed, options, dispatcher.hear, dispatcher.wanted_apis)
     shown = {str(file.path): file.display for file in inputs.files}
     linted = shown.keys() | shown.values()
-    found = [_shown(finding, shown) for finding in dispatcher.findings(linted.__contains__, settings.severities)]
-    inputs.problems += [
-        Problem(shown.get(failure.path, failure.path), failure.message, failure.detail) for failure in outcome.failures
-    ]
-    for trouble in outcome.trouble:
+    files = Files(inputs.analysed)
+    options = Options(keras=settings.keras, include_host=settings.include_host)
+
+    def part(share: range | None) -> Part[_Share]:
+        dispatcher = Dispatcher.of_codes(settings.codes)
+        project = yield from analyse(files, share, options, dispatcher.hear, dispatcher.wanted_apis)
+        candidates = list(dispatcher.candidates(linted.__contains__, settings.severities))
+        failures, trouble = files.failures + project.failures, files.trouble + project.trouble
+        return _Share(candidates, failures, trouble, imported)
+
+    ranges = shares(files.checked)
+    parts = [partial(part, share if len(ranges) > 1 else None) for share in ranges] or [partial(part, None)]
+    with deep_recursion(), recorded_reads() as imported:
+        try:
+            told = run_parts(parts, settings.jobs or _processors())
+        except ProcessLostError as error:
+            message = "a process of the analysis ended early; everything was analysed again in one"
+            inputs.problems.append(Problem(None, message, f"{error}\n"))
+            told = run_parts(parts, 1)
+    found = [_shown(finding, shown) for finding in gravest_of(chain.from_iterable(one.candidates for one in told))]
+    for failure in dict.fromkeys(chain.from_iterable(one.failures for one in told)):
+        inputs.problems.append(Problem(shown.get(failure.path, failure.path), failure.message, failure.detail))
+    for trouble in dict.fromkeys(chain.from_iterable(one.trouble for one in told)):
         if trouble.path in linted:
             span = Span(trouble.line, trouble.column, trouble.line, trouble.column + 1)
             severity = settings.severities.get(SYNTAX_ERROR, Severity.ERROR)
             path = shown.get(trouble.path, trouble.path)
             found.append(_own(SYNTAX_ERROR, path, span, trouble.message, severity))
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(found)), dict(ChainMap(*(one.imported for one in told)))
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _shown(finding: Finding, shown: dict[str, str]) -> Finding:

@@ -47,7 +47,7 @@ class Note:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class TrailStep:
     """One frame between the compiled entry point and the flagged line: where `name` is entered or called."""
 
@@ -103,6 +103,12 @@ class Finding:
     @property
     def sort_key(self) -> tuple[str, int, Span, str]:
         return (self.path, self.cell or 0, self.span, self.code)
+
+    @property
+    def trail_key(self) -> tuple[int, tuple[TrailStep, ...]]:
+        """Orders ways to one place: the shortest first, then by where they begin."""
+        trail = self.context.trail if self.context else ()
+        return (len(trail), trail)
 
 
 @dataclass(frozen=True, slots=True)

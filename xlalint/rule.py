@@ -17,7 +17,7 @@ from typing import ClassVar, TypeAlias
 
 from .findings import Effect
 from .semantics.events import ApiCall, Context, Event
-from .semantics.project import Place
+from .semantics.files import Place
 from .semantics.values import Origin
 
 # -- what XLA is claimed to do with an example; each claim is run on the compiler by the tests ------------------------

@@ -11,7 +11,7 @@ from typing import Final
 
 import libcst as cst
 
-from ..semantics.project import Place
+from ..semantics.files import Place
 from .sketch import code_of
 
 _LONGEST: Final = 60

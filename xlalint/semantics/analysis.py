@@ -7,20 +7,23 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import PurePath
-from typing import Final
+from typing import Final, TypeAlias
 
-from ..sources.text import Source
 from . import api
 from .attributes import method_value
 from .core import Entry, Options
 from .events import Context, ContextKind, Event, Trail
+from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary
 from .interpreter import Interpreter
-from .project import Class, Function, InternalTrouble, Module, Project
+from .parts import Part
+from .project import Class, Function, Module, Project
 from .values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Tensor, Value
 
+_Key: TypeAlias = tuple[str, int, str]
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _KINDS: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule", "regularizer", "constraint")
 _HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
@@ -32,22 +35,30 @@ _RECURSION_LIMIT: Final = 20_000
 
 
 def analyse(
-    sources: Sequence[Source],
+    files: Files,
+    share: range | None,
     options: Options,
     emit: Callable[[Event], None],
     wanted_apis: frozenset[str],
-) -> Project:
-    """Execute all sources abstractly, hand each event that counts to `emit`; returns the project and its troubles."""
+) -> Part[Project]:
+    """Execute a share of the files abstractly, and hand each event that counts to `emit`. `share`: the positions of
+    the files, None for all, where this is the only part. Returns the project with the troubles that were met."""
+    project = Project(files)
+    analysis = _Analysis(project, share, options, wanted_apis)
+    yield from analysis.run()
+    for event in analysis.events():
+        with _noted(project, event.place.path, event.place.unit.first_line, "applying the rules"):
+            emit(event)
+    return project
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """What an analysis needs around it: abstract execution nests as deep as the program does."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:
-        project = Project(list(sources))
-        analysis = _Analysis(project, options, wanted_apis)
-        analysis.run()
-        for event in analysis.events():
-            with _noted(project, event.place.path, event.place.unit.first_line, "applying the rules"):
-                emit(event)
-        return project
+        yield
     finally:
         sys.setrecursionlimit(limit)
 
@@ -64,20 +75,25 @@ def _noted(project: Project, path: str, line: int, doing: str) -> Iterator[None]
 class _Analysis:
     """The order of work: what is compiled for certain, then module code, then what nobody was seen to call."""
 
-    def __init__(self, project: Project, options: Options, wanted_apis: frozenset[str]) -> None:
+    def __init__(self, project: Project, share: range | None, options: Options, wanted_apis: frozenset[str]) -> None:
         self.project = project
+        self.alone = share is None
+        self.modules = project.modules if share is None else [project.modules[position] for position in share]
         self.options = options
         self.machine = Interpreter(project, options, wanted_apis)
         self.roots: list[Summary] = []
-        self.open_roots: list[Summary] = []
+        self.open_roots: list[tuple[int, Summary]] = []  # each with its place in the order of all parts' roots
         self._reached: set[object] = set()  # identities of functions
+        self._reached_elsewhere: set[_Key] = set()  # by other parts
         self._walked: set[Summary] = set()
+        self._opened: list[Summary] = []
         self._compiled: list[Entry] = []
         self._noted = [0, 0]
 
-    def run(self) -> None:
+    def run(self) -> Part[None]:
+        """Analyse everything; the events are there afterwards."""
         machine = self.machine
-        for module in self.project.modules:
+        for module in self.modules:
             for cls in list(module.classes):
                 with self._about(module, cls.name):
                     self._enter_keras(cls)
@@ -86,14 +102,18 @@ class _Analysis:
                     if machine.may_be_compiled(function):
                         machine.enter_compiled(machine.decorated(machine.as_called(function)))
         self._drain()
-        for module in self.project.modules:
-            if module.concerns_tensorflow(None) or module.may_be_fragment:
+        for module in self.modules:
+            if module.file.concerns_tensorflow(None) or module.file.may_be_fragment:
                 with self._about(module, module.name):
                     machine.execute_module(module)
         self._drain()
+        yield from self._learn_reached()
         self._enter_tests()
-        self._run_unreached()
-        self._run_inputs()
+        yield from self._learn_reached()
+        self._run_unreached((yield from self._named()))
+        called = self.machine.called
+        self._run_inputs(_union((yield self._keys(called))))
+        yield from self._find_opened()
 
     def _about(self, module: Module, name: str, function: Function | None = None) -> AbstractContextManager[None]:
         """What is done about a definition; no exception leaves it."""
@@ -137,6 +157,14 @@ class _Analysis:
                 self._reached.add(summary.function.identity)
             pending.extend(callee for _, callee in summary.calls)
 
+    def _is_reached(self, function: Function) -> bool:
+        return function.identity in self._reached or _is_among(function, self._reached_elsewhere)
+
+    def _learn_reached(self) -> Part[None]:
+        """Exchange which functions are reached."""
+        mine = self._keys(summary.function for summary in self._walked if summary.function is not None)
+        self._reached_elsewhere = _union((yield mine))
+
     # -- entry points -------------------------------------------------------------------------------------------------
 
     def _enter_keras(self, cls: Class) -> None:
@@ -162,7 +190,7 @@ class _Analysis:
 
     def _enter_tests(self) -> None:
         """Tests are host code, and so is what only they call."""
-        for module in self.project.modules:
+        for module in self.modules:
             in_tests = bool(_TESTS.search(PurePath(module.source.display).as_posix()))
             for function in module.all_functions():
                 if not function.uses_tensorflow:
@@ -170,43 +198,63 @@ class _Analysis:
                 owner = function.owner
                 is_case = owner is not None and any(base.endswith(_TEST_CASES) for base in owner.external_bases)
                 is_callback = owner is not None and owner.is_keras("callback")
-                if (in_tests or is_case or is_callback) and function not in self._reached:
+                if (in_tests or is_case or is_callback) and not self._is_reached(function):
                     self.machine.enter(self.machine.as_called(function), _HOST, Arguments(unknown=True), "test")
         self._drain()
 
     # -- what nobody calls --------------------------------------------------------------------------------------------
 
-    def _run_unreached(self) -> None:
+    def _run_unreached(self, named: Counter[str]) -> None:
         """Functions without a caller, those first that nobody even names; then functions made inside others."""
-        named = Counter[str]()
-        for module in self.project.modules:
-            named.update(set(_WORD.findall(module.source.text)))
-            named.update(_named_twice(module))
-        candidates = [function for module in self.project.modules for function in module.all_functions()]
+        candidates = self._candidates()
         candidates.sort(key=lambda function: named[function.name] > 1)
-        for function in candidates:
-            if function not in self._reached and not _is_eager_by_role(function) and function.uses_tensorflow:
+        mine = set(self.modules)
+        for position, function in enumerate(candidates):
+            if (
+                function.module in mine
+                and not self._is_reached(function)
+                and not _is_eager_by_role(function)
+                and function.uses_tensorflow
+            ):
                 with self._about(function.module, function.qualname, function):
-                    self._run_open(self.machine.decorated(self.machine.as_called(function)), _OPEN)
-        for value, context in self.machine.orphans:
-            if value.function.identity not in self._reached:
+                    self._run_open(self.machine.decorated(self.machine.as_called(function)), _OPEN, position)
+        for position, (value, context) in enumerate(self.machine.orphans, len(candidates)):
+            if not self._is_reached(value.function):
                 kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
-                self._run_open(value, context if kind is context.kind else _OPEN)
+                self._run_open(value, context if kind is context.kind else _OPEN, position)
 
-    def _run_open(self, value: FunctionValue, context: Context) -> None:
+    def _candidates(self) -> list[Function]:
+        return [function for module in self.project.modules for function in module.all_functions()]
+
+    def _named(self) -> Part[Counter[str]]:
+        """How often files name the functions of the project."""
+        names = {function.name for function in self._candidates()}
+        mine = Counter[str]()
+        for module in self.modules:
+            counts = Counter(_WORD.findall(module.source.text))
+            mine.update(names & counts.keys())
+            # What the file itself uses stands in it more than once.
+            mine.update(function.name for function in module.functions if counts[function.name] > 1)
+        return sum((yield mine), Counter[str]())
+
+    def _run_open(self, value: FunctionValue, context: Context, position: int) -> None:
         summary = None
         with self._about(value.function.module, value.function.qualname, value.function):
             summary = self.machine.analyse(None, value, Arguments(unknown=True), context)
         if summary is not None:
-            (self.open_roots if context.kind is ContextKind.OPEN else self.roots).append(summary)
+            if context.kind is ContextKind.OPEN:
+                self.open_roots.append((position, summary))
+            else:
+                self.roots.append(summary)
             self._note_reached([summary])
         self._drain()
 
-    def _run_inputs(self) -> None:
+    def _run_inputs(self, called_elsewhere: set[_Key]) -> None:
         """Compiled functions that the project does not call itself: what they are handed are tensors, unless they use
         it in another way."""
         for entry in self._compiled:
-            if entry.value.function not in self.machine.called:
+            function = entry.value.function
+            if function not in self.machine.called and not _is_among(function, called_elsewhere):
                 given = replace(entry.arguments, inputs=True)
                 summary = self.machine.analyse(None, entry.value, given, entry.context)
                 if summary is not None:
@@ -216,56 +264,66 @@ class _Analysis:
     # -- the outcome --------------------------------------------------------------------------------------------------
 
     def events(self) -> Iterator[Event]:
-        """The events of all analyses that count, each with its trail, in the order of entry points."""
-        _spread_host_only(self.open_roots)
-        called_by_open = self._called_from(self.open_roots)
-        # Who calls a function may come to light after it was taken for one that nobody calls.
-        called = _functions_below((*self.roots, *self.machine.host_roots, *self.machine.fragments.values()))
-        opened = [
-            root
-            for root in self.open_roots
-            if root.function is not None
-            and root.function.identity not in called
-            and not called_by_open.get(root.function, set()) - {root}
-        ]
+        """The events of all analyses that count, each with the shortest trail to it."""
+        _spread_host_only([root for _, root in self.open_roots])
         hosts = self.machine.host_roots if self.options.include_host else ()
-        seen: set[Summary] = set()
-        for root in (*self.roots, *self.machine.fragments.values(), *opened, *hosts):
-            yield from _events_below(root, seen)
+        roots = [*self.roots, *self.machine.fragments.values(), *self._opened, *hosts]
+        yield from _events_below(sorted(roots, key=_root_key))
 
-    @staticmethod
-    def _called_from(roots: Sequence[Summary]) -> dict[Function | None, set[Summary]]:
-        """For each function, the roots analysed before or after it that lead to it."""
-        callers: dict[Function | None, set[Summary]] = {}
-        own = {root.function: position for position, root in enumerate(roots)}
-        for position, root in enumerate(roots):
-            pending, seen = [root], {root}
-            while pending:
-                for _, callee in pending.pop().calls:
-                    if callee not in seen:
-                        seen.add(callee)
-                        pending.append(callee)
-                        # Two functions that call each other: the first keeps being the root.
-                        if own.get(callee.function, -1) > position or (
-                            callee.function in own and not _leads_to(roots[own[callee.function]], root.function)
-                        ):
-                            callers.setdefault(callee.function, set()).add(root)
-        return callers
+    def _find_opened(self) -> Part[None]:
+        """The roots that turned out to have no caller: who calls a function may come to light after it was taken for
+        one that nobody calls, in this part or another."""
+        called = _functions_below((*self.roots, *self.machine.host_roots, *self.machine.fragments.values()))
+        called_elsewhere = _union((yield self._keys(called.values())))
+        mine = []
+        for position, root in self.open_roots:
+            assert root.function is not None
+            below = _functions_below((root,))
+            mine.append(_OpenRoot(position, self._key(root.function), frozenset(map(self._key, below.values()))))
+        callers: dict[object, list[_OpenRoot]] = {}
+        for other in chain.from_iterable((yield mine)):
+            for key in other.below:
+                callers.setdefault(key, []).append(other)
+        for (_, root), own in zip(self.open_roots, mine, strict=True):
+            assert root.function is not None
+            if (
+                root.function.identity not in called
+                and not _is_among(root.function, called_elsewhere)
+                and not any(map(own.follows, callers[own.key]))
+            ):
+                self._opened.append(root)
+
+    def _key(self, function: Function) -> object:
+        """What tells a function from all others: across parts, if there are several."""
+        return function.identity if self.alone else function.key
+
+    def _keys(self, functions: Iterable[Function]) -> set[_Key]:
+        """Functions as the other parts know them."""
+        return set() if self.alone else {function.key for function in functions}
 
 
-def _leads_to(start: Summary, function: Function | None) -> bool:
-    pending, seen = [start], {start}
-    while pending:
-        for _, callee in pending.pop().calls:
-            if callee.function is function:
-                return True
-            if callee not in seen:
-                seen.add(callee)
-                pending.append(callee)
-    return False
+@dataclass(frozen=True, slots=True)
+class _OpenRoot:
+    """A function that nobody was seen to call, and the functions that it leads to, itself among them."""
+
+    position: int
+    key: object
+    below: frozenset[object]
+
+    def follows(self, other: _OpenRoot) -> bool:
+        """Whether `other` calls this one; of two that call each other, the first keeps being the root."""
+        return other.key != self.key and (self.position > other.position or other.key not in self.below)
 
 
-def _functions_below(roots: Iterable[Summary]) -> set[object]:
+def _union(told: Iterable[set[_Key]]) -> set[_Key]:
+    return set().union(*told)
+
+
+def _is_among(function: Function, keys: set[_Key]) -> bool:
+    return bool(keys) and function.key in keys
+
+
+def _functions_below(roots: Iterable[Summary]) -> dict[object, Function]:
     """The functions that these analyses lead to, by identity."""
     pending = list(roots)
     seen = set(pending)
@@ -274,7 +332,7 @@ def _functions_below(roots: Iterable[Summary]) -> set[object]:
             if callee not in seen:
                 seen.add(callee)
                 pending.append(callee)
-    return {summary.function.identity for summary in seen if summary.function is not None}
+    return {summary.function.identity: summary.function for summary in seen if summary.function is not None}
 
 
 def _spread_host_only(roots: Sequence[Summary]) -> None:
@@ -299,11 +357,24 @@ def _spread_host_only(roots: Sequence[Summary]) -> None:
                 eager.append(caller)
 
 
-def _events_below(root: Summary, seen: set[Summary]) -> Iterator[Event]:
-    """Breadth first, so that a trail is the shortest way from the entry point. Where nobody is seen to compile
+def _root_key(root: Summary) -> tuple[str, int, str]:
+    """An order of entry points that does not depend on who found them."""
+    match root:
+        case Summary(function=Function() as function):
+            return (function.module.source.display, function.unit.first_line, root.name)
+        case Summary(place=Place() as place):
+            return (place.path, 0, root.name)
+        case _:
+            return ("", 0, root.name)
+
+
+def _events_below(roots: Sequence[Summary]) -> Iterator[Event]:
+    """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
     anything, what only eager code can do ends the way."""
-    start = None if root.function is None else Trail(root.name, root.function.label)
-    pending: list[tuple[Summary, Trail | None]] = [(root, start)]
+    seen: set[Summary] = set()
+    pending: list[tuple[Summary, Trail | None]] = [
+        (root, None if root.function is None else Trail(root.name, root.function.label)) for root in roots
+    ]
     while pending:
         following: list[tuple[Summary, Trail | None]] = []
         for summary, trail in pending:
@@ -314,14 +385,6 @@ def _events_below(root: Summary, seen: set[Summary]) -> Iterator[Event]:
                 yield replace(event, trail=trail)
             following += [(callee, Trail(callee.name, place, trail)) for place, callee in summary.calls]
         pending = following
-
-
-def _named_twice(module: Module) -> Iterator[str]:
-    """Names of definitions that the file itself uses: they stand in it more than once."""
-    counts = Counter(_WORD.findall(module.source.text))
-    for function in module.functions:
-        if counts[function.name] > 1:
-            yield function.name
 
 
 def _is_eager_by_role(function: Function) -> bool:

@@ -29,7 +29,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from .project import Place
+    from .files import Place
 
 _SHAPE: Final = Sequence("tuple", None, STATIC)
 _MASK: Final = OneOf((NONE, Tensor(Dependence.VALUE, "bool")))

@@ -48,7 +48,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from .project import Place
+    from .files import Place
 
 # Objects that hold tensors and are given where a tensor is expected.
 TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))

@@ -14,11 +14,12 @@ from . import api
 from .attributes import Attributes, method_value
 from .builtin_calls import BUILTIN_CALLS, CONTAINER_METHODS
 from .events import ApiCall, Consume, Context, ContextKind, HostRead
+from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame
 from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, call_partial
 from .joins import join_all
 from .operators import COMPARED, arithmetic_tensor
-from .project import Class, Place, Unit
+from .project import Class
 from .values import (
     STATIC,
     UNKNOWN,

@@ -12,8 +12,9 @@ import libcst as cst
 
 from . import libraries
 from .events import Context, ContextKind, Event
+from .files import Place
 from .frames import Arguments, Compilation, Frame, Summary
-from .project import Class, Function, Module, Place, Project
+from .project import Class, Function, Module, Project
 from .values import (
     UNKNOWN,
     Api,

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import libcst as cst
 
-from .project import Place
+from .files import Place
 from .values import Dependence, Slice, Tensor, Value
 
 

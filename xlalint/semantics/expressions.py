@@ -11,6 +11,7 @@ import libcst as cst
 
 from . import api
 from .events import BranchOn, Consume, ContextKind, HostRead, IndexWith, TruthOf
+from .files import Place
 from .frames import Arguments, Frame
 from .iteration import Iteration
 from .joins import as_tuple, element_of, join, join_all, without_none
@@ -28,7 +29,7 @@ from .operators import (
     joined_structures,
     rank_of,
 )
-from .project import Function, Place
+from .project import Function
 from .values import (
     NONE,
     STATIC,

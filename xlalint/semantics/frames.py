@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from .events import Context, ContextKind, Event
-from .project import Class, Function, Module, Place, Unit
+from .files import Place, Unit
+from .project import Class, Function, Module
 from .values import UNKNOWN, Value
 
 

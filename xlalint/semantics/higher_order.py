@@ -10,9 +10,9 @@ import libcst as cst
 
 from . import api
 from .events import Context, ContextKind
+from .files import Place
 from .frames import Arguments, Compilation
 from .joins import element_of, join_all
-from .project import Place
 from .values import (
     NONE,
     UNKNOWN,

@@ -13,10 +13,11 @@ from .annotations import value_of_annotation
 from .attributes import method_value
 from .core import Options
 from .events import Context, ContextKind, JoinBranches
+from .files import Place, SyntaxTrouble, Unit
 from .frames import Arguments, Compilation, Frame, Summary
 from .higher_order import split_gradient
 from .joins import generalise, join, join_all, join_environments, pattern
-from .project import Class, Function, Module, Place, Project, SyntaxTrouble, Unit
+from .project import Class, Function, Module, Project
 from .statements import Statements
 from .values import (
     NONE,
@@ -426,7 +427,7 @@ class Interpreter(Statements):
 
     def _unit(self, module: Module, line: int, stretch: object) -> Unit | None:
         try:
-            return module.unit(stretch)  # type: ignore[arg-type]
+            return module.file.unit(stretch)  # type: ignore[arg-type]
         except cst.ParserSyntaxError as error:
             trouble = SyntaxTrouble(module.source.display, line, 1, f"libcst cannot read this: {error.message}")
             if trouble not in self.project.trouble:
@@ -510,7 +511,7 @@ class Interpreter(Statements):
         """The frame of a module's own names."""
         if module not in self.module_frames:
             summary = Summary(module.name, None, None, _HOST)
-            unit = Unit.empty(module)
+            unit = Unit.empty(module.file)
             self.module_frames[module] = Frame(unit, module, _HOST, summary, module.values, is_module=True)
         return self.module_frames[module]
 
@@ -548,7 +549,7 @@ class Interpreter(Statements):
         for _ in range(2):
             for name in known:
                 module.values.pop(name, None)
-            summary = Summary("<fragment>", Place(Unit.empty(module), Unit.empty(module).tree), None, context)
+            summary = Summary("<fragment>", Place(Unit.empty(module.file), Unit.empty(module.file).tree), None, context)
             frame = Frame(first.unit, module, context, summary, module.values, is_module=True, assumed=assumed)
             self._run_module(frame)
             learned = {
@@ -571,7 +572,7 @@ class Interpreter(Statements):
 
 def _is_plain(function: Function, arguments: Arguments) -> bool:
     """Whether a call on the host stays in plain Python: a file that names no TensorFlow, handed plain values."""
-    if function.module.uses_tensorflow or function.module.may_be_fragment or arguments.rest is not None:
+    if function.module.file.uses_tensorflow or function.module.file.may_be_fragment or arguments.rest is not None:
         return False
     given = (*arguments.positional, *arguments.keywords.values())
     return all(isinstance(value, Static | Unknown | Api) for value in given)

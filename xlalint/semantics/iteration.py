@@ -7,9 +7,9 @@ import libcst as cst
 from . import api
 from .core import Core
 from .events import IterateOver
+from .files import Place
 from .frames import Frame
 from .joins import as_tuple, element_of, join_all
-from .project import Place
 from .values import (
     NONE,
     STATIC,

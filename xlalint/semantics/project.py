@@ -3,136 +3,20 @@
 from __future__ import annotations
 
 import ast
-import os
-import re
-import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
-from ..sources.outline import ClassOutline, FunctionOutline, ImportOutline, Outline, OutlineError, Stretch, outline
-from ..sources.text import Source, UnreadableSource, read_source
+from ..sources.outline import ClassOutline, FunctionOutline, ImportOutline, Stretch
 from . import api
+from .files import File, Files, InternalTrouble, Place, SyntaxTrouble, Unit
 from .values import UNKNOWN, Api, ClassValue, Deferred, FunctionValue, ModuleValue, Static, Value, settled
 
 # Known by name and never read, even where their source lies beside the project.
 _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
-
-# An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`.
-_IMPORTS = re.compile(
-    r"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp)\b", re.MULTILINE
-)
-_MENTIONS = re.compile(r"\b(?:tf|keras)\.")
-
-Span4 = tuple[int, int, int, int]
-
-# Python's own idea of a line end; str.splitlines also breaks at form feeds and Unicode separators.
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
-# A form feed before an indentation, which Python passes over and libcst does not.
-_PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class SyntaxTrouble:
-    """A file or definition that cannot be read as Python; 1-based line and column."""
-
-    path: str
-    line: int
-    column: int
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class InternalTrouble:
-    """An exception of the analyser or of a rule about one place; `detail` is its traceback."""
-
-    path: str
-    message: str
-    detail: str
-
-    @classmethod
-    def of(cls, error: Exception, path: str, line: int, doing: str) -> InternalTrouble:
-        """The exception that is being handled, which came up while `doing` something with a line of `path`."""
-        message = f"line {line}: internal error while {doing}: {type(error).__name__}: {error}"
-        return cls(path, message, traceback.format_exc())
-
-
-class Unit:
-    """A stretch of a file as a libcst tree. An indented stretch, a method, hangs under an `if` not of the file."""
-
-    def __init__(self, module: Module, stretch: Stretch) -> None:
-        self.module = module
-        self.text = _PAGE_BREAK.sub("", "".join(module.lines[stretch.first - 1 : stretch.last]))
-        indented = self.text[:1] in (" ", "\t")
-        self.first_line = stretch.first
-        self._offset = stretch.first - 1 - indented
-        self.tree = cst.parse_module("if 1:\n" + self.text if indented else self.text)
-        if indented:
-            block = cst.ensure_type(self.tree.body[0], cst.If).body
-            self.body: tuple[cst.BaseStatement, ...] = tuple(block.body)  # type: ignore[arg-type]
-        else:
-            self.body = tuple(self.tree.body)
-
-    @classmethod
-    def empty(cls, module: Module) -> Unit:
-        """A unit without source, for what stands nowhere in particular."""
-        return cls(module, Stretch(1, 0))
-
-    @cached_property
-    def _positions(self) -> dict[cst.CSTNode, CodeRange]:
-        wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
-        return dict(wrapper.resolve(PositionProvider))
-
-    def span(self, node: cst.CSTNode) -> Span4:
-        """(line, column, end line, end column), 1-based, in code points, the end exclusive."""
-        where = self._positions[node]
-        return (
-            where.start.line + self._offset,
-            where.start.column + 1,
-            where.end.line + self._offset,
-            where.end.column + 1,
-        )
-
-    def code(self, node: cst.CSTNode) -> str:
-        return self.tree.code_for_node(node).strip()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Place:
-    """A node of a file's source. Two places are equal when they are the same node."""
-
-    unit: Unit
-    node: cst.CSTNode
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Place) and self.node is other.node
-
-    def __hash__(self) -> int:
-        return id(self.node)
-
-    @property
-    def path(self) -> str:
-        return self.unit.module.source.display
-
-    @property
-    def code(self) -> str:
-        return self.unit.code(self.node)
-
-    @property
-    def span(self) -> Span4:
-        return self.unit.span(self.node)
-
-    @property
-    def line(self) -> int:
-        return self.span[0]
-
-    def at(self, node: cst.CSTNode) -> Place:
-        return Place(self.unit, node)
 
 
 @dataclass(slots=True, eq=False)
@@ -147,16 +31,25 @@ class Function:
     stretch: Stretch | None = None
     _unit: Unit | None = None
     _node: cst.FunctionDef | cst.Lambda | None = None
+    _key: tuple[str, int, str] | None = None
 
     @property
     def identity(self) -> object:
         """What two analyses of one definition share: a function made inside another is made anew by each of them."""
         return self if self.stretch is not None else self._node
 
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """The identity as plain data. Functions made inside one definition are told apart by their text."""
+        if self._key is None:
+            first, text = (self.stretch.first, self.qualname) if self.stretch else (self.unit.first_line, self.text)
+            self._key = (self.module.source.display, first, text)
+        return self._key
+
     def load(self) -> None:
         """Parse the definition's stretch into a tree."""
         assert self.stretch is not None
-        self._unit = self.module.unit(self.stretch)
+        self._unit = self.module.file.unit(self.stretch)
         self._node = _definition_in(self._unit)
 
     @property
@@ -182,12 +75,12 @@ class Function:
         """The source of the definition."""
         if self.stretch is None:
             return self.unit.code(self.node)
-        return "".join(self.module.lines[self.stretch.first - 1 : self.stretch.last])
+        return "".join(self.module.file.lines[self.stretch.first - 1 : self.stretch.last])
 
     @property
     def uses_tensorflow(self) -> bool:
         """Whether TensorFlow can be named in the function."""
-        return self.module.concerns_tensorflow(self.stretch)
+        return self.module.file.concerns_tensorflow(self.stretch)
 
     @property
     def label(self) -> Place:
@@ -265,17 +158,18 @@ def _ancestors(base: Value) -> tuple[Class | str, ...]:
 class Module:
     """A file of the project: its outline, and what its top-level code binds once it has been executed."""
 
-    def __init__(self, project: Project, source: Source, name: str) -> None:
+    def __init__(self, project: Project, file: File, name: str) -> None:
         self.project = project
-        self.source = source
+        self.file = file
+        self.source = file.source
+        self.path = file.source.path
+        self.outline = file.outline
         self.name = name
-        self.outline: Outline = outline(source.text)
         self.values: dict[str, Value] = {}  # bound by executing top-level code
         self.executed = False
         self._resolved: dict[str, Value | None] = {}
         self._deferred: dict[ImportOutline, Deferred] = {}
         self._imported: dict[ImportOutline, Value] = {}
-        self._units: dict[Stretch, Unit] = {}
         self.classes: list[Class] = []
         self.functions: list[Function] = []
         self._definitions: dict[int, Function | Class] = {}
@@ -288,55 +182,6 @@ class Module:
                         self.functions.append(made)
                     case ClassOutline():
                         self._definitions[id(binding)] = self._class(binding, "")
-
-    @cached_property
-    def lines(self) -> list[str]:
-        return _LINE.findall(self.source.text)
-
-    @property
-    def path(self) -> Path:
-        return self.source.path
-
-    @cached_property
-    def uses_tensorflow(self) -> bool:
-        """Whether an import anywhere in the file brings TensorFlow or Keras."""
-        return _IMPORTS.search(self.source.text) is not None
-
-    @cached_property
-    def may_be_fragment(self) -> bool:
-        """Whether the file may be a piece of documentation: it has TensorFlow's customary names and no imports."""
-        return (
-            bool(self.outline.code)
-            and not self.uses_tensorflow
-            and (_MENTIONS.search(self.source.text) is not None or not self._imports_anything)
-            and not self.outline.bindings.keys() & {"tf", "keras"}
-        )
-
-    @property
-    def _imports_anything(self) -> bool:
-        return bool(self.outline.stars) or any(
-            isinstance(binding, ImportOutline) for bindings in self.outline.bindings.values() for binding in bindings
-        )
-
-    @cached_property
-    def _imports_at_top(self) -> bool:
-        return re.search(_IMPORTS.pattern.replace("^[ \\t]*", "^"), self.source.text, re.MULTILINE) is not None or any(
-            line[:1] in " \t" and _IMPORTS.match(line)
-            for stretch in self.outline.blocks
-            for line in self.lines[stretch.first - 1 : stretch.last]
-        )
-
-    def concerns_tensorflow(self, stretch: Stretch | None) -> bool:
-        """Whether the code of a stretch can name TensorFlow: by an import of the module's, or by one of its own."""
-        if self._imports_at_top or stretch is None:
-            return self._imports_at_top
-        return _IMPORTS.search("".join(self.lines[stretch.first - 1 : stretch.last])) is not None
-
-    def unit(self, stretch: Stretch) -> Unit:
-        """The tree of a stretch, parsed once. Raises cst.ParserSyntaxError where libcst cannot read it."""
-        if stretch not in self._units:
-            self._units[stretch] = Unit(self, stretch)
-        return self._units[stretch]
 
     def _function(self, shape: FunctionOutline, owner: Class | None) -> Function:
         qualname = f"{owner.qualname}.{shape.name}" if owner else shape.name
@@ -434,70 +279,37 @@ def _definition_in(unit: Unit) -> cst.FunctionDef:
 
 
 class Project:
-    """All modules. A module that is only imported is read when a name of it is first needed."""
+    """All modules. A module that is only imported is made when a name of it is first needed."""
 
-    def __init__(self, sources: list[Source]) -> None:
+    def __init__(self, files: Files) -> None:
+        self.files = files
         self.trouble: list[SyntaxTrouble] = []
         self.failures: list[InternalTrouble] = []
         self.execute: Callable[[Module], None] = lambda module: None  # set by the interpreter
-        self._by_path: dict[Path, Module | None] = {}
+        self._by_path: dict[Path, Module] = {}
         self._roots: list[Path] = []
-        self._listings: dict[Path, frozenset[str]] = {}
-        self._files: dict[tuple[Path, str], Path | None] = {}
-        self.modules: list[Module] = []
-        for source in sources:
-            module = self._add(source)
-            if module is not None:
-                self.modules.append(module)
+        self.modules = [self._add(file) for file in files.checked]
 
-    def _add(self, source: Source) -> Module | None:
-        name, root = _module_name(source.path)
+    def _add(self, file: File) -> Module:
+        name, root = _module_name(file.source.path)
         if root not in self._roots:
             self._roots.append(root)
-        module: Module | None = None
-        try:
-            module = Module(self, source, name)
-        except OutlineError as error:
-            self.trouble.append(SyntaxTrouble(source.display, error.line, error.column, error.message))
-        except Exception as error:
-            self.failures.append(InternalTrouble.of(error, source.display, 1, "reading the file"))
-        self._by_path[source.path] = module
+        module = self._by_path[file.source.path] = Module(self, file, name)
         return module
-
-    def _load(self, path: Path) -> Module | None:
-        """The module in a file that nobody asked to check."""
-        if path not in self._by_path:
-            try:
-                source = read_source(path, str(path), linted=False)
-            except UnreadableSource:
-                self._by_path[path] = None  # not ours to report: resolution simply ends here
-            else:
-                return self._add(source)
-        return self._by_path[path]
 
     def find(self, name: str, near: Module) -> Module | None:
         """The project's module with the dotted `name`: beside the importing file, or under a known root."""
         for root in dict.fromkeys([near.path.parent, *self._roots]):
-            file = self._file(root, name)
-            if file is not None:
-                return self._load(file)
+            path = self.files.find(root, name)
+            if path is not None:
+                return self._module_at(path)
         return None
 
-    def _file(self, root: Path, name: str) -> Path | None:
-        """The file of the module with the dotted `name` under a root. Most names are those of other packages, which
-        the listing of the root already tells."""
-        if root not in self._listings:
-            self._listings[root] = frozenset(os.listdir(root)) if root.is_dir() else frozenset()
-        first = name.partition(".")[0]
-        if first not in self._listings[root] and f"{first}.py" not in self._listings[root]:
-            return None
-        if (root, name) not in self._files:
-            relative = Path(*name.split("."))
-            candidates = (root / relative.with_suffix(".py"), root / relative / "__init__.py")
-            self._files[root, name] = next(
-                (path for path in candidates if path in self._by_path or path.is_file()), None
-            )
-        return self._files[root, name]
+    def _module_at(self, path: Path) -> Module | None:
+        if path in self._by_path:
+            return self._by_path[path]
+        file = self.files.load(path)
+        return self._add(file) if file is not None else None
 
     def resolve_import(self, module: Module, binding: ImportOutline) -> Value:
         """The value that an import binds: of the project if it has the file, else a library's canonical name."""

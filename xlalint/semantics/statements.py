@@ -10,10 +10,11 @@ import libcst as cst
 
 from .calls import Calls
 from .events import AssertOn, BranchOn, IterateOver, JoinBranches, LeaveLoop, LoopWhile, MutateInLoop
+from .files import InternalTrouble, Place
 from .frames import Frame
 from .joins import as_tuple, element_of, join, join_all, join_environments
 from .narrowing import narrow, truth
-from .project import Class, Function, InternalTrouble, Place
+from .project import Class, Function
 from .values import (
     NONE,
     STATIC,

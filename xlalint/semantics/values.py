@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 if TYPE_CHECKING:
     from xlalint.sources.outline import ImportOutline
 
-    from .project import Class, Function, Module, Place
+    from .files import Place
+    from .project import Class, Function, Module
 
 
 class Dependence(IntEnum):

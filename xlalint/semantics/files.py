@@ -1,0 +1,236 @@
+"""Files as the analyser reads them: the outline of each at once, the trees of its definitions when they are asked for.
+
+Nothing here knows what a name means, so that several analyses of one project share it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from ..sources.outline import ImportOutline, Outline, OutlineError, Stretch, outline
+from ..sources.text import Source, UnreadableSource, read_source
+
+# An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`.
+_IMPORTS = re.compile(
+    r"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp)\b", re.MULTILINE
+)
+_MENTIONS = re.compile(r"\b(?:tf|keras)\.")
+
+Span4 = tuple[int, int, int, int]
+
+# Python's own idea of a line end; str.splitlines also breaks at form feeds and Unicode separators.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+# A form feed before an indentation, which Python passes over and libcst does not.
+_PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxTrouble:
+    """A file or definition that cannot be read as Python; 1-based line and column."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class InternalTrouble:
+    """An exception of the analyser or of a rule about one place; `detail` is its traceback."""
+
+    path: str
+    message: str
+    detail: str
+
+    @classmethod
+    def of(cls, error: Exception, path: str, line: int, doing: str) -> InternalTrouble:
+        """The exception that is being handled, which came up while `doing` something with a line of `path`."""
+        message = f"line {line}: internal error while {doing}: {type(error).__name__}: {error}"
+        return cls(path, message, traceback.format_exc())
+
+
+class Unit:
+    """A stretch of a file as a libcst tree. An indented stretch, a method, hangs under an `if` not of the file."""
+
+    def __init__(self, file: File, stretch: Stretch) -> None:
+        self.file = file
+        self.text = _PAGE_BREAK.sub("", "".join(file.lines[stretch.first - 1 : stretch.last]))
+        indented = self.text[:1] in (" ", "\t")
+        self.first_line = stretch.first
+        self._offset = stretch.first - 1 - indented
+        self.tree = cst.parse_module("if 1:\n" + self.text if indented else self.text)
+        if indented:
+            block = cst.ensure_type(self.tree.body[0], cst.If).body
+            self.body: tuple[cst.BaseStatement, ...] = tuple(block.body)  # type: ignore[arg-type]
+        else:
+            self.body = tuple(self.tree.body)
+
+    @classmethod
+    def empty(cls, file: File) -> Unit:
+        """A unit without source, for what stands nowhere in particular."""
+        return cls(file, Stretch(1, 0))
+
+    @cached_property
+    def _positions(self) -> dict[cst.CSTNode, CodeRange]:
+        wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
+        return dict(wrapper.resolve(PositionProvider))
+
+    def span(self, node: cst.CSTNode) -> Span4:
+        """(line, column, end line, end column), 1-based, in code points, the end exclusive."""
+        where = self._positions[node]
+        return (
+            where.start.line + self._offset,
+            where.start.column + 1,
+            where.end.line + self._offset,
+            where.end.column + 1,
+        )
+
+    def code(self, node: cst.CSTNode) -> str:
+        return self.tree.code_for_node(node).strip()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A node of a file's source. Two places are equal when they are the same node."""
+
+    unit: Unit
+    node: cst.CSTNode
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self.node is other.node
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
+    @property
+    def path(self) -> str:
+        return self.unit.file.source.display
+
+    @property
+    def code(self) -> str:
+        return self.unit.code(self.node)
+
+    @property
+    def span(self) -> Span4:
+        return self.unit.span(self.node)
+
+    @property
+    def line(self) -> int:
+        return self.span[0]
+
+    def at(self, node: cst.CSTNode) -> Place:
+        return Place(self.unit, node)
+
+
+class File:
+    """A file: its outline, and the trees of the stretches that were asked for."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.outline: Outline = outline(source.text)
+        self._units: dict[Stretch, Unit] = {}
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return _LINE.findall(self.source.text)
+
+    @cached_property
+    def uses_tensorflow(self) -> bool:
+        """Whether an import anywhere in the file brings TensorFlow or Keras."""
+        return _IMPORTS.search(self.source.text) is not None
+
+    @cached_property
+    def may_be_fragment(self) -> bool:
+        """Whether the file may be a piece of documentation: it has TensorFlow's customary names and no imports."""
+        return (
+            bool(self.outline.code)
+            and not self.uses_tensorflow
+            and (_MENTIONS.search(self.source.text) is not None or not self._imports_anything)
+            and not self.outline.bindings.keys() & {"tf", "keras"}
+        )
+
+    @property
+    def _imports_anything(self) -> bool:
+        return bool(self.outline.stars) or any(
+            isinstance(binding, ImportOutline) for bindings in self.outline.bindings.values() for binding in bindings
+        )
+
+    @cached_property
+    def _imports_at_top(self) -> bool:
+        return re.search(_IMPORTS.pattern.replace("^[ \\t]*", "^"), self.source.text, re.MULTILINE) is not None or any(
+            line[:1] in " \t" and _IMPORTS.match(line)
+            for stretch in self.outline.blocks
+            for line in self.lines[stretch.first - 1 : stretch.last]
+        )
+
+    def concerns_tensorflow(self, stretch: Stretch | None) -> bool:
+        """Whether the code of a stretch can name TensorFlow: by an import of the module's, or by one of its own."""
+        if self._imports_at_top or stretch is None:
+            return self._imports_at_top
+        return _IMPORTS.search("".join(self.lines[stretch.first - 1 : stretch.last])) is not None
+
+    def unit(self, stretch: Stretch) -> Unit:
+        """The tree of a stretch, parsed once. Raises cst.ParserSyntaxError where libcst cannot read it."""
+        if stretch not in self._units:
+            self._units[stretch] = Unit(self, stretch)
+        return self._units[stretch]
+
+
+class Files:
+    """The files of a run: those to check, and those that they turn out to import."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.trouble: list[SyntaxTrouble] = []
+        self.failures: list[InternalTrouble] = []
+        self._by_path: dict[Path, File | None] = {}
+        self._listings: dict[Path, frozenset[str]] = {}
+        self._found: dict[tuple[Path, str], Path | None] = {}
+        self.checked = [file for file in map(self._read, sources) if file is not None]
+
+    def _read(self, source: Source) -> File | None:
+        file: File | None = None
+        try:
+            file = File(source)
+        except OutlineError as error:
+            self.trouble.append(SyntaxTrouble(source.display, error.line, error.column, error.message))
+        except Exception as error:
+            self.failures.append(InternalTrouble.of(error, source.display, 1, "reading the file"))
+        self._by_path[source.path] = file
+        return file
+
+    def load(self, path: Path) -> File | None:
+        """The file at a path, whether or not somebody asked to check it; None if it cannot be read."""
+        if path not in self._by_path:
+            try:
+                source = read_source(path, str(path), linted=False)
+            except UnreadableSource:
+                self._by_path[path] = None  # not ours to report: resolution simply ends here
+            else:
+                return self._read(source)
+        return self._by_path[path]
+
+    def find(self, root: Path, name: str) -> Path | None:
+        """The file of the module with the dotted `name` under a root. Most names are those of other packages, which
+        the listing of the root already tells."""
+        if root not in self._listings:
+            self._listings[root] = frozenset(os.listdir(root)) if root.is_dir() else frozenset()
+        first = name.partition(".")[0]
+        if first not in self._listings[root] and f"{first}.py" not in self._listings[root]:
+            return None
+        if (root, name) not in self._found:
+            relative = Path(*name.split("."))
+            candidates = (root / relative.with_suffix(".py"), root / relative / "__init__.py")
+            self._found[root, name] = next(
+                (path for path in candidates if path in self._by_path or path.is_file()), None
+            )
+        return self._found[root, name]
