@@ -13,8 +13,7 @@ from pathlib import PurePath
 from typing import Final, TypeAlias
 
 from . import api
-from .attributes import method_value
-from .core import Entry, Options
+from .core import Entry, Options, method_value
 from .events import Context, ContextKind, Event, Trail
 from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary

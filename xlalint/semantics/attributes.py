@@ -7,6 +7,7 @@ from typing import Final
 import libcst as cst
 
 from . import api
+from .core import method_value
 from .expressions import Expressions
 from .frames import Arguments, Frame
 from .joins import join, join_all
@@ -165,9 +166,3 @@ class Attributes(Expressions):
     def decorators_of(function: Function) -> frozenset[str]:
         """The decorators as they are written, without arguments."""
         return frozenset(text.partition("(")[0] for text in function.decorator_texts)
-
-
-def method_value(method: Function, bound: Value | None) -> FunctionValue:
-    """A method with what it is bound to, in the scope around its class."""
-    scope = method.owner.scope if method.owner is not None else None
-    return FunctionValue(method, scope, bound)

@@ -11,8 +11,9 @@ import libcst as cst
 
 from ..sources.outline import ImportOutline
 from . import api
-from .attributes import Attributes, method_value
+from .attributes import Attributes
 from .builtin_calls import BUILTIN_CALLS, CONTAINER_METHODS
+from .core import method_value
 from .events import ApiCall, Consume, Context, ContextKind, HostRead
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame

@@ -180,12 +180,21 @@ class Core(ABC):
             return self.options.keras
         return 2 if libraries.imports_keras_2(module) else 3
 
-    @staticmethod
-    def functions_in(value: Value) -> tuple[FunctionValue, ...]:
+    @classmethod
+    def functions_in(cls, value: Value) -> tuple[FunctionValue, ...]:
+        """The functions of the project that calling `value` may run."""
         match value:
             case FunctionValue():
                 return (value,)
+            case Instance(made) if (method := made.find("__call__")) is not None:
+                return (method_value(method, value),)
             case OneOf(alternatives):
-                return tuple(option for option in alternatives if isinstance(option, FunctionValue))
+                return tuple(found for option in alternatives for found in cls.functions_in(option))
             case _:
                 return ()
+
+
+def method_value(method: Function, bound: Value | None) -> FunctionValue:
+    """A method with what it is bound to, in the scope around its class."""
+    scope = method.owner.scope if method.owner is not None else None
+    return FunctionValue(method, scope, bound)

@@ -10,8 +10,7 @@ from typing import Final
 import libcst as cst
 
 from .annotations import value_of_annotation
-from .attributes import method_value
-from .core import Options
+from .core import Options, method_value
 from .events import Context, ContextKind, JoinBranches
 from .files import Place, SyntaxTrouble, Unit
 from .frames import Arguments, Compilation, Frame, Summary
@@ -25,6 +24,7 @@ from .values import (
     UNKNOWN,
     Api,
     Array,
+    ClassValue,
     Dependence,
     Dict,
     FunctionValue,
@@ -110,7 +110,7 @@ class Interpreter(Statements):
     ) -> Summary | None:
         """The summary of a function for these arguments in this context; None where it is not analysed any deeper."""
         function = value.function
-        if context.kind is ContextKind.HOST and _is_plain(function, arguments):
+        if context.kind is ContextKind.HOST and _is_plain(value, arguments):
             return None
         try:
             node, unit = function.node, function.unit
@@ -570,12 +570,20 @@ class Interpreter(Statements):
         return method_value(function, self.canonical_instance(function.owner))
 
 
-def _is_plain(function: Function, arguments: Arguments) -> bool:
-    """Whether a call on the host stays in plain Python: a file that names no TensorFlow, handed plain values."""
-    if function.module.file.uses_tensorflow or function.module.file.may_be_fragment or arguments.rest is not None:
+def _is_plain(value: FunctionValue, arguments: Arguments) -> bool:
+    """Whether a call on the host stays in plain Python: a file without TensorFlow, handed plain values."""
+    module = value.function.module
+    if module.serves_tensorflow or module.file.may_be_fragment or arguments.rest is not None:
+        return False
+    if isinstance(value.bound, Instance | ClassValue) and _is_about_tensors(value.bound.cls):
         return False
     given = (*arguments.positional, *arguments.keywords.values())
     return all(isinstance(value, Static | Unknown | Api) for value in given)
+
+
+def _is_about_tensors(cls: Class) -> bool:
+    """Whether a class is written for TensorFlow, whatever file its bases are written in."""
+    return any(isinstance(ancestor, Class) and ancestor.module.file.uses_tensorflow for ancestor in cls.mro)
 
 
 def _is_vague(value: Value) -> bool:
@@ -622,9 +630,7 @@ def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> se
     return {
         parameter.name.value
         for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params)
-        if parameter.annotation is None
-        and parameter.default is None
-        and isinstance(env[parameter.name.value], Unknown)
+        if parameter.annotation is None and parameter.default is None and isinstance(env[parameter.name.value], Unknown)
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,15 @@ class Module:
                     case ClassOutline():
                         self._definitions[id(binding)] = self._class(binding, "")
 
+    @cached_property
+    def serves_tensorflow(self) -> bool:
+        """Whether the file brings TensorFlow, or what a file of the project defines that does: a factory, say."""
+        return self.file.uses_tensorflow or any(
+            _home_concerns_tensorflow(self.lookup(name))
+            for name, bindings in self.outline.bindings.items()
+            if any(isinstance(binding, ImportOutline) for binding in bindings)
+        )
+
     def _function(self, shape: FunctionOutline, owner: Class | None) -> Function:
         qualname = f"{owner.qualname}.{shape.name}" if owner else shape.name
         return Function(self, shape.name, qualname, owner, shape.decorators, shape.stretch)
@@ -268,6 +278,19 @@ class Module:
                 case _:
                     return UNKNOWN
         return value
+
+
+def _home_concerns_tensorflow(value: Value | None) -> bool:
+    """Whether what an import brings is written in a file of the project that imports TensorFlow at its top."""
+    match value:
+        case ModuleValue(module):
+            return module.file.concerns_tensorflow(None)
+        case ClassValue(cls):
+            return cls.module.file.concerns_tensorflow(None)
+        case FunctionValue(function):
+            return function.module.file.concerns_tensorflow(None)
+        case _:
+            return False
 
 
 def _definition_in(unit: Unit) -> cst.FunctionDef:

@@ -1,0 +1,86 @@
+"""The ways by which code comes to run on the host: XLA never sees it, however far the way is from what starts it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from xlalint.config import Settings
+from xlalint.engine import check
+from xlalint.findings import Severity
+
+PARSER: Final = """\
+import tensorflow as tf
+import base
+
+class Parser(base.Parser):
+    def parse_train(self, example):
+        boxes = example["boxes"]
+        return tf.gather(boxes, tf.where(tf.reduce_max(boxes, 1) > 0.0)[:, 0])
+"""
+CALLED: Final = f"""\
+{PARSER}
+    def __call__(self, example):
+        return self.parse_train(example)
+"""
+BASE: Final = """\
+class Parser:
+    def parse_fn(self, is_training):
+        def parse(example):
+            if is_training:
+                return self.parse_train(example)
+            return self.parse_eval(example)
+        return parse
+"""
+INPUTS: Final = """\
+import tensorflow as tf
+{imports}
+
+class Reader:
+    def __init__(self, files, parser_fn):
+        self._files, self._parser_fn = files, parser_fn
+
+    def read(self):
+        return tf.data.TFRecordDataset(self._files).map(self._parser_fn)
+
+def inputs(params):
+    return Reader(params.files, {parser}).read()
+
+if __name__ == "__main__":
+    inputs(None)
+"""
+PIPELINES: Final = {
+    "a closure that a base class in a file without TensorFlow makes": {
+        "base.py": BASE,
+        "parser.py": PARSER,
+        "inputs.py": INPUTS.format(imports="import parser", parser="parser.Parser().parse_fn(True)"),
+    },
+    "an object that is called": {
+        "base.py": BASE,
+        "parser.py": CALLED,
+        "inputs.py": INPUTS.format(imports="import parser", parser="parser.Parser()"),
+    },
+    "an object from a factory in a file without TensorFlow": {
+        "base.py": BASE,
+        "parser.py": CALLED,
+        "factory.py": "import parser\n\ndef make(params):\n    return parser.Parser()\n",
+        "inputs.py": INPUTS.format(imports="import factory", parser="factory.make(params)"),
+    },
+}
+
+
+def severities(folder: Path, files: dict[str, str], include_host: bool) -> set[Severity]:
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return {finding.severity for finding in check([folder], Settings(include_host=include_host)).findings}
+
+
+@pytest.mark.parametrize("files", PIPELINES.values(), ids=PIPELINES)
+def test_what_an_input_pipeline_calls_is_host_code(tmp_path: Path, files: dict[str, str]) -> None:
+    assert not severities(tmp_path, files, include_host=False)
+    assert severities(tmp_path, files, include_host=True) == {Severity.INFO}
+    (tmp_path / "inputs.py").unlink()
+    # Without the pipeline nobody is seen to call it.
+    assert severities(tmp_path, {"base.py": BASE}, include_host=False) == {Severity.WARNING}
