@@ -226,6 +226,21 @@ def f(x):
         ),
         Good(
             """
+class Loss(tf.keras.losses.Loss):
+    def call(self, labels, predictions):
+        losses = {}
+        for level in predictions:
+            losses[level] = tf.reduce_mean(tf.abs(predictions[level] - labels))
+        return sum(losses.values())
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    return Loss().call(x, {"3": x * 2.0, "4": x * 3.0})
+""",
+            why="a loss that takes the outputs of a model apart by their names is handed a dict",
+        ),
+        Good(
+            """
 for row in tf.reshape(tf.range(6), [2, 3]):
     print(row)
 """,

@@ -244,6 +244,22 @@ def f(x):
         ),
         Good(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    traced = False
+
+    def body(i, total):
+        nonlocal traced
+        traced = True
+        return i + 1, total + x[0]
+
+    _, total = tf.while_loop(lambda i, total: i < 3, body, (0, 0.0))
+    return total if traced else x[0]
+""",
+            why="what is assigned once, while tracing, is what every step would assign",
+        ),
+        Good(
+            """
 history = []
 for batch in tf.range(3):
     history.append(float(batch))

@@ -284,6 +284,18 @@ def f(x):
         ),
         Good(
             """
+from typing import Optional
+
+class L(tf.keras.layers.Layer):
+    def call(self, x, length: Optional[tf.Tensor] = 2):
+        if length:
+            x = x[:length]
+        return x * 2.0
+""",
+            why="no tensor can be asked whether it is there: whatever the annotation says, callers hand numbers",
+        ),
+        Good(
+            """
 import numpy as np
 
 SIZES = np.array([1, 3])

@@ -1,6 +1,6 @@
 """Brings the output that README.md shows up to date: each `console` block is its command and what that prints.
 
-    python -m tests.readme
+python -m tests.readme
 """
 
 from __future__ import annotations

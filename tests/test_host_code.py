@@ -70,6 +70,46 @@ PIPELINES: Final = {
     },
 }
 
+STEP: Final = """\
+@tf.function
+def step(x):
+    return tf.reduce_sum(tf.boolean_mask(x, x > 0.0))
+"""
+HOST_FUNCTIONS: Final = {
+    "a plain tf.function that a pipeline maps": {
+        "a.py": f"import tensorflow as tf\n\n{STEP}\ndata = tf.data.Dataset.range(3).map(step)\n"
+    },
+    "a plain tf.function that a function of a pipeline calls": {
+        "a.py": f"import tensorflow as tf\n\n{STEP}\ndata = tf.data.Dataset.range(3).map(lambda x: step(x))\n"
+    },
+    "a plain tf.function of a test": {"test_a.py": f"import tensorflow as tf\n\n{STEP}\n"},
+    "a function that decodes images": {
+        "a.py": """\
+import tensorflow as tf
+
+def decode(data):
+    image = tf.io.decode_jpeg(data)
+    if tf.reduce_max(image) > 1.0:
+        image /= 255.0
+    return image
+"""
+    },
+}
+LOOP: Final = """\
+import tensorflow as tf
+
+strategy = tf.distribute.get_strategy()
+
+@tf.function
+def train(iterator):
+    draw = tf.random.uniform([])
+    if draw > 0.5:
+        strategy.run(step, args=(next(iterator),))
+
+def step(batch):
+    return tf.reduce_sum(tf.boolean_mask(batch, batch > 0.0))
+"""
+
 
 def severities(folder: Path, files: dict[str, str], include_host: bool) -> set[Severity]:
     for name, text in files.items():
@@ -84,3 +124,18 @@ def test_what_an_input_pipeline_calls_is_host_code(tmp_path: Path, files: dict[s
     (tmp_path / "inputs.py").unlink()
     # Without the pipeline nobody is seen to call it.
     assert severities(tmp_path, {"base.py": BASE}, include_host=False) == {Severity.WARNING}
+
+
+@pytest.mark.parametrize("files", HOST_FUNCTIONS.values(), ids=HOST_FUNCTIONS)
+def test_functions_that_only_the_host_runs_are_silent(tmp_path: Path, files: dict[str, str]) -> None:
+    assert not severities(tmp_path, files, include_host=False)
+
+
+def test_a_plain_function_that_is_called_as_well_is_not_the_hosts(tmp_path: Path) -> None:
+    code = f"import tensorflow as tf\n\n{STEP}\ntf.data.Dataset.range(3).map(step)\nprint(step(tf.ones([3])))\n"
+    assert severities(tmp_path, {"a.py": code}, include_host=False) == {Severity.WARNING}
+
+
+def test_a_loop_around_steps_is_not_compiled_and_its_steps_are(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(LOOP, encoding="utf-8")
+    assert [finding.code for finding in check([tmp_path], Settings()).findings] == ["XLA201"]

@@ -9,26 +9,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import PurePath
 from typing import Final, TypeAlias
 
 from . import api
 from .core import Entry, Options, method_value
-from .events import Context, ContextKind, Event, Trail
+from .events import HOST, Context, ContextKind, Event, Trail
 from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary
 from .interpreter import Interpreter
 from .parts import Part
 from .project import Class, Function, Module, Project
+from .uses import dicts_among
 from .values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Tensor, Value
 
 _Key: TypeAlias = tuple[str, int, str]
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _KINDS: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule", "regularizer", "constraint")
-_HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
 _OPEN: Final = Context(ContextKind.OPEN, True, "code that uses tensors and whose callers are not seen")
-_TESTS: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/")
 _TEST_CASES: Final = ("unittest.TestCase", "tf.test.TestCase")
+_UNCOMPILED: Final = (ContextKind.GRAPH, ContextKind.OPEN)
 # Abstract execution nests deeper than Python's default allows; every level costs no C stack.
 _RECURSION_LIMIT: Final = 20_000
 
@@ -84,6 +83,8 @@ class _Analysis:
         self.open_roots: list[tuple[int, Summary]] = []  # each with its place in the order of all parts' roots
         self._reached: set[object] = set()  # identities of functions
         self._reached_elsewhere: set[_Key] = set()  # by other parts
+        self._called_elsewhere: set[_Key] = set()
+        self._piped_elsewhere: set[_Key] = set()
         self._walked: set[Summary] = set()
         self._opened: list[Summary] = []
         self._compiled: list[Entry] = []
@@ -110,8 +111,9 @@ class _Analysis:
         self._enter_tests()
         yield from self._learn_reached()
         self._run_unreached((yield from self._named()))
-        called = self.machine.called
-        self._run_inputs(_union((yield self._keys(called))))
+        yield from self._learn_called()
+        self._run_inputs()
+        yield from self._learn_called()
         yield from self._find_opened()
 
     def _about(self, module: Module, name: str, function: Function | None = None) -> AbstractContextManager[None]:
@@ -164,6 +166,12 @@ class _Analysis:
         mine = self._keys(summary.function for summary in self._walked if summary.function is not None)
         self._reached_elsewhere = _union((yield mine))
 
+    def _learn_called(self) -> Part[None]:
+        """Exchange which functions the project runs itself."""
+        machine = self.machine
+        self._called_elsewhere = _union((yield self._keys(machine.called.values())))
+        self._piped_elsewhere = _union((yield self._keys(machine.piped.values())))
+
     # -- entry points -------------------------------------------------------------------------------------------------
 
     def _enter_keras(self, cls: Class) -> None:
@@ -190,15 +198,14 @@ class _Analysis:
     def _enter_tests(self) -> None:
         """Tests are host code, and so is what only they call."""
         for module in self.modules:
-            in_tests = bool(_TESTS.search(PurePath(module.source.display).as_posix()))
             for function in module.all_functions():
                 if not function.uses_tensorflow:
                     continue
                 owner = function.owner
                 is_case = owner is not None and any(base.endswith(_TEST_CASES) for base in owner.external_bases)
                 is_callback = owner is not None and owner.is_keras("callback")
-                if (in_tests or is_case or is_callback) and not self._is_reached(function):
-                    self.machine.enter(self.machine.as_called(function), _HOST, Arguments(unknown=True), "test")
+                if (module.is_test or is_case or is_callback) and not self._is_reached(function):
+                    self.machine.enter(self.machine.as_called(function), HOST, Arguments(unknown=True), "test")
         self._drain()
 
     # -- what nobody calls --------------------------------------------------------------------------------------------
@@ -248,12 +255,12 @@ class _Analysis:
             self._note_reached([summary])
         self._drain()
 
-    def _run_inputs(self, called_elsewhere: set[_Key]) -> None:
+    def _run_inputs(self) -> None:
         """Compiled functions that the project does not call itself: what they are handed are tensors, unless they use
         it in another way."""
         for entry in self._compiled:
             function = entry.value.function
-            if function not in self.machine.called and not _is_among(function, called_elsewhere):
+            if function.identity not in self.machine.called and not _is_among(function, self._called_elsewhere):
                 given = replace(entry.arguments, inputs=True)
                 summary = self.machine.analyse(None, entry.value, given, entry.context)
                 if summary is not None:
@@ -266,8 +273,18 @@ class _Analysis:
         """The events of all analyses that count, each with the shortest trail to it."""
         _spread_host_only([root for _, root in self.open_roots])
         hosts = self.machine.host_roots if self.options.include_host else ()
-        roots = [*self.roots, *self.machine.fragments.values(), *self._opened, *hosts]
-        yield from _events_below(sorted(roots, key=_root_key))
+        roots = [root for root in self.roots if not self._is_of_pipelines(root)]
+        loops = _around_steps((*roots, *self._opened))
+        roots += [*self.machine.fragments.values(), *self._opened, *hosts]
+        yield from _events_below(sorted(roots, key=_root_key), loops)
+
+    def _is_of_pipelines(self, root: Summary) -> bool:
+        """Whether this is a plain `tf.function` that the project runs, and only in input pipelines."""
+        function = root.function
+        if function is None or root.context.kind is not ContextKind.GRAPH:
+            return False
+        called = function.identity in self.machine.called or _is_among(function, self._called_elsewhere)
+        return not called and (function.identity in self.machine.piped or _is_among(function, self._piped_elsewhere))
 
     def _find_opened(self) -> Part[None]:
         """The roots that turned out to have no caller: who calls a function may come to light after it was taken for
@@ -367,9 +384,31 @@ def _root_key(root: Summary) -> tuple[str, int, str]:
             return ("", 0, root.name)
 
 
-def _events_below(roots: Sequence[Summary]) -> Iterator[Event]:
+def _around_steps(roots: Iterable[Summary]) -> set[Summary]:
+    """What has a strategy run steps, and what calls that: loops that stay outside of what XLA compiles."""
+    callers: dict[Summary, list[Summary]] = {}
+    pending = list(roots)
+    seen = set(pending)
+    while pending:
+        summary = pending.pop()
+        for _, callee in summary.calls:
+            callers.setdefault(callee, []).append(summary)
+            if callee not in seen:
+                seen.add(callee)
+                pending.append(callee)
+    found = {summary for summary in seen if summary.steps and summary.context.kind in _UNCOMPILED}
+    pending = list(found)
+    while pending:
+        for caller in callers.get(pending.pop(), ()):
+            if caller not in found and caller.context.kind in _UNCOMPILED:
+                found.add(caller)
+                pending.append(caller)
+    return found
+
+
+def _events_below(roots: Sequence[Summary], loops: set[Summary]) -> Iterator[Event]:
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
-    anything, what only eager code can do ends the way."""
+    anything, what only eager code can do ends the way; a loop around steps leads to the steps alone."""
     seen: set[Summary] = set()
     pending: list[tuple[Summary, Trail | None]] = [
         (root, None if root.function is None else Trail(root.name, root.function.label)) for root in roots
@@ -380,9 +419,14 @@ def _events_below(roots: Sequence[Summary]) -> Iterator[Event]:
             if summary in seen or (summary.host_only and summary.context.kind is ContextKind.OPEN):
                 continue
             seen.add(summary)
-            for event in summary.events:
-                yield replace(event, trail=trail)
-            following += [(callee, Trail(callee.name, place, trail)) for place, callee in summary.calls]
+            if summary not in loops:
+                for event in summary.events:
+                    yield replace(event, trail=trail)
+            following += [
+                (callee, Trail(callee.name, place, trail))
+                for place, callee in summary.calls
+                if summary not in loops or callee in summary.steps or callee in loops
+            ]
         pending = following
 
 
@@ -411,8 +455,13 @@ def _role_arguments(kind: str, name: str, method: Function) -> Arguments:
 
     nest = Nest(origin=Origin(place, f"Keras calls `{name}` with tensors"))
     match kind, name:
-        case ("loss", _) | ("optimizer", "update_step"):
-            given: list[Value] = [tensor(), tensor()]
+        case ("loss", _):
+            # A model with several outputs hands its loss all of them, where the loss takes them apart.
+            dicts = dicts_among(method.node)
+            names = [parameter.name.value for parameter in method.node.params.params[1:3]]
+            given: list[Value] = [nest if name in dicts else tensor() for name in names]
+        case ("optimizer", "update_step"):
+            given = [tensor(), tensor()]
         case ("optimizer", "apply"):
             given = [nest, nest]
         case ("metric", "update_state"):

@@ -107,9 +107,7 @@ def known(name: str) -> bool:
 
 @cache
 def _modules() -> frozenset[str]:
-    return frozenset(
-        name[:position] for name in _signatures() for position, sign in enumerate(name) if sign == "."
-    )
+    return frozenset(name[:position] for name in _signatures() for position, sign in enumerate(name) if sign == ".")
 
 
 def known_module(name: str) -> bool:

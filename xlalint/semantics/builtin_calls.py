@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import libcst as cst
 
 from .events import ContextKind, HostRead, TruthOf
-from .joins import element_of, join, join_all
+from .joins import element_of, join, join_all, join_parts
 from .narrowing import class_names, is_instance
 from .project import Class
 from .values import (
@@ -408,7 +408,7 @@ def _mutates(form: str, position: int) -> ContainerHandler:
                 _rebind(machine, frame, node, Sequence(owner.kind, (*owner.items, added)))
             else:
                 present = element_of(owner)
-                joined = added if present is None else join(present, added)
+                joined = added if present is None else join_parts(present, added)
                 if owner.items is not None or joined is not present:
                     _rebind(machine, frame, node, Sequence(owner.kind, None, joined))
         return NONE

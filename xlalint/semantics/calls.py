@@ -51,6 +51,9 @@ _HOST_LIBRARIES: Final = ("np.", "math.", "scipy.", "keras.ops.convert_to_numpy"
 # Calls that only eager code makes: a function that makes one is not on its way to the compiler.
 HOST_APIS: Final = (
     "tf.io.",
+    "tf.image.decode_",
+    "tf.image.encode_",
+    "tf.image.extract_jpeg_shape",
     "tf.data.",
     "tf.summary.",
     "tf.train.Checkpoint",

@@ -61,6 +61,8 @@ class Core(ABC):
         self.instances: dict[Class, Instance] = {}
         self.orphans: list[tuple[FunctionValue, Context]] = []
         self.local_classes: list[Class] = []
+        self.called: dict[object, Function] = {}  # compiled functions that the project calls itself, by identity
+        self.piped: dict[object, Function] = {}  # functions that input pipelines run, by identity
         self._entered: set[Any] = set()
 
     # -- floors above -------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 import libcst as cst
 
@@ -28,17 +29,23 @@ class ContextKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Context:
     """How a function is run. `entry` completes "reached from ..." in a message; `plain_python` says why AutoGraph
-    converts nothing here although it is on ("a walrus", "a match statement"), else None."""
+    converts nothing here although it is on ("a walrus", "a match statement"), else None. `pipeline`: the host runs it
+    as part of an input pipeline."""
 
     kind: ContextKind
     autograph: bool
     entry: str = ""
     plain_python: str | None = None
+    pipeline: bool = False
 
     @property
     def converted(self) -> bool:
         """AutoGraph really rewrites control flow here."""
         return self.autograph and self.plain_python is None
+
+
+HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
+PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs on the host", pipeline=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +199,8 @@ class Consume(Event):
 
 
 __all__ = [
+    "HOST",
+    "PIPELINE",
     "ApiCall",
     "AssertOn",
     "BranchOn",

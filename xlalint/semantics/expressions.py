@@ -14,7 +14,7 @@ from .events import BranchOn, Consume, ContextKind, HostRead, IndexWith, TruthOf
 from .files import Place
 from .frames import Arguments, Frame
 from .iteration import Iteration
-from .joins import as_tuple, element_of, join, join_all, without_none
+from .joins import as_tuple, element_of, join, join_all, join_parts, without_none
 from .narrowing import narrow, truth
 from .operators import (
     arithmetic_tensor,
@@ -486,7 +486,7 @@ class Expressions(Iteration):
                         items += inner
                     case inner:
                         found = element_of(inner) if isinstance(inner, Sequence) else inner
-                        rest = found if rest is None or found is None else join(rest, found)
+                        rest = found if rest is None or found is None else join_parts(rest, found)
                         rest = rest or UNKNOWN
             else:
                 items.append(value)
@@ -504,14 +504,14 @@ class Expressions(Iteration):
                 if isinstance(key, Static) and key.known and isinstance(key.constant, str | int | bool | float):
                     entries[key.constant] = value
                 else:
-                    rest = value if rest is None else join(rest, value)
+                    rest = value if rest is None else join_parts(rest, value)
             elif isinstance(value, Dict):
                 entries |= value.entries
                 if value.element is not None:
-                    rest = value.element if rest is None else join(rest, value.element)
+                    rest = value.element if rest is None else join_parts(rest, value.element)
             else:
                 inner = value if isinstance(value, Nest) else UNKNOWN
-                rest = inner if rest is None else join(rest, inner)
+                rest = inner if rest is None else join_parts(rest, inner)
         return Dict(entries, rest)
 
     def _comprehension(self, frame: Frame, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:

@@ -62,6 +62,7 @@ class Summary:
     calls: list[tuple[Place, Summary]] = field(default_factory=list)
     structures: set[str] = field(default_factory=set)  # parameters that a use says are no single tensor
     host_only: bool = False
+    steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
     finished: bool = False
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import libcst as cst
 
 from . import api
-from .events import Context, ContextKind
+from .events import HOST, PIPELINE, ContextKind
 from .files import Place
 from .frames import Arguments, Compilation
 from .joins import element_of, join_all
+from .uses import dicts_among
 from .values import (
     NONE,
     UNKNOWN,
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 Handler = Callable[["Calls", "Frame", Arguments, cst.BaseExpression], Value | None]
 MethodHandler = Callable[["Calls", "Frame", Value, Arguments, cst.BaseExpression], Value | None]
 
-_HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
-
-
 # -- compiling --------------------------------------------------------------------------------------------------------
 
 
@@ -53,15 +51,16 @@ def _flag(arguments: Arguments, *names: str) -> Any:
     return None
 
 
-def compilation(arguments: Arguments, shown: str) -> Compilation:
-    """What these arguments make of `tf.function`."""
+def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
+    """What these arguments make of `tf.function`. In a test it says nothing of how the code is meant to run."""
     jit = _flag(arguments, "jit_compile", "experimental_compile") is True
     autograph = _flag(arguments, "autograph") is not False
     options = "jit_compile=True" if jit else ""
     if not autograph:
         options += ", autograph=False" if options else "autograph=False"
     how = f"`tf.function({options})`" if options else "`tf.function`"
-    return Compilation(ContextKind.XLA if jit else ContextKind.GRAPH, autograph, f"{shown}, compiled by {how}")
+    plain = ContextKind.HOST if frame.module.is_test else ContextKind.GRAPH
+    return Compilation(ContextKind.XLA if jit else plain, autograph, f"{shown}, compiled by {how}")
 
 
 def _function(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -70,19 +69,19 @@ def _function(machine: Calls, frame: Frame, arguments: Arguments, node: cst.Base
         return ApiObject(
             "functools.partial", payload=Sequence("tuple", (Api("tf.function"), Dict(dict(arguments.keywords))))
         )
-    return compiled(machine, function, arguments)
+    return compiled(machine, frame, function, arguments)
 
 
-def compiled(machine: Calls, function: Value, arguments: Arguments) -> Value:
+def compiled(machine: Calls, frame: Frame, function: Value, arguments: Arguments) -> Value:
     """A function wrapped by `tf.function`, registered as entered from outside."""
     match function:
         case FunctionValue():
-            made = replace(function, compiled=compilation(arguments, f"`{function.function.qualname}`"))
+            made = replace(function, compiled=compilation(frame, arguments, f"`{function.function.qualname}`"))
             machine.enter(made, made.compiled, Arguments(unknown=True), "compiled")
             return made
         case Instance(cls) if (method := cls.find("call") or cls.find("__call__")) is not None:
             made = FunctionValue(method, method.owner.scope if method.owner else None, function)
-            made = replace(made, compiled=compilation(arguments, f"`{method.qualname}`"))
+            made = replace(made, compiled=compilation(frame, arguments, f"`{method.qualname}`"))
             machine.enter(made, made.compiled, Arguments(unknown=True), "compiled")
             return function
         case _:
@@ -315,7 +314,7 @@ def _map_structure(machine: Calls, frame: Frame, arguments: Arguments, node: cst
 def _on_host(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     function = arguments.get(0, "func")
     for found in machine.functions_in(function) if function is not None else ():
-        machine.enter(found, _HOST, Arguments(unknown=True), "host")
+        machine.enter(found, HOST, Arguments(unknown=True), "host")
     tensor = Tensor(Dependence.VALUE, origin=Origin(Place(frame.unit, node), "a Python function's result"))
     outputs = arguments.get(2, "Tout")
     return Nest() if outputs is None or isinstance(outputs, Sequence) else tensor
@@ -327,7 +326,8 @@ def _dataset_function(
     """The functions of a pipeline run on the host, each traced by itself; XLA never sees them."""
     for value in (*arguments.positional, *arguments.keywords.values()):
         for function in machine.functions_in(value):
-            machine.enter(function, _HOST, Arguments(rest=Nest(), unknown=True), "host")
+            machine.enter(function, PIPELINE, Arguments(rest=Nest(), unknown=True), "pipeline")
+            machine.piped[function.function.identity] = function.function
     if isinstance(owner, ApiObject):
         return None
     return (
@@ -345,7 +345,14 @@ def _keras_entry(machine: Calls, frame: Frame, function: Value, role: str, count
         if found.compiled is not None:
             continue
         entry = f"`{found.function.qualname}`, a {role} {how}"
-        given: list[Value] = [Tensor(Dependence.VALUE, "float", origin=_argument(found, role)) for _ in range(count)]
+        origin = _argument(found, role)
+        dicts = dicts_among(found.function.node)
+        parameters = found.function.node.params.params[found.bound is not None :]
+        names = [parameter.name.value for parameter in parameters[:count]]
+        given: list[Value] = [
+            Nest(origin=origin) if name in dicts else Tensor(Dependence.VALUE, "float", origin=origin)
+            for name in (*names, *[""] * (count - len(names)))
+        ]
         if role == "function in a Lambda layer":
             given = [Nest()]
         machine.enter(found, Compilation(ContextKind.XLA, autograph, entry), Arguments(given, unknown=True), role)
@@ -414,7 +421,10 @@ def _strategy_run(
     if tpu and function.compiled is None:
         how = Compilation(ContextKind.XLA, True, f"`{function.function.qualname}`, compiled by `TPUStrategy.run`")
         function = replace(function, compiled=how)
-    return machine.invoke(frame, function, call, node)
+    before = len(frame.summary.calls)
+    result = machine.invoke(frame, function, call, node)
+    frame.summary.steps |= {callee for _, callee in frame.summary.calls[before:]}
+    return result
 
 
 HIGHER_ORDER: Final[dict[str, Handler]] = {

@@ -11,7 +11,7 @@ import libcst as cst
 
 from .annotations import value_of_annotation
 from .core import Options, method_value
-from .events import Context, ContextKind, JoinBranches
+from .events import HOST, Context, ContextKind, JoinBranches
 from .files import Place, SyntaxTrouble, Unit
 from .frames import Arguments, Compilation, Frame, Summary
 from .higher_order import split_gradient
@@ -44,7 +44,6 @@ from .values import (
 _GENERALISE_AFTER: Final = 8
 _MOST_ANALYSES: Final = 96
 _DEEPEST: Final = 48
-_HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
 _UNCONVERTIBLE: Final = re.compile(r":=|\byield\b|^\s*match\b", re.MULTILINE)
 # What a decorator of the project must name in order to compile what it is given.
 _COMPILERS: Final = re.compile(r"\bfunction\b|\bjit|do_not_convert|compile")
@@ -81,7 +80,6 @@ class Interpreter(Statements):
         self.fragments: dict[Module, Summary] = {}
         self._decorated: dict[Function, FunctionValue] = {}
         self._allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}
-        self.called: set[Function] = set()  # compiled functions that the project itself calls
         self._unconvertible: dict[cst.CSTNode, str | None] = {}
         self._depth = 0
 
@@ -93,14 +91,14 @@ class Interpreter(Statements):
         """The value of calling a function of the project."""
         if value.compiled is None and value.function.decorator_texts:
             value = self.decorated(value)
-        context = context_of(value, frame.context if frame is not None else _HOST)
+        context = context_of(value, frame.context if frame is not None else HOST)
         summary = self.analyse(frame, value, arguments, context)
         if summary is None:
             return UNKNOWN
         if frame is not None and node is not None:
             frame.summary.calls.append((Place(frame.unit, node), summary))
             if value.compiled is not None:
-                self.called.add(value.function)
+                (self.piped if context.pipeline else self.called)[value.function.identity] = value.function
         if isinstance(value.compiled, Compilation) and value.compiled.gradient:
             return split_gradient(self, frame, summary.value, node)
         return summary.value
@@ -156,6 +154,7 @@ class Interpreter(Statements):
             node,
             inner.context.kind,
             inner.context.converted,
+            inner.context.pipeline,
             inner.loop,
             inner.handed,
             bool(inner.inputs),
@@ -298,7 +297,7 @@ class Interpreter(Statements):
         if parameter.default is None:
             return said or Unknown(frozenset((name,)))
         quiet = Frame(
-            scope.unit, scope.module, _HOST, Summary("", None, None, _HOST), dict(scope.env or {}), parent=scope.parent
+            scope.unit, scope.module, HOST, Summary("", None, None, HOST), dict(scope.env or {}), parent=scope.parent
         )
         default = self.evaluate(quiet, parameter.default)
         if not arguments.unknown:
@@ -354,8 +353,8 @@ class Interpreter(Statements):
         quiet = Frame(
             unit,
             function.module,
-            _HOST,
-            Summary("", None, None, _HOST),
+            HOST,
+            Summary("", None, None, HOST),
             {},
             parent=outside if not outside.is_module else None,
         )
@@ -412,8 +411,8 @@ class Interpreter(Statements):
         frame = Frame(
             unit or outside.unit,
             cls.module,
-            _HOST,
-            Summary(cls.qualname, None, None, _HOST),
+            HOST,
+            Summary(cls.qualname, None, None, HOST),
             dict(cls.attributes or {}),
             parent=None if outside.is_module else outside,
             owner=cls,
@@ -451,7 +450,7 @@ class Interpreter(Statements):
 
     def host_run(self, value: FunctionValue, arguments: Arguments) -> None:
         """Analyse a function that runs eagerly."""
-        summary = self.analyse(None, value, arguments, _HOST)
+        summary = self.analyse(None, value, arguments, HOST)
         if summary is not None:
             self.host_roots.append(summary)
 
@@ -470,7 +469,7 @@ class Interpreter(Statements):
         if method is not None:
             if any(map(cls.is_keras, ("layer", "model", "loss", "metric", "optimizer"))):
                 outside = frame.context
-                frame.context = _HOST
+                frame.context = HOST
                 self.invoke(frame, method_value(method, made), arguments, node)
                 frame.context = outside
             else:
@@ -510,9 +509,9 @@ class Interpreter(Statements):
     def module_frame(self, module: Module) -> Frame:
         """The frame of a module's own names."""
         if module not in self.module_frames:
-            summary = Summary(module.name, None, None, _HOST)
+            summary = Summary(module.name, None, None, HOST)
             unit = Unit.empty(module.file)
-            self.module_frames[module] = Frame(unit, module, _HOST, summary, module.values, is_module=True)
+            self.module_frames[module] = Frame(unit, module, HOST, summary, module.values, is_module=True)
         return self.module_frames[module]
 
     def execute_module(self, module: Module) -> None:
@@ -651,6 +650,10 @@ def context_of(value: FunctionValue, caller: Context) -> Context:
             if compiled.autograph:
                 return caller
             return replace(caller, autograph=False, entry=compiled.entry)
+        case (ContextKind.HOST, _):
+            return caller
+        case (ContextKind.GRAPH, _) if caller.pipeline:
+            return caller  # each function of a pipeline becomes part of its graph, which XLA does not see
         case (ContextKind.GRAPH, ContextKind.XLA):
             # A function called inside a compiled one becomes part of it.
             return Context(ContextKind.XLA, compiled.autograph, caller.entry if compiled.autograph else compiled.entry)

@@ -76,6 +76,19 @@ def join_all(*values: Value) -> Value:
     return reduce(join, values)
 
 
+def join_parts(*values: Value) -> Value:
+    """The join of what one container holds, which is not what one name is on two ways: what only some of the parts
+    are, made by a loop or by chance, is not said of all."""
+    joined = join_all(*values)
+    if not any(isinstance(option, Tensor) and option.carried for option in options(joined)) or all(
+        isinstance(option, Tensor) and option.carried for value in values for option in options(value)
+    ):
+        return joined
+    kept = [option.with_(carried=False) if isinstance(option, Tensor) else option for option in options(joined)]
+    weakened = kept[0] if len(kept) == 1 else OneOf(tuple(kept))
+    return values[0] if weakened == values[0] else weakened
+
+
 def _meet(a: Value, b: Value) -> Value | None:
     """The join of two values of one kind as one value of that kind; None where the kinds differ."""
     match a, b:
@@ -159,7 +172,7 @@ def element_of(value: Sequence) -> Value | None:
 
     Tensors beside structures are a nest: which of them an element is, is not known.
     """
-    element = (join_all(*value.items) if value.items else None) if value.items is not None else value.element
+    element = (join_parts(*value.items) if value.items else None) if value.items is not None else value.element
     if isinstance(element, OneOf):
         kinds = [option for option in element.options if option != NONE]
         tensors = [option for option in kinds if isinstance(option, Tensor)]

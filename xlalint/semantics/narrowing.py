@@ -10,9 +10,11 @@ from .joins import without_none
 from .values import (
     NONE,
     STATIC,
+    UNKNOWN,
     Api,
     Array,
     ClassValue,
+    Dependence,
     Dict,
     FunctionValue,
     Instance,
@@ -24,6 +26,8 @@ from .values import (
     Tensor,
     Unknown,
     Value,
+    as_condition,
+    as_tensor,
     options,
     settled,
 )
@@ -76,7 +80,15 @@ def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool)
         ):
             _narrow_kind(machine, frame, name, kinds, outcome)
         case cst.Name(value=name) if outcome and name in frame.env:
-            frame.env[name] = without_none(settled(frame.env[name]))
+            frame.env[name] = _true(frame.env[name])
+
+
+def _true(value: Value) -> Value:
+    """The value where Python took it for true. Code that asks this of what an annotation alone calls a tensor, or
+    None, is handed numbers."""
+    value = settled(value)
+    tensor = as_tensor(value, Dependence.STATIC)
+    return UNKNOWN if tensor is not None and as_condition(value) is None else without_none(value)
 
 
 def _narrow_none(frame: Frame, name: str, is_none: bool) -> None:

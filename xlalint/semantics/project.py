@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
+from typing import Any, Final
 
 import libcst as cst
 
@@ -19,6 +20,7 @@ from .values import UNKNOWN, Api, ClassValue, Deferred, FunctionValue, ModuleVal
 # Known by name and never read, even where their source lies beside the project.
 _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
 
+_TESTS: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/")
 
 @dataclass(slots=True, eq=False)
 class Function:
@@ -183,6 +185,11 @@ class Module:
                         self.functions.append(made)
                     case ClassOutline():
                         self._definitions[id(binding)] = self._class(binding, "")
+
+    @cached_property
+    def is_test(self) -> bool:
+        """Whether the file holds tests, by its name or its folder's."""
+        return _TESTS.search(PurePath(self.source.display).as_posix()) is not None
 
     @cached_property
     def serves_tensorflow(self) -> bool:

@@ -12,7 +12,7 @@ from .calls import Calls
 from .events import AssertOn, BranchOn, IterateOver, JoinBranches, LeaveLoop, LoopWhile, MutateInLoop
 from .files import InternalTrouble, Place
 from .frames import Frame
-from .joins import as_tuple, element_of, join, join_all, join_environments
+from .joins import as_tuple, element_of, join_all, join_environments, join_parts
 from .narrowing import narrow, truth
 from .project import Class, Function
 from .values import (
@@ -76,7 +76,8 @@ class Statements(Calls):
     def _assign(self, frame: Frame, node: cst.Assign) -> None:
         value = self.evaluate(frame, node.value)
         for target in node.targets:
-            self._note_outside(frame, target.target, node)
+            if not _is_same_each_time(frame, value):
+                self._note_outside(frame, target.target, node)
             self.assign(frame, target.target, value, node)
 
     def _annotated(self, frame: Frame, node: cst.AnnAssign) -> None:
@@ -107,14 +108,13 @@ class Statements(Calls):
             case cst.StarredElement(value=inner):
                 self.assign(frame, inner, value)
             case cst.Attribute(value=owner, attr=cst.Name(value=name)):
-                self._mutated(frame, statement or target, owner, "attribute")
+                if not _is_same_each_time(frame, value):
+                    self._mutated(frame, statement or target, owner, "attribute")
                 self.set_attribute(frame, self.evaluate(frame, owner), name, value)
             case cst.Subscript():
                 self._store(frame, target, value, statement or target)
 
-    def _unpack(
-        self, frame: Frame, target: cst.Tuple | cst.List, value: Value, statement: cst.CSTNode | None
-    ) -> None:
+    def _unpack(self, frame: Frame, target: cst.Tuple | cst.List, value: Value, statement: cst.CSTNode | None) -> None:
         options = value.options if isinstance(value, OneOf) else (value,)
         if surely_tensor(value):
             source = statement.value if isinstance(statement, cst.Assign) else target
@@ -158,11 +158,15 @@ class Statements(Calls):
                 if known and isinstance(key, Static):
                     self.assign(frame, target.value, Dict({**entries, key.constant: value}, element))
                 else:
-                    self.assign(frame, target.value, Dict(entries, value if element is None else join(element, value)))
+                    self.assign(
+                        frame, target.value, Dict(entries, value if element is None else join_parts(element, value))
+                    )
             case Sequence(kind):
                 self._mutated(frame, statement, target.value, "item")
                 found = element_of(base)
-                self.assign(frame, target.value, Sequence(kind, None, value if found is None else join(found, value)))
+                self.assign(
+                    frame, target.value, Sequence(kind, None, value if found is None else join_parts(found, value))
+                )
 
     def _mutated(self, frame: Frame, node: cst.CSTNode, owner: cst.BaseExpression, form: str) -> None:
         """Python state is changed: worth saying where a tensor decides how often."""
@@ -535,6 +539,11 @@ class Statements(Calls):
         cst.Global: _global,
         cst.Nonlocal: _nonlocal,
     }
+
+
+def _is_same_each_time(frame: Frame, value: Value) -> bool:
+    """Whether an assignment in the body of a loop, a function of its own, does once what it does in every round."""
+    return isinstance(value, Static) and value.known and not frame.outer_names and not frame.branch
 
 
 def _mismatch(first: Value, second: Value) -> str | None:

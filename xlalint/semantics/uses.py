@@ -1,0 +1,45 @@
+"""What the form of a function's body says of its parameters, whoever calls it."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+_OF_DICTS = frozenset(("items", "keys", "values", "get"))
+
+
+def dicts_among(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
+    """The names that the function reads as dicts: by text as a key, by a dict's methods, or key by key."""
+    finder = _Dicts()
+    node.body.visit(finder)
+    return frozenset(finder.found)
+
+
+class _Dicts(cst.CSTVisitor):
+    """Collects the names that only a dict can stand for."""
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+        self._keys: dict[str, set[str]] = {}  # what loops run over, by the name that they bind
+
+    def visit_For(self, node: cst.For) -> None:  # noqa: N802
+        self._iterated(node)
+
+    def visit_CompFor(self, node: cst.CompFor) -> None:  # noqa: N802
+        self._iterated(node)
+
+    def _iterated(self, node: cst.For | cst.CompFor) -> None:
+        match node.iter, node.target:
+            case cst.Name(value=name), cst.Name(value=key):
+                self._keys.setdefault(key, set()).add(name)
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:  # noqa: N802
+        match node.value, node.slice:
+            case cst.Name(value=name), [cst.SubscriptElement(slice=cst.Index(value=index))]:
+                is_key = isinstance(index, cst.Name) and name in self._keys.get(index.value, ())
+                if is_key or isinstance(index, cst.SimpleString):
+                    self.found.add(name)
+
+    def visit_Call(self, node: cst.Call) -> None:  # noqa: N802
+        match node.func:
+            case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value=method)) if method in _OF_DICTS:
+                self.found.add(name)
