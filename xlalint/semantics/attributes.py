@@ -22,6 +22,7 @@ from .values import (
     Dict,
     FunctionValue,
     Instance,
+    Member,
     ModuleValue,
     OneOf,
     Sequence,
@@ -50,6 +51,7 @@ _KERAS_ATTRIBUTES: Final[dict[str, Value]] = {
 }
 _ABOUT_MODULES: Final = frozenset(("__version__", "__name__", "__doc__", "__file__", "__path__"))
 _PROPERTIES: Final = frozenset(("property", "functools.cached_property", "cached_property", "abc.abstractproperty"))
+_ENUMS: Final = frozenset(("enum.Enum", "builtins.object"))
 _UNBOUND: Final = frozenset(("staticmethod", "builtins.staticmethod"))
 
 
@@ -140,7 +142,7 @@ class Attributes(Expressions):
                 return ClassValue(ancestor.classes[name])
             attributes = self.class_attributes(ancestor)
             if name in attributes:
-                return attributes[name]
+                return Static(Member(ancestor, name)) if _is_enum(ancestor, name) else attributes[name]
         return None
 
     def set_attribute(self, frame: Frame, owner: Value, name: str, value: Value) -> None:
@@ -166,3 +168,9 @@ class Attributes(Expressions):
     def decorators_of(function: Function) -> frozenset[str]:
         """The decorators as they are written, without arguments."""
         return frozenset(text.partition("(")[0] for text in function.decorator_texts)
+
+
+def _is_enum(cls: Class, name: str) -> bool:
+    """Whether the class makes a member of what its body binds; one that is a number or text, too, counts as that."""
+    bases = set(cls.external_bases)
+    return "enum.Enum" in bases and bases <= _ENUMS and not name.startswith("_")

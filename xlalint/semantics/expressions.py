@@ -123,7 +123,7 @@ class Expressions(Iteration):
                 return value
 
     def _negate(self, frame: Frame, node: cst.UnaryOperation, value: Value, tested: bool) -> Value:
-        tensor = as_tensor(value, Dependence.STATIC)
+        tensor = as_condition(value)
         if tensor is not None:
             self.emit(frame, TruthOf, node, operands=(value,), form="not", tested=tested)
             return tensor.with_(dtype="bool", rank=0)
@@ -308,7 +308,7 @@ class Expressions(Iteration):
         named = isinstance(item, Static) and isinstance(item.constant, str)  # of a dict: no tensor holds text to find
         searched = None if named else as_tensor(container, Dependence.STATIC)
         # A tensor is looked up by comparing it with each item; as the key of a dict it is hashed instead.
-        compared = isinstance(container, Sequence | Static) and as_tensor(item, Dependence.STATIC) is not None
+        compared = isinstance(container, Sequence | Static) and as_condition(item) is not None
         if searched is not None or compared:
             self.emit(frame, TruthOf, node, operands=(item, container), form="in", tested=tested)
         return STATIC

@@ -31,6 +31,7 @@ from .values import (
     Unknown,
     Value,
     as_tensor,
+    options,
 )
 
 if TYPE_CHECKING:
@@ -55,10 +56,10 @@ def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
     """What these arguments make of `tf.function`. In a test it says nothing of how the code is meant to run."""
     jit = _flag(arguments, "jit_compile", "experimental_compile") is True
     autograph = _flag(arguments, "autograph") is not False
-    options = "jit_compile=True" if jit else ""
+    settings = "jit_compile=True" if jit else ""
     if not autograph:
-        options += ", autograph=False" if options else "autograph=False"
-    how = f"`tf.function({options})`" if options else "`tf.function`"
+        settings += ", autograph=False" if settings else "autograph=False"
+    how = f"`tf.function({settings})`" if settings else "`tf.function`"
     plain = ContextKind.HOST if frame.module.is_test else ContextKind.GRAPH
     return Compilation(ContextKind.XLA if jit else plain, autograph, f"{shown}, compiled by {how}")
 
@@ -301,9 +302,10 @@ def _map_structure(machine: Calls, frame: Frame, arguments: Arguments, node: cst
             inner = [element_of(value) or value if isinstance(value, Sequence) else value for value in values]
             return Sequence(head.kind, None, apply(inner))
         result = machine.call(frame, arguments.positional[0], Arguments(values), node)
-        if isinstance(head, Nest | Unknown) and isinstance(result, Tensor):
-            return Nest(result.dependence, result.origin)  # a structure like the one that is not known
-        return result
+        vague = any(isinstance(option, Nest | Unknown) for option in options(head))
+        tensor = as_tensor(result, Dependence.STATIC) if vague else None
+        # A structure like the one that is not known.
+        return result if tensor is None else Nest(tensor.dependence, tensor.origin)
 
     return apply(arguments.positional[1:]) if len(arguments.positional) > 1 else UNKNOWN
 

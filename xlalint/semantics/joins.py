@@ -19,6 +19,7 @@ from .values import (
     Dict,
     FunctionValue,
     Instance,
+    Member,
     ModuleValue,
     Nest,
     OneOf,
@@ -211,7 +212,7 @@ def pattern(value: Value, depth: int = 0) -> Hashable:
     """What two argument values must share for one analysis of a function to serve both."""
     match value:
         case Static(constant):
-            plain = constant is None or isinstance(constant, bool | int | float | str)
+            plain = constant is None or isinstance(constant, bool | int | float | str | Member)
             return ("static", type(constant), constant) if plain else ("static", constant is not UNSET)
         case Tensor(dependence, dtype, rank, _, bounded, carried, variable):
             return ("tensor", dependence, dtype, rank, bounded is not None, carried, variable)
@@ -252,7 +253,7 @@ def _pattern_items(entries: Mapping[object, Value], depth: int) -> tuple[Hashabl
 def generalise(value: Value) -> Value:
     """The value without its constants: what a function that was analysed too often is analysed with instead."""
     match value:
-        case Static(constant) if constant is not None:
+        case Static(constant) if constant is not None and not isinstance(constant, Member):
             return STATIC
         case Sequence(kind, items, _) if items is not None:
             return Sequence(kind, None, element_of(value))

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
-from .joins import without_none
+from .joins import join_all, without_none
 from .values import (
     NONE,
     STATIC,
     UNKNOWN,
     Api,
+    ApiObject,
     Array,
     ClassValue,
     Dependence,
@@ -105,13 +106,11 @@ def _narrow_kind(machine: Core, frame: Frame, name: str, kinds: cst.BaseExpressi
         return
     value = settled(value)
     names = class_names(machine, frame, kinds)
-    kept = tuple(option for option in options(value) if is_instance(option, names) is not (not outcome))
-    if not kept:
-        return
-    if outcome and isinstance(value, Unknown | Nest):
-        frame.env[name] = _as_kind(value, names)
-    else:
-        frame.env[name] = kept[0] if len(kept) == 1 else OneOf(kept)
+    kept = [option for option in options(value) if is_instance(option, names) is not (not outcome)]
+    if outcome:
+        kept = [_as_kind(option, names) if isinstance(option, Unknown | Nest) else option for option in kept]
+    if kept:
+        frame.env[name] = join_all(*kept)
 
 
 def class_names(machine: Core, frame: Frame, node: cst.BaseExpression) -> frozenset[str]:
@@ -146,6 +145,8 @@ def is_instance(value: Value, names: frozenset[str]) -> bool | None:
             return f"builtins.{kind}" in names if all(name.startswith("builtins.") for name in names) else None
         case Dict():
             return "builtins.dict" in names if all(name.startswith("builtins.") for name in names) else None
+        case ApiObject(name, None) if name in _TENSOR_LIKE and names <= _TENSOR_LIKE | _TENSORS:
+            return name in names
         case Instance(cls):
             return True if any(base in names for base in cls.external_bases) else None
         case OneOf(alternatives):
@@ -164,4 +165,4 @@ def _as_kind(value: Unknown | Nest, names: frozenset[str]) -> Value:
         return Sequence("list" if "builtins.list" in names else "tuple", None, inner)
     if names == {"builtins.dict"}:
         return Dict({}, value if isinstance(value, Nest) else Unknown())
-    return value
+    return ApiObject(min(names)) if len(names) == 1 and names <= _TENSOR_LIKE else value

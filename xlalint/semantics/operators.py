@@ -14,6 +14,7 @@ from .values import (
     ApiObject,
     Array,
     Dependence,
+    Member,
     Nest,
     OneOf,
     Sequence,
@@ -116,6 +117,8 @@ def rank_of(value: Value) -> int | None:
 def fold(sign: type[object], a: Any, b: Any) -> Static:
     plain = (bool, int, float, str)
     act = _FOLDED.get(sign)
+    if isinstance(a, Member) and isinstance(b, Member) and sign in (cst.Equal, cst.NotEqual):
+        return Static((a == b) is (sign is cst.Equal))
     if act is None or not isinstance(a, plain) or not isinstance(b, plain):
         return STATIC
     if any(isinstance(side, str) for side in (a, b)) and sign not in (cst.Add, cst.Equal, cst.NotEqual):
@@ -140,12 +143,13 @@ def fold_sides(sign: cst.BaseCompOp, left: Value, right: Value) -> Value:
 
 
 def identity(left: Value, right: Value, positive: bool) -> Value:
-    """`left is right`: decided against None, True and False where the other side is known enough."""
+    """`left is right`: decided against None, True, False and members of an enum, where the other side is known."""
     for value, other in ((left, right), (right, left)):
-        if isinstance(other, Static) and other.known and other.constant in (None, True, False):
+        if isinstance(other, Static) and isinstance(other.constant, bool | Member | None):
             match value:
                 case Static(constant) if value.known:
-                    return Static((constant is other.constant) is positive)
+                    same = type(constant) is type(other.constant) and constant == other.constant
+                    return Static(same is positive)
                 case Static() | Unknown() | OneOf() | Nest():
                     # A nest may be an optional input that was left out.
                     return STATIC

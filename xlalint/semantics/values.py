@@ -52,6 +52,14 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """A member of an `enum.Enum` of the project, as a constant: it is itself and nothing else."""
+
+    owner: Class
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Static:
     """A Python value at trace time; `constant` is the value itself where it is a known literal."""
 
@@ -258,9 +266,16 @@ def perhaps_array(value: Value) -> bool:
     return any(isinstance(option, Array) for option in options(value))
 
 
+def perhaps_structure(value: Value) -> bool:
+    """Whether a list, a dict or a nest of tensors may be meant."""
+    return any(isinstance(option, Sequence | Dict | Nest) for option in options(value))
+
+
 def as_condition(value: Value) -> Tensor | None:
     """The tensor that is asked for its truth. What is perhaps None, and nobody has seen as a tensor, is asked whether
-    it is there."""
+    it is there; what is perhaps a structure, whether it is empty."""
+    if perhaps_structure(value):
+        return None
     left_out = isinstance(value, OneOf) and NONE in value.options
     tensor = as_tensor(value, Dependence.STATIC)
     return None if left_out and tensor is not None and tensor.dtype is None and tensor.origin is None else tensor

@@ -1,0 +1,83 @@
+"""Members of an enum, kinds of tensors, and structures that are asked whether they are empty."""
+
+from __future__ import annotations
+
+import enum
+
+import keras
+import tensorflow as tf
+
+
+# case: cached_mean(f32[4])
+class Cache(enum.Enum):
+    NOTHING = "nothing"
+    WHOLE = "whole"
+    PARTS = enum.auto()
+
+
+class Posterior:
+    def __init__(self, values, cache):
+        self.cache = None
+        self.update(values, cache)
+
+    def update(self, values, cache):
+        if cache is Cache.NOTHING:
+            self.cache = None
+        elif cache is Cache.WHOLE:
+            self.cache = tf.reduce_mean(values)
+        elif cache == Cache.PARTS:
+            self.cache = tf.add_n([part for part in values])
+
+
+@tf.function(jit_compile=True)
+def cached_mean(values):
+    return Posterior(tf.abs(values), Cache.WHOLE).cache
+
+
+# case: parted_mean(f32[4])
+class Parted(Posterior):
+    def update(self, values, cache):
+        if cache is Cache.PARTS:
+            self.cache = tf.add_n([part for part in values])  # hazard: XLA103 fails
+
+
+@tf.function(jit_compile=True)
+def parted_mean(values):
+    return Parted(tf.abs(values), Cache.PARTS).cache
+
+
+# case: Squash(f32[2, 3, 4])
+def shape_of(values):
+    if isinstance(values, tf.SparseTensor):
+        return values.dense_shape
+    return tf.shape(values, out_type=tf.int64)
+
+
+def reshaped(values, shape):
+    return tf.sparse.reshape(values, shape) if isinstance(values, tf.SparseTensor) else tf.reshape(values, shape)
+
+
+def flattened(values):
+    return reshaped(values, tf.concat([[-1], shape_of(values)[2:]], axis=0))
+
+
+class Squash(keras.layers.Layer):
+    def call(self, inputs):
+        return tf.nest.map_structure(flattened, inputs)
+
+
+# case: Recurrent(f32[2, 3])
+class Recurrent(keras.layers.Layer):
+    def __init__(self, keep=False):
+        super().__init__()
+        self.keep = keep
+
+    def call(self, inputs, state=None):
+        state = [inputs] if state is None else state
+        kept = ()
+        if self.keep:
+            kept = tf.nest.map_structure(lambda part: tf.gather(part, [0]), state)
+        kept = kept or None
+        if not kept:
+            return inputs
+        return tf.add_n(kept)
