@@ -422,6 +422,23 @@ def _rank_reshape(call: Call, values: list[Value]) -> int | None:
     return length_of(call.get("shape", "dims", "newshape", "new_shape"))
 
 
+def _names_every_size(call: Call) -> bool:
+    """Whether a new shape is made of numbers and sizes of other tensors only, without a -1 to be filled in."""
+    match call.get("shape", "dims", "newshape", "new_shape"):
+        case Sequence(items=tuple(items)):
+            sizes = [option for item in items for option in options(item)]
+            return all(
+                size.dependence < Dependence.VALUE
+                if isinstance(size, Tensor)
+                else isinstance(size, Static) and size != Static(-1)
+                for size in sizes
+            )
+        case Static(tuple() | list() as numbers):
+            return -1 not in numbers
+        case _:
+            return False
+
+
 def _rank_squeeze(call: Call, values: list[Value]) -> int | None:
     axis = length_of(call.get("axis", "squeeze_dims"))
     return _shifted(rank_of(values[0] if values else None), -axis if axis is not None else None)
@@ -538,6 +555,8 @@ def tensor(spec: str, call: Call) -> Tensor:
             bounded = None
     if bounded is not None and rank_rule == "reduce" and _drops_first_axis(call, values):
         dependence, origin, bounded = Dependence.VALUE, origin or bounded, None
+    if bounded is not None and rank_rule == "reshape" and _names_every_size(call):
+        bounded = None  # the new shape is whole: how many elements there really are matters no more (measured)
     if bounded is not None and "scatter" in call.name:
         bounded = content(call, ("tensor", "ref", "inputs")).bounded  # the indices say where, never how much
     if bounded is not None and rank_rule == "gather":

@@ -75,7 +75,10 @@ HOST_APIS: Final = (
     "tf.lite.",
     "builtins.open",
     "builtins.input",
+    "tf.Variable",
+    "keras.Variable",
 )
+_WEIGHT_MAKERS: Final = frozenset(("add_weight", "add_variable"))
 # Calls that are made for a list or a nest of tensors.
 _OF_STRUCTURES: Final = ("tf.nest.", "keras.tree.", "tf.concat", "tf.stack", "tf.add_n", "keras.ops.concatenate")
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
@@ -209,7 +212,7 @@ class Calls(Attributes):
         bound, nodes = bind_api(api.method_parameters(owner, name), arguments)
         result = api.call_method(owner, name, bound, Place(frame.unit, node))
         if isinstance(owner, ApiObject):
-            if owner.api.startswith(HOST_APIS):
+            if owner.api.startswith(HOST_APIS) or name in _WEIGHT_MAKERS:
                 frame.summary.host_only = True
             self.said_call(frame, f"{owner.api}.{name}", bound, nodes, result, node)
         return result

@@ -272,13 +272,13 @@ def perhaps_structure(value: Value) -> bool:
 
 
 def as_condition(value: Value) -> Tensor | None:
-    """The tensor that is asked for its truth. What is perhaps None, and nobody has seen as a tensor, is asked whether
-    it is there; what is perhaps a structure, whether it is empty."""
+    """The tensor that is asked for its truth. What is perhaps something else, and nobody has seen as a tensor, is a
+    flag or is asked whether it is there; what is perhaps a structure, whether it is empty."""
     if perhaps_structure(value):
         return None
-    left_out = isinstance(value, OneOf) and NONE in value.options
     tensor = as_tensor(value, Dependence.STATIC)
-    return None if left_out and tensor is not None and tensor.dtype is None and tensor.origin is None else tensor
+    unsure = isinstance(value, OneOf) and tensor is not None and tensor.dtype is None and tensor.origin is None
+    return None if unsure else tensor
 
 
 def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor | None:

@@ -81,3 +81,44 @@ class Recurrent(keras.layers.Layer):
         if not kept:
             return inputs
         return tf.add_n(kept)
+
+
+# case: Pyramid(f32[2, 3])
+class Pyramid(keras.layers.Layer):
+    def __init__(self, collect=True):
+        super().__init__()
+        self.collect = collect
+
+    def call(self, inputs, collect: tf.Tensor | None = None):
+        collect = collect if collect is not None else self.collect
+        if collect:
+            levels = (inputs, inputs * 2.0)
+        return tf.add_n(levels) if collect else inputs
+
+
+# case: whole_again(f32[8])
+@tf.function(jit_compile=True)
+def whole_again(values):
+    kept = tf.boolean_mask(values, values < 1000.0)  # hazard: XLA201 named
+    return tf.cumsum(tf.reshape(kept, (2, tf.shape(values)[0] // 2)))
+
+
+# case: still_open(f32[8])
+@tf.function(jit_compile=True)
+def still_open(values):
+    kept = tf.boolean_mask(values, values < 1000.0)  # hazard: XLA201 diverges
+    return tf.cumsum(tf.reshape(kept, (-1,)))
+
+
+# case: not run: who makes weights runs eagerly, and so does who calls it
+class Vocabulary(keras.Model):
+    def grown(self, table, size):
+        same = tf.reduce_any(self.get_layer("head").kernel == table)
+        if not same:
+            return self.add_weight(shape=(size, 8), initializer="zeros")
+        return table
+
+    def resize(self, table, size):
+        if tf.reduce_max(table) > 0.0:
+            return self.grown(table, size)
+        return table
