@@ -143,7 +143,7 @@ def test_exit_codes(project: Path, capsys: pytest.CaptureFixture[str], arguments
         (["nowhere.py"], "nowhere.py: no such file or directory"),
         (["x" * 5000], "File name too long"),
         (["explain", "XLA777"], "no rule is called 'XLA777'"),
-        (["explain"], "Missing argument"),
+        (["explain"], "name rules"),
         (["completion", "tcsh"], "Invalid value"),
         (["rules", "--bogus"], "No such option"),
     ],

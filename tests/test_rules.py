@@ -12,6 +12,7 @@ import pytest
 from tests.compiler import measure
 from xlalint.config import Settings
 from xlalint.engine import check
+from xlalint.errors.answers import explain_log
 from xlalint.findings import Finding
 from xlalint.rule import Bad, Behaviour, Good, Rule, all_rules
 
@@ -39,7 +40,8 @@ def claims() -> Iterator[object]:
                 claim = (example.code, tuple(example.inputs), example.behaviour)
                 if example.behaviour is not None and claim not in seen:
                     seen.add(claim)
-                    yield pytest.param(example.code, example.inputs, example.behaviour, id=f"{rule.code}-{kind}-{at}")
+                    code = rule.code if kind == "bad" else None
+                    yield pytest.param(*claim, code, id=f"{rule.code}-{kind}-{at}")
 
 
 @pytest.fixture
@@ -90,10 +92,16 @@ def test_good_example_is_silent(rule: type[Rule], example: Good, folder: Path) -
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize(("code", "inputs", "behaviour"), [*claims()])
-def test_claimed_behaviour_is_what_xla_does(code: str, inputs: tuple[str, ...], behaviour: Behaviour) -> None:
+@pytest.mark.parametrize(("code", "inputs", "behaviour", "rule"), [*claims()])
+def test_claimed_behaviour_is_what_xla_does(
+    code: str, inputs: tuple[str, ...], behaviour: Behaviour, rule: str | None
+) -> None:
     measured = measure(code, inputs)
     assert measured.matches(behaviour), f"claimed {behaviour}, measured: {measured}"
+    if rule is not None and measured.trace is not None:
+        explained = explain_log(measured.trace)
+        assert explained.unknown == ()
+        assert rule in {code for answer in explained.answers for code in answer.codes}, explained
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)

@@ -219,10 +219,27 @@ def _show_files(paths: Sequence[str], settings: Settings) -> int:
 
 
 @cli.command()
-@click.argument("rules", nargs=-1, required=True, shell_complete=_complete_selector)
-def explain(rules: tuple[str, ...]) -> int:
-    """Print the pages of rules, named by code, prefix or name."""
+@click.argument("rules", nargs=-1, shell_complete=_complete_selector)
+@click.option("--error", metavar="TEXT|FILE|-", help="Explain what TensorFlow printed: an error, a traceback, a log.")
+@click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="Default: text.")
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")
+def explain(rules: tuple[str, ...], error: str | None, output_format: str, color: str) -> int:
+    """Print the pages of rules, named by code, prefix or name, or explain an error.
+
+    \b
+    Exit codes of --error: 0 an answer was found, 2 none.
+    """
+    if (error is None) == (not rules):
+        raise click.UsageError("name rules, or give an error with --error")
+    if error is not None:
+        return _explain_error(error, output_format, color)
+    import json
+
     chosen = _rules(_split(rules))
+    if output_format == "json":
+        pages = [{"code": rule.code, "name": rule.name, "page": rule.documentation()} for rule in chosen]
+        _write(json.dumps(pages, indent=2, ensure_ascii=False) + "\n")
+        return CLEAN
     page = "\n\n".join(f"# {rule.code} {rule.name}\n\n{rule.documentation()}" for rule in chosen)
     if sys.stdout.isatty():
         from rich.console import Console
@@ -232,6 +249,25 @@ def explain(rules: tuple[str, ...]) -> int:
     else:
         _write(f"{page}\n")
     return CLEAN
+
+
+def _explain_error(given: str, output_format: str, color: str) -> int:
+    from .errors.answers import explain_log
+    from .errors.log import read
+    from .errors.report import json_report, text_report
+    from .reports.terminal import Paint
+
+    if given == "-":
+        text = read(sys.stdin.buffer.read())
+    elif os.path.isfile(given):
+        text = read(Path(given).read_bytes())
+    elif "\n" not in given and " " not in given and given.endswith((".log", ".out", ".txt")):
+        raise click.UsageError(f"no such file: {given}")
+    else:
+        text = given
+    answers = explain_log(text)
+    _write(json_report(answers) if output_format == "json" else text_report(answers, Paint(_coloured(color))))
+    return CLEAN if answers.answers else FAILED
 
 
 @cli.command("rules")

@@ -34,6 +34,7 @@ class Call:
     bounded: bool  # a bounded dynamic shape (`f32[<=4]`) in what was compiled
     equal: bool
     error: str | None = None
+    trace: str | None = None  # what Python prints of that error
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,11 @@ class Measured:
     def error(self) -> str | None:
         """The first error of a compiled call, or how the process died."""
         return self.death or next((call.error for call in self.calls if call.error is not None), None)
+
+    @property
+    def trace(self) -> str | None:
+        """What Python printed of the first error of a compiled call."""
+        return next((call.trace for call in self.calls if call.trace is not None), None)
 
     @property
     def compilations(self) -> int:

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -181,11 +182,11 @@ def call(function: Callable[..., Any], arguments: Sequence[tf.Tensor], expected:
     """One compiled call, and the files that the compiler left for it."""
     for old in dump.glob("*"):
         old.unlink()
-    record: dict[str, Any] = {"equal": False, "error": None}
+    record: dict[str, Any] = {"equal": False, "error": None, "trace": None}
     try:
         record["equal"] = same(expected, function(*arguments))
     except Exception as error:
-        record["error"] = f"{type(error).__name__}: {error}"
+        record |= {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
     texts = [path.read_text(errors="replace") for path in dump.glob("*before_optimizations.txt")]
     return record | {"compilations": len(texts), "bounded": any("<=" in text for text in texts)}
 

@@ -1,0 +1,1 @@
+"""What TensorFlow and XLA print when they refuse code, led back to the rule, the user's line and the rewrite."""

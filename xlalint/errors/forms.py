@@ -1,0 +1,44 @@
+"""Which Python constructs stand in one line of source, as far as the line alone can say."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+_COMPARING: Final = frozenset(("max", "min", "any", "all"))
+
+
+def forms_of(line: str) -> frozenset[str]:
+    """The names of the forms in a line: "if", "while", "assert", "operator", "bool()", "call NAME", ..."""
+    tree = _parsed(line.strip())
+    return frozenset(form for node in ast.walk(tree) for form in _forms(node)) if tree is not None else frozenset()
+
+
+def _parsed(line: str) -> ast.Module | None:
+    """The line as a statement; the head of a block gets a body, and `elif` an `if`."""
+    body = f"{line}\n    pass"
+    for attempt in (line, body, f"if _:\n    pass\n{body}", f"{line.rstrip(',')})", f"({line.rstrip(',')})"):
+        try:
+            return ast.parse(attempt)
+        except (SyntaxError, ValueError):
+            continue
+    return None
+
+
+def _forms(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            yield f"call {name}"
+            if name in _COMPARING:
+                yield "operator"
+        case ast.Call(func=ast.Attribute(attr=name)):
+            yield f"call {name}"
+        case ast.If() | ast.IfExp() | ast.comprehension(ifs=[_, *_]):
+            yield "if"
+        case ast.While():
+            yield "while"
+        case ast.Assert():
+            yield "assert"
+        case ast.BoolOp() | ast.Not() | ast.Compare(ops=[_, _, *_]) | ast.Compare(ops=[ast.In() | ast.NotIn()]):
+            yield "operator"
