@@ -1,26 +1,81 @@
-"""`python -m xlalint.facts TABLE` measures a table with the installed TensorFlow and writes it beside this file."""
+"""`python -m xlalint.facts COMMAND`: measures the tables beside this file with the installed TensorFlow.
+
+`ops` and `apis` leave what they measure in a working folder; `tables` makes the shipped tables of it. To measure
+another version, run `ops` and `apis` with an interpreter that has it, with the same folder, and `tables` once.
+"""
 
 from __future__ import annotations
 
-import importlib
+import argparse
+import json
 import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-TABLES: Final = {"names": "every public name of the API: aliases and parameters"}
+BESIDE: Final = Path(__file__).parent
 
 
-def main(arguments: list[str]) -> int:
-    """Measure the tables that are named, all without a name."""
-    unknown = [name for name in arguments if name not in TABLES]
-    if unknown:
-        listing = "\n".join(f"  {name}: {what}" for name, what in TABLES.items())
-        print(f"unknown table: {', '.join(unknown)}; there are\n{listing}", file=sys.stderr)
-        return 2
-    for name in arguments or TABLES:
-        target = Path(__file__).with_name(f"{name}.json")
-        target.write_text(importlib.import_module(f"xlalint.facts.{name}").measure(), encoding="utf-8")
-        print(f"{target.name}: {target.stat().st_size} bytes")
+def names(options: argparse.Namespace) -> None:
+    """Every public name of the API: aliases and parameters."""
+    from xlalint.facts import names
+
+    _write(BESIDE / "names.json", names.measure())
+
+
+def ops(options: argparse.Namespace) -> None:
+    """Every op of the registry: its XLA kernels and their dtypes, for the devices that the installed wheel knows."""
+    from xlalint.facts.measure import registry
+
+    measured = registry.measure()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    name = f"ops-{measured['version']}-{'-'.join(sorted(measured['devices']))}.json"
+    _write(options.folder / name, json.dumps(measured))
+
+
+def tables(options: argparse.Namespace) -> None:
+    """The shipped tables, from what was measured and what was shipped."""
+    from xlalint.facts.measure import compose
+
+    for name, make in (("ops", compose.ops), ("apis", compose.apis)):
+        target = BESIDE / f"{name}.json"
+        shipped = json.loads(target.read_text(encoding="utf-8")) if target.exists() and not options.anew else None
+        _write(target, compose.text(make(options.folder, shipped)))
+
+
+def counts(options: argparse.Namespace) -> None:
+    """How many callables were measured in each version, and what became of them."""
+    from xlalint.facts import tables
+
+    for version in tables.versions():
+        tally = Counter(fact.outcome.value for fact in tables.apis(version))
+        print(f"TensorFlow {version}: {tally.total() - tally['untested']} measured of {tally.total()} callables")
+        for outcome in tables.Outcome:
+            print(f"  {outcome.value:<10} {tally[outcome.value]:>5}")
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    print(f"{path.name}: {path.stat().st_size} bytes")
+
+
+COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
+    command.__name__: command for command in (names, ops, tables, counts)
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m xlalint.facts", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(name, help=command.__doc__)
+        if name in ("ops", "apis", "tables"):
+            sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
+        if name == "tables":
+            sub.add_argument("--anew", action="store_true", help="forget what is shipped")
+    options = parser.parse_args(arguments)
+    COMMANDS[options.command](options)
     return 0
 
 

@@ -1,0 +1,131 @@
+"""Makes the shipped tables of what was measured: several versions in one file, of the older ones what differs.
+
+A measurement leaves files in a folder: `ops-*.json` (`registry.measure`) and `apis-VERSION.json` (`records.Measured`).
+Versions of the shipped table that are not in the folder stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from xlalint.facts.tables import numbers
+
+# What a case of an older version may differ in without being stored: its ops are those of the newest version then.
+ECHOES: Final = ("ops",)
+
+
+def ops(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`ops.json` from the folder's measurements, over what is shipped."""
+    columns: dict[tuple[str, str], dict[str, Any]] = {}
+    packages: dict[str, str] = {}
+    constants: dict[str, str] = dict(shipped["constants"]) if shipped else {}
+    if shipped:
+        for place, (version, device) in enumerate(shipped["columns"]):
+            cells = {name: row if isinstance(row, int) else row[place] for name, row in shipped["ops"].items()}
+            columns[version, device] = {
+                name: shipped["kernels"][cell] or None if cell == 0 else shipped["kernels"][cell]
+                for name, cell in cells.items()
+                if cell >= 0
+            }
+        packages |= shipped["packages"]
+    for path in sorted(folder.glob("ops-*.json")):
+        measured = json.loads(path.read_text(encoding="utf-8"))
+        for device, found in measured["devices"].items():
+            columns[measured["version"], device] = found
+            packages[f"{measured['version']} {device}"] = " ".join(f"{k}=={v}" for k, v in measured["packages"].items())
+        constants |= measured.get("constants", {})
+    order = sorted(columns, key=lambda column: (tuple(-n for n in numbers(column[0])), column[1]))
+    kernels: list[dict[str, str]] = [{}]
+    rows: dict[str, int | list[int]] = {}
+    for name in sorted({name for found in columns.values() for name in found}):
+        cells_of = [_cell(columns[column], name, kernels) for column in order]
+        rows[name] = cells_of[0] if len(set(cells_of)) == 1 else cells_of
+    return {
+        "columns": order,
+        "packages": {f"{version} {device}": packages[f"{version} {device}"] for version, device in order},
+        "kernels": kernels,
+        "constants": dict(sorted(constants.items())),
+        "ops": rows,
+    }
+
+
+def _cell(found: Mapping[str, Any], name: str, kernels: list[dict[str, str]]) -> int:
+    if name not in found:
+        return -1
+    dtypes = found[name]
+    if dtypes is None:
+        return 0
+    if dtypes not in kernels[1:]:
+        kernels.append(dtypes)
+    return kernels.index(dtypes, 1)
+
+
+def apis(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`apis.json` from the folder's measurements, over what is shipped."""
+    rows, packages = _expanded(shipped) if shipped else ({}, {})
+    for path in sorted(folder.glob("apis-*.json")):
+        measured = json.loads(path.read_text(encoding="utf-8"))
+        rows[measured["version"]] = measured["apis"]
+        packages[measured["version"]] = measured["packages"]
+    versions = sorted(rows, key=numbers, reverse=True)
+    changed: dict[str, dict[str, Any]] = {}
+    for newer, older in zip(versions, versions[1:], strict=False):
+        changed[older] = {}
+        for name in sorted({*rows[newer], *rows[older]}):
+            row = rows[older].get(name)
+            if _essence(row) != _essence(rows[newer].get(name)):
+                changed[older][name] = row
+            elif row is not None:
+                rows[older][name] = rows[newer][name]
+    return {
+        "versions": versions,
+        "packages": {version: packages[version] for version in versions},
+        "apis": dict(sorted(rows[versions[0]].items())),
+        "changed": changed,
+    }
+
+
+def _expanded(shipped: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, str]]]:
+    """The rows of every version in full."""
+    rows: dict[str, dict[str, Any]] = {}
+    current: dict[str, Any] = shipped["apis"]
+    for version in shipped["versions"]:
+        changes = shipped["changed"].get(version, {})
+        current = {name: row for name, row in (current | changes).items() if row is not None}
+        rows[version] = current
+    return rows, dict(shipped["packages"])
+
+
+def _essence(row: Mapping[str, Any] | None) -> Any:
+    """What of a row makes it another one."""
+    if row is None:
+        return None
+    cases = [{key: value for key, value in case.items() if key not in ECHOES} for case in row.get("cases", ())]
+    return {**row, "cases": cases}
+
+
+def text(table: Mapping[str, Any]) -> str:
+    """A table as it is shipped: one entry a line, so that changes can be read."""
+    parts = []
+    for key, value in table.items():
+        if isinstance(value, dict) and value and key in ("ops", "apis", "constants"):
+            lines = ",\n".join(f"{json.dumps(name)}:{_compact(row)}" for name, row in value.items())
+            parts.append(f"{json.dumps(key)}:{{\n{lines}\n}}")
+        elif key == "changed":
+            blocks = [
+                f"{json.dumps(version)}:{{\n"
+                + ",\n".join(f"{json.dumps(name)}:{_compact(row)}" for name, row in rows.items())
+                + "\n}"
+                for version, rows in value.items()
+            ]
+            parts.append(f"{json.dumps(key)}:{{{','.join(blocks)}}}")
+        else:
+            parts.append(f"{json.dumps(key)}:{_compact(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
