@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -32,6 +33,23 @@ def ops(options: argparse.Namespace) -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     name = f"ops-{measured['version']}-{'-'.join(sorted(measured['devices']))}.json"
     _write(options.folder / name, json.dumps(measured))
+
+
+def apis(options: argparse.Namespace) -> None:
+    """Every callable: a call that eager execution accepts, compiled. Goes on where an earlier run ended."""
+    from xlalint.facts.measure import callables, driver, registry
+
+    packages = registry.installed()
+    version = ".".join(registry.release(packages).split(".")[:2])
+    options.folder.mkdir(parents=True, exist_ok=True)
+    (options.folder / f"apis-{version}.json").write_text(json.dumps({"version": version, "packages": packages}))
+    shipped = BESIDE / "apis.json"
+    known = driver.plans(json.loads(shipped.read_text(encoding="utf-8"))) if shipped.exists() else {}
+    known = {} if options.search else known
+    names = [name for name in callables.callables() if not options.only or re.search(options.only, name)]
+    for name, row in driver.run(names, options.folder / f"apis-{version}.jsonl", known, options.again):
+        cases = (row or {}).get("cases", [])
+        print(name, *(case.get("outcome", "ok") for case in cases) if cases else [row and row["untested"]], flush=True)
 
 
 def tables(options: argparse.Namespace) -> None:
@@ -61,7 +79,7 @@ def _write(path: Path, text: str) -> None:
 
 
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
-    command.__name__: command for command in (names, ops, tables, counts)
+    command.__name__: command for command in (names, ops, apis, tables, counts)
 }
 
 
@@ -72,6 +90,10 @@ def main(arguments: Sequence[str]) -> int:
         sub = commands.add_parser(name, help=command.__doc__)
         if name in ("ops", "apis", "tables"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
+        if name == "apis":
+            sub.add_argument("--only", metavar="REGEX", help="the callables whose canonical names it finds")
+            sub.add_argument("--again", action="store_true", help="try again what is untested so far")
+            sub.add_argument("--search", action="store_true", help="find calls anew, whatever the shipped table holds")
         if name == "tables":
             sub.add_argument("--anew", action="store_true", help="forget what is shipped")
     options = parser.parse_args(arguments)

@@ -1,16 +1,18 @@
 """Makes the shipped tables of what was measured: several versions in one file, of the older ones what differs.
 
-A measurement leaves files in a folder: `ops-*.json` (`registry.measure`) and `apis-VERSION.json` (`records.Measured`).
-Versions of the shipped table that are not in the folder stay as they are.
+A measurement leaves files in a folder: `ops-*.json` (`registry.measure`) and `apis-VERSION.json` with
+`apis-VERSION.jsonl` (`driver.run`). Versions of the shipped table that are not in the folder stay as they are.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from xlalint.facts.measure.driver import journal
 from xlalint.facts.tables import numbers
 
 # What a case of an older version may differ in without being stored: its ops are those of the newest version then.
@@ -68,11 +70,13 @@ def apis(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     rows, packages = _expanded(shipped) if shipped else ({}, {})
     for path in sorted(folder.glob("apis-*.json")):
         measured = json.loads(path.read_text(encoding="utf-8"))
-        rows[measured["version"]] = measured["apis"]
+        rows[measured["version"]] = {
+            name: row for name, row in journal(path.with_suffix(".jsonl")).items() if row is not None
+        }
         packages[measured["version"]] = measured["packages"]
     versions = sorted(rows, key=numbers, reverse=True)
     changed: dict[str, dict[str, Any]] = {}
-    for newer, older in zip(versions, versions[1:], strict=False):
+    for newer, older in itertools.pairwise(versions):
         changed[older] = {}
         for name in sorted({*rows[newer], *rows[older]}):
             row = rows[older].get(name)

@@ -55,3 +55,8 @@ def installed() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             continue
     return found
+
+
+def release(packages: dict[str, str]) -> str:
+    """The version of TensorFlow among the packages."""
+    return next(version for name, version in packages.items() if name.startswith("tensorflow"))

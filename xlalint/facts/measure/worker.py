@@ -1,0 +1,209 @@
+"""The process that measures: reads callables as JSON lines, answers with rows of the table as JSON lines.
+
+Before each step that may kill the process it says what it is about to do; the driver hands that back to the next
+worker as `dead`, which then knows what not to try again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from xlalint.facts.measure.arguments import Target, Tensors, calls, rewritten, target, variants
+from xlalint.facts.measure.expressions import Expression, namespace, parse
+from xlalint.facts.measure.outcome import Meter, NotAcceptedError, brief, clean, reason
+from xlalint.facts.measure.recipes import recipes
+from xlalint.facts.measure.samples import VALUE_SETS
+
+SEARCH_TRIES: Final = 500
+SEARCH_SECONDS: Final = 12.0
+MORE_TRIES: Final = 60  # after a call that is accepted only in part
+VARIANT_SECONDS: Final = 40.0
+# What two cases must agree in to be the same for whoever writes the call.
+DEFAULTS: Final = (("outcome", "ok"), ("gradient", "none"))
+DECISIVE: Final = ("outcome", "missing", "bounded", "gradient")
+
+
+class Worker:
+    """Measures one callable after the other."""
+
+    def __init__(self, folder: Path, answers: Any) -> None:
+        self.answers = answers
+        self.call = ""
+        self.names = namespace()
+        self.meter = Meter(folder / "dump", self.note)
+        self.recipes = recipes()
+        self.dead: Mapping[str, Any] = {}
+
+    def note(self, stage: str) -> None:
+        """Say what comes next."""
+        self.say({"at": stage, "call": self.call})
+
+    def say(self, what: Mapping[str, Any]) -> None:
+        print(json.dumps(what), file=self.answers, flush=True)
+
+    def row(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Everything about one callable; None where this version has no such name."""
+        self.dead = job["dead"]
+        what = target(job["name"], self.names)
+        if what is None:
+            return None
+        recipe = self.recipes.get(what.name)
+        first = [recipe.call] if recipe and recipe.call else []
+        if job["plan"]:
+            first.append(job["plan"]["call"])
+        call, why = self.search(what, first)
+        if not call:
+            return {"untested": why}
+        try:
+            plain = self.case(call, gradient=True)
+        except NotAcceptedError as error:
+            return {"untested": reason(str(error))}
+        row: dict[str, Any] = {"cases": [plain], "same": {}}
+        planned = [(parameter, text) for parameter, text in job["plan"]["varied"]] if job["plan"] else None
+        started = time.monotonic()
+        for varied, beside in recipe.cases if recipe else []:
+            self.add(row, varied, beside)
+        for parameter, texts, kind in self.variants(what, call, planned):
+            if time.monotonic() - started > VARIANT_SECONDS:
+                break
+            if kind == "tensor" and plain["outcome"] == "fails":
+                continue
+            for text in texts:
+                other = rewritten(what, call, parameter, text)
+                if other is not None and other != call and self.add(row, {parameter: text}, other):
+                    break
+        return row
+
+    def variants(self, what: Target, call: str, planned: list[tuple[str, str]] | None) -> Any:
+        if planned is None:
+            return [(one.parameter, one.alternatives, one.kind) for one in variants(what, call)]
+        return [(parameter, (text,), "planned") for parameter, text in planned]
+
+    def add(self, row: dict[str, Any], varied: dict[str, str], call: str) -> bool:
+        """Measure another case, and keep it where it ends otherwise than the plain one. Was it accepted?"""
+        plain = row["cases"][0]
+        if any(one.get("varied") == varied for one in row["cases"]):
+            return True
+        taken, _ = self.accepted(call)
+        if taken == "none" or (taken == "first" and "outside[" not in call and "nan[" not in call):
+            return False
+        try:
+            case = self.case(call, gradient=plain.get("gradient", "none") != "none")
+        except NotAcceptedError:
+            return False
+        decisive = (*DECISIVE, "detail") if case["outcome"] == "recompiles" else DECISIVE
+        if any(case.get(key) != plain.get(key) for key in decisive):
+            row["cases"].append({**case, "varied": varied})
+        else:
+            for parameter, text in varied.items():
+                row["same"].setdefault(parameter, []).append(text)
+        return True
+
+    def search(self, what: Target, first: list[str]) -> tuple[str, str]:
+        """A call that eager execution accepts with all values, and a graph; or nothing, and why."""
+        started, why = time.monotonic(), ""
+        second_best: dict[str, str] = {}  # how far a call came: the first that came there
+        found_at = SEARCH_TRIES
+        tensors = Tensors()
+        for number, call in enumerate((*first, *calls(what, tensors))):
+            if number > min(found_at + MORE_TRIES, SEARCH_TRIES) or time.monotonic() - started > SEARCH_SECONDS:
+                break
+            accepted, error = self.accepted(call)
+            if accepted == "all" and not self.traced(call):
+                accepted = "eager"
+            if accepted == "all":
+                return call, ""
+            if accepted != "none":
+                second_best.setdefault(accepted, call)
+                found_at = min(found_at, number)
+            why = why or error
+            tensors.hint(error)
+        best = second_best.get("first") or second_best.get("eager") or ""
+        return best, reason(why) if why else "no arguments were found"
+
+    def accepted(self, call: str) -> tuple[str, str]:
+        """Whether eager execution takes the call: with "all" value sets, the "first" alone, "none"; and the error."""
+        if self.dead.get(call, ["", ""])[0] == "eager":
+            return "none", self.dead[call][1]
+        self.call = call
+        self.note("eager")
+        for number in range(VALUE_SETS):
+            try:
+                if number == 0:
+                    expression = parse(call, self.names)
+                self.meter.accepts(expression, number)
+            except Exception as error:
+                return ("first" if number else "none"), brief(error)
+        return "all", ""
+
+    def traced(self, call: str) -> bool:
+        """Whether the call can be part of a graph."""
+        if call in self.dead:
+            return True
+        self.note("graph")
+        try:
+            expression = parse(call, self.names)
+            self.meter.accepts(expression)
+            self.meter.ops(self.meter.graph(expression, compiled=False), expression)
+        except Exception:  # said by the measurement, if this call is taken
+            return False
+        return True
+
+    def case(self, call: str, gradient: bool) -> dict[str, Any]:
+        """One case of the table."""
+        self.call = call
+        stage, how = self.dead.get(call, ["", ""])
+        if stage == "eager":
+            raise NotAcceptedError(how)
+        if stage in ("graph", "compile", "blame"):
+            return {"call": call, "outcome": "fails", "detail": how}
+        expression = self.parsed(call)
+        found = self.meter.case(expression, gradient and "gradient" not in stage)
+        if stage == "compile gradient":
+            found |= {"gradient": "fails", "gradient_detail": how}
+        return found
+
+    def parsed(self, call: str) -> Expression:
+        self.note("eager")
+        try:
+            return parse(call, self.names)
+        except Exception as error:
+            raise NotAcceptedError(brief(error)) from error
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    # The answers keep the real standard output; what calls print goes to the log.
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
+        os.dup2(2, 1)
+        worker = Worker(folder, answers)
+        worker.say({"ready": True})
+        for line in sys.stdin:
+            worker.say({"row": answer(worker, json.loads(line))})
+
+
+def answer(worker: Worker, job: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The row without what is default. An error of this program does not end the run, and is not taken for a result."""
+    try:
+        row = worker.row(job)
+    except Exception as error:
+        traceback.print_exc()
+        return {"untested": f"the measuring program failed: {clean(brief(error))}"}
+    if row is None or "untested" in row:
+        return row
+    cases = [
+        {key: value for key, value in case.items() if value not in ("", [], False) and (key, value) not in DEFAULTS}
+        for case in row["cases"]
+    ]
+    return {"cases": cases, "same": row["same"]} if row["same"] else {"cases": cases}
+
+
+if __name__ == "__main__":
+    main()
