@@ -230,6 +230,7 @@ def f(x, labels):
 
     def __init__(self) -> None:
         self._shapes = BoundedShapes()
+        self._rewrites: dict[tuple[Place, int], str | None] = {}  # a helper is analysed once for every caller
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -249,7 +250,9 @@ def f(x, labels):
         self, place: Place, values: cst.BaseExpression, mask: cst.BaseExpression, missing: int
     ) -> Iterator[Draft]:
         message = f"`{masked.brief(place.node)}` keeps as many elements as the mask holds: {NAMED}"
-        yield from self._shapes.begin(place, message, masked.selection(place, values, mask, missing))
+        if (place, missing) not in self._rewrites:
+            self._rewrites[place, missing] = masked.selection(place, values, mask, missing)
+        yield from self._shapes.begin(place, message, self._rewrites[place, missing])
 
 
 def _missing(values: Value | None, mask: Tensor | None) -> int:

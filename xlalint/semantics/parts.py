@@ -16,8 +16,9 @@ from .files import File
 T = TypeVar("T")
 Part: TypeAlias = Generator[Any, list[Any], T]
 
-# Characters of source in a part. What several parts need is analysed by each: with four parts, a third of all.
-_TEXT_OF_A_PART: Final = 3_000_000
+# Characters of source in a part. What several parts need is analysed by each: about a tenth of all with two of them,
+# a third with four.
+_TEXT_OF_A_PART: Final = 6_000_000
 
 
 def shares(files: Sequence[File]) -> list[range]:
