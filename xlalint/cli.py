@@ -89,7 +89,9 @@ def cli() -> None:
 @click.option("--include-host", is_flag=True, default=None, help="Also report code that runs eagerly on the host.")
 @click.option("--keras", type=click.IntRange(2, 3), help="The Keras that runs the code. Default: from requirements.")
 @click.option("--tensorflow", metavar="VERSION", help="The TensorFlow version that runs the code.")
-@click.option("--jobs", type=click.IntRange(min=0), metavar="N", help="Processes for large projects. Default: one a processor.")
+@click.option(
+    "--jobs", type=click.IntRange(min=0), metavar="N", help="Processes for large projects. Default: one a processor."
+)
 @click.option("--stdin-filename", type=click.Path(), help="The file that the text piped to `-` stands for.")
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")

@@ -84,7 +84,10 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         Annotated[str, Meta(description="The TensorFlow version that runs the code.", pattern=r"^\d+(\.\d+)*$")]
         | UnsetType
     ) = UNSET
-    jobs: Annotated[int, Meta(description="Processes that analyse a large project; 0: one a processor.", ge=0)] | UnsetType = UNSET
+    jobs: (
+        Annotated[int, Meta(description="Processes that analyse a large project; 0: one a processor.", ge=0)]
+        | UnsetType
+    ) = UNSET
     cache_dir: (
         Annotated[str, Meta(description="Where results are kept, inside the project.", min_length=1)] | UnsetType
     ) = UNSET
