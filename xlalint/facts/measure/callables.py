@@ -49,4 +49,5 @@ NAMES: Final = Path(__file__).parent.parent / "names.json"
 def callables() -> list[str]:
     """The canonical names, in order."""
     tables = json.loads(NAMES.read_text(encoding="utf-8"))
-    return [name for name in tables["signatures"] if MEASURED.fullmatch(name) and not SET_UP.fullmatch(name)]
+    found = [name for name in tables["signatures"] if MEASURED.fullmatch(name) and not SET_UP.fullmatch(name)]
+    return sorted(found, key=lambda name: not name.startswith("tf."))

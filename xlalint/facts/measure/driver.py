@@ -20,7 +20,7 @@ from typing import IO, Any, Final
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
 STEP_LIMIT: Final = 60.0  # seconds for one step of a measurement
 PER_WORKER: Final = 120  # callables; compiled code is never freed
-MOST_DEATHS: Final = 12  # of one callable
+MOST_DEATHS: Final = 6  # of one callable
 
 
 class Driver:
@@ -59,6 +59,7 @@ class _Worker:
 
     def __init__(self, log: Path | None) -> None:
         self.served = 0
+        self._read = b""  # of the worker's answers, what is no whole line yet or not asked for yet
         self._folder = tempfile.TemporaryDirectory(prefix="xlalint-facts-")
         self._log: IO[str] | None = log.open("a", encoding="utf-8") if log else None
         environment = os.environ | {
@@ -96,11 +97,18 @@ class _Worker:
             at = line
 
     def _line(self, limit: float) -> dict[str, Any] | None:
+        """The next line of the worker; None when it died or was too slow."""
         assert self._process.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._process.stdout, selectors.EVENT_READ)
-            line = self._process.stdout.readline() if selector.select(limit) else ""
-        return json.loads(line) if line else None
+        while b"\n" not in self._read:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self._process.stdout, selectors.EVENT_READ)
+                more = os.read(self._process.stdout.fileno(), 65536) if selector.select(limit) else b""
+            if not more:
+                return None
+            self._read += more
+        line, _, self._read = self._read.partition(b"\n")
+        found: dict[str, Any] = json.loads(line)
+        return found
 
     def _death(self) -> str:
         try:

@@ -121,7 +121,8 @@ contrast_factor saturation_factor: 0.5 | 2.0
 lower: 0.2 | T
 upper: 0.8 | T
 max_delta: 0.2
-factor alpha gamma_ gain: 0.5
+factor alpha gain: 0.5
+height_factor width_factor depth_factor: 2
 jpeg_quality: 50
 min_jpeg_quality: 30
 max_jpeg_quality: 60

@@ -27,7 +27,7 @@ MORE_TRIES: Final = 60  # after a call that is accepted only in part
 VARIANT_SECONDS: Final = 40.0
 # What two cases must agree in to be the same for whoever writes the call.
 DEFAULTS: Final = (("outcome", "ok"), ("gradient", "none"))
-DECISIVE: Final = ("outcome", "missing", "bounded", "gradient")
+DECISIVE: Final = ("outcome", "missing", "bounded")
 
 
 class Worker:
@@ -69,15 +69,15 @@ class Worker:
         planned = [(parameter, text) for parameter, text in job["plan"]["varied"]] if job["plan"] else None
         started = time.monotonic()
         for varied, beside in recipe.cases if recipe else []:
-            self.add(row, varied, beside)
+            self.add(row, dict(varied), beside, gradient=True)
         for parameter, texts, kind in self.variants(what, call, planned):
             if time.monotonic() - started > VARIANT_SECONDS:
                 break
-            if kind == "tensor" and plain["outcome"] == "fails":
+            if kind != "option" and plain["outcome"] == "fails":
                 continue
             for text in texts:
                 other = rewritten(what, call, parameter, text)
-                if other is not None and other != call and self.add(row, {parameter: text}, other):
+                if other is not None and other != call and self.add(row, {parameter: text}, other, text[0] in "'\""):
                     break
         return row
 
@@ -86,7 +86,7 @@ class Worker:
             return [(one.parameter, one.alternatives, one.kind) for one in variants(what, call)]
         return [(parameter, (text,), "planned") for parameter, text in planned]
 
-    def add(self, row: dict[str, Any], varied: dict[str, str], call: str) -> bool:
+    def add(self, row: dict[str, Any], varied: dict[str, str], call: str, gradient: bool) -> bool:
         """Measure another case, and keep it where it ends otherwise than the plain one. Was it accepted?"""
         plain = row["cases"][0]
         if any(one.get("varied") == varied for one in row["cases"]):
@@ -95,10 +95,12 @@ class Worker:
         if taken == "none" or (taken == "first" and "outside[" not in call and "nan[" not in call):
             return False
         try:
-            case = self.case(call, gradient=plain.get("gradient", "none") != "none")
+            gradient = gradient and plain.get("gradient", "none") != "none"
+            case = self.case(call, gradient)
         except NotAcceptedError:
             return False
-        decisive = (*DECISIVE, "detail") if case["outcome"] == "recompiles" else DECISIVE
+        decisive = [*DECISIVE, *(["detail"] if case["outcome"] == "recompiles" else [])]
+        decisive += ["gradient", "gradient_missing"] if gradient else []
         if any(case.get(key) != plain.get(key) for key in decisive):
             row["cases"].append({**case, "varied": varied})
         else:

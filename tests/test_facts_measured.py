@@ -1,0 +1,58 @@
+"""A sample of the shipped table, measured again with the installed TensorFlow; another one in every run."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from xlalint.facts import tables
+from xlalint.facts.measure.driver import Driver
+
+SECONDS: Final = 30.0
+AT_LEAST: Final = 12  # callables, however slow the machine
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    running = Driver()
+    yield running
+    running.close()
+
+
+def essence(case: Any) -> tuple[str, str, tuple[str, ...], bool, str]:
+    """What of a case does not depend on the machine."""
+    return (
+        case["call"],
+        case.get("outcome", "ok"),
+        tuple(case.get("missing", ())),
+        case.get("bounded", False),
+        case.get("gradient", "none"),
+    )
+
+
+@pytest.mark.compiler
+def test_a_random_sample_of_the_table_is_what_the_compiler_does(driver: Driver) -> None:
+    seed = int(os.environ.get("XLALINT_FACTS_SEED", random.randrange(10**6)))
+    print(f"XLALINT_FACTS_SEED={seed}")
+    facts = [fact for fact in tables.apis() if fact.cases]
+    random.Random(seed).shuffle(facts)
+    started, wrong, count = time.monotonic(), {}, 0
+    for fact in facts:
+        if count >= AT_LEAST and time.monotonic() - started > SECONDS:
+            break
+        count += 1
+        varied = [list(pair) for case in fact.cases[1:] for pair in case.varied.items()]
+        row = driver.row(fact.name, {"call": fact.cases[0].call, "varied": varied})
+        stored = [
+            (case.call, case.outcome.value, case.missing, case.bounded, case.gradient.value) for case in fact.cases
+        ]
+        found = [essence(case) for case in (row or {}).get("cases", ())]
+        if sorted(found) != sorted(stored):
+            wrong[fact.name] = {"stored": stored, "found": found or row}
+    print(f"{count} callables measured again")
+    assert not wrong
