@@ -81,6 +81,7 @@ def test_bad_example_is_flagged_at_its_places(rule: type[Rule], example: Bad, fo
         assert finding.name == rule.name
         assert "\n" not in finding.message
         assert example.effect in (None, finding.effect), finding
+        assert example.severity in (None, finding.severity), finding
     if example.help is not None:
         assert example.help in (own[0].help or "")
 

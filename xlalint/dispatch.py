@@ -35,7 +35,7 @@ class _Heard:
 
     @property
     def severity(self) -> Severity:
-        return severity_of(self.draft.effect, self.event.context.kind)
+        return min(severity_of(self.draft.effect, self.event.context.kind), self.draft.at_most)
 
     @property
     def gravity(self) -> tuple[Severity, int]:

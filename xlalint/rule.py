@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, TypeAlias
 
-from .findings import Effect
+from .findings import Effect, Severity
 from .semantics.events import ApiCall, Context, Event
 from .semantics.files import Place
 from .semantics.values import Origin
@@ -67,6 +67,7 @@ class Bad:
     behaviour: Behaviour | None
     inputs: Sequence[str] = ("f32[4]",)
     effect: Effect | None = None  # the effect that the finding must carry
+    severity: Severity | None = None  # the severity that it must have
     help: str | None = None  # text that the help must hold
     why: str = ""
 
@@ -97,7 +98,8 @@ class Draft:
     """A finding before the engine gives it a severity (from effect and context), a position and a trail.
 
     `place` defaults to the event's place. Drafts of one rule for one place are merged: the gravest effect wins and the
-    notes add up, so a consumer that goes wrong can be reported as a draft at the origin's place.
+    notes add up, so a consumer that goes wrong can be reported as a draft at the origin's place. `at_most` is for what
+    differs only on inputs that a correct program never sees: it says so, and is no error.
     """
 
     message: str
@@ -105,6 +107,7 @@ class Draft:
     help: str | None = None
     place: Place | None = None
     notes: tuple[DraftNote, ...] = ()
+    at_most: Severity = Severity.ERROR
 
 
 class Rule:
@@ -173,6 +176,7 @@ __all__ = [
     "Good",
     "Recompiles",
     "Rule",
+    "Severity",
     "all_rules",
     "origin_note",
     "reached",

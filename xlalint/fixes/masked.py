@@ -53,7 +53,7 @@ def _operand(node: cst.BaseExpression) -> str:
 
 def selection(place: Place, values: cst.BaseExpression, mask: cst.BaseExpression, missing: int = 0) -> str:
     """The rewrite of `values[mask]` at `place`; the mask has `missing` dimensions less than the values."""
-    path = _path(place.unit.tree, place.node)
+    path = path_to(place.unit.tree, place.node)
     reduction = _reduction_around(path)
     if reduction is not None:
         return _reduced(reduction, values, mask, missing)
@@ -161,19 +161,19 @@ def replaced(node: cst.CSTNode, old: cst.CSTNode, new: str) -> str:
 
 def parent(place: Place) -> cst.CSTNode | None:
     """The node directly around the one of `place`."""
-    path = _path(place.unit.tree, place.node)
+    path = path_to(place.unit.tree, place.node)
     return path[-2] if len(path) > 1 else None
 
 
 # -- reading the tree around a place ----------------------------------------------------------------------------------
 
 
-def _path(root: cst.CSTNode, node: cst.CSTNode) -> list[cst.CSTNode]:
+def path_to(root: cst.CSTNode, node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes from the root down to `node`."""
     if root is node:
         return [root]
     for child in root.children:
-        if path := _path(child, node):
+        if path := path_to(child, node):
             return [root, *path]
     return []
 

@@ -141,6 +141,15 @@ class IndexWith(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class DivideBy(Event):
+    """`left // right` or `left % right` on tensors; place: the whole operation. `sign`: "//" or "%"."""
+
+    left: Value
+    right: Value
+    sign: str
+
+
+@dataclass(frozen=True, slots=True)
 class ApiCall(Event):
     """A call of a library's function by its canonical name ("tf.boolean_mask"); place: the whole call.
 
@@ -208,6 +217,7 @@ __all__ = [
     "Context",
     "ContextKind",
     "Dependence",
+    "DivideBy",
     "Event",
     "HostRead",
     "IndexWith",

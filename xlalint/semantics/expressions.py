@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import libcst as cst
 
 from . import api
-from .events import BranchOn, Consume, ContextKind, HostRead, IndexWith, TruthOf
+from .events import BranchOn, Consume, ContextKind, DivideBy, HostRead, IndexWith, TruthOf
 from .files import Place
 from .frames import Arguments, Frame
 from .iteration import Iteration
@@ -54,6 +54,8 @@ from .values import (
     as_condition,
     as_tensor,
 )
+
+_REMAINDERS: Final = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
 
 
 @lru_cache(maxsize=4096)
@@ -177,6 +179,9 @@ class Expressions(Iteration):
         tensors: list[Tensor],
     ) -> Tensor:
         strongest = max(tensors, key=lambda tensor: (tensor.dependence, tensor.origin is not None))
+        if isinstance(sign, _REMAINDERS):
+            symbol = "%" if isinstance(sign, cst.Modulo | cst.ModuloAssign) else "//"
+            self.emit(frame, DivideBy, node, left=left, right=right, sign=symbol)
         kinds = {dtype_of(left), dtype_of(right)} - {None}
         if isinstance(sign, cst.Divide):
             dtype = "float" if kinds <= {"int", "float"} and "complex" not in kinds else None

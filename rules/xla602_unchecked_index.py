@@ -1,0 +1,266 @@
+"""Positions from data are not checked: XLA clamps what is read and drops what is written out of range.
+
+## What it does
+Flags `tf.gather`, `tf.gather_nd`, embedding lookups and scatters in compiled code whose positions come from data and
+are not clipped on the way. It is information only; where the position is rounded from a float that was computed
+(`tf.cast(x * 8.0, tf.int32)`), so that it leaves the range at the border, it is a warning.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU, for positions 9 and -1 of 4 elements. Eager execution and a plain
+`tf.function` raise `InvalidArgumentError`. Compiled, `tf.gather`, `tf.gather_nd`, `tf.nn.embedding_lookup`,
+`keras.ops.take` and `keras.layers.Embedding` give the last element for 9; for -1 the first, and Keras, which counts
+from the end, the last. `tf.scatter_nd`, `tf.tensor_scatter_nd_update` and `_add` and `tf.math.unsorted_segment_sum`
+leave the update out.
+
+## Example
+    pixel = tf.gather(row, tf.cast(x * 8.0, tf.int32))
+
+## Use instead
+    pixel = tf.gather(row, tf.clip_by_value(tf.cast(x * 8.0, tf.int32), 0, 7))
+
+or, where the position may not occur, `tf.where(position < size, pixel, 0.0)` around the clamped read.
+
+## Not flagged
+Constant positions, positions that are clipped, or that `tf.argmax`, `tf.argsort`, `tf.math.top_k`, `tf.range`,
+`tf.where`, `tf.searchsorted` or a remainder gave, and code that is not compiled.
+
+## Fix safety
+Shown only: whether the border repeats or is left out is for the author to say.
+
+## References
+- https://www.tensorflow.org/api_docs/python/tf/gather
+- https://github.com/tensorflow/tensorflow/issues/115254
+- https://github.com/tensorflow/tensorflow/issues/57999
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity, origin_note
+from xlalint.semantics.events import ApiCall, ContextKind, Event
+from xlalint.semantics.values import as_tensor
+
+from ._names import names
+from ._provenance import HANDING_ON, Provenance
+
+# The parameter that holds the positions.
+READS = {
+    "keras.ops.take": "indices",
+    "keras.ops.take_along_axis": "indices",
+    "tf.batch_gather": "indices",
+    "tf.gather": "indices",
+    "tf.gather_nd": "indices",
+    "tf.nn.embedding_lookup": "ids",
+}
+WRITES = {
+    "keras.ops.scatter": "indices",
+    "keras.ops.scatter_update": "indices",
+    "tf.math.unsorted_segment_max": "segment_ids",
+    "tf.math.unsorted_segment_mean": "segment_ids",
+    "tf.math.unsorted_segment_min": "segment_ids",
+    "tf.math.unsorted_segment_sum": "segment_ids",
+    "tf.scatter_nd": "indices",
+    "tf.tensor_scatter_nd_add": "indices",
+    "tf.tensor_scatter_nd_max": "indices",
+    "tf.tensor_scatter_nd_min": "indices",
+    "tf.tensor_scatter_nd_sub": "indices",
+    "tf.tensor_scatter_nd_update": "indices",
+}
+# What these give is a position of what they were given, or was brought into a range.
+IN_RANGE = names(
+    """
+    keras.ops.arange keras.ops.argmax keras.ops.argmin keras.ops.argsort keras.ops.clip keras.ops.maximum
+    keras.ops.minimum keras.ops.mod keras.ops.top_k keras.ops.where tf.argmax tf.argmin tf.argsort
+    tf.clip_by_value tf.math.floormod tf.math.mod tf.math.top_k tf.maximum tf.meshgrid tf.minimum
+    keras.random.randint keras.random.shuffle tf.random.experimental.stateless_shuffle tf.random.shuffle
+    tf.random.categorical tf.random.uniform tf.range tf.searchsorted tf.unique tf.where
+    tf.image.non_max_suppression tf.image.non_max_suppression_padded
+    """
+)
+
+ROUNDING = names("keras.ops.ceil keras.ops.floor keras.ops.round tf.floor tf.math.ceil tf.math.rint tf.round")
+
+
+class UncheckedIndex(Rule):
+    code = "XLA602"
+    name = "unchecked-index"
+    listens = (ApiCall,)
+    apis = frozenset((*READS, *WRITES)) | IN_RANGE | ROUNDING | HANDING_ON
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, position):
+    try:
+        return tf.gather(x, position + 9)
+    except tf.errors.InvalidArgumentError:
+        return tf.constant(-100.0)
+""",
+            ["tf.gather(x, position + 9)"],
+            Diverges(),
+            inputs=("f32[4]", "i32[]"),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+            help="tf.clip_by_value(position + 9, 0, SIZE - 1)",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.image = tf.ones([4, 4])
+
+    def call(self, points):
+        nearest = tf.cast(tf.nn.sigmoid(points) * 3.0, tf.int32)
+        return tf.gather_nd(self.image, nearest)
+""",
+            ["tf.gather_nd(self.image, nearest)"],
+            Compiles(),
+            inputs=("f32[5, 2]",),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            """
+class Table(tf.Module):
+    def __init__(self):
+        self.rows = tf.Variable(tf.ones([4, 2]))
+
+    def look(self, ids):
+        return tf.nn.embedding_lookup(self.rows, ids)
+
+TABLE = Table()
+
+@tf.function(jit_compile=True)
+def f(ids):
+    return TABLE.look(ids)
+""",
+            ["tf.nn.embedding_lookup(self.rows, ids)"],
+            Compiles(),
+            inputs=("i32[3]",),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, ids):
+    return tf.tensor_scatter_nd_add(x, ids[:, None], tf.ones([3]))
+""",
+            ["tf.tensor_scatter_nd_add(x, ids[:, None], tf.ones([3]))"],
+            Compiles(),
+            inputs=("f32[4]", "i32[3]"),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x, position):
+    return tf.gather(x, tf.minimum(position + 9, tf.shape(x)[0] - 1))
+""",
+            inputs=("f32[4]", "i32[]"),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    best = tf.math.top_k(x, 2).indices
+    return tf.gather(x, best) + tf.gather(x, tf.argmax(x))
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x, ids):
+    wrapped = tf.cast((ids + 7) % 4, tf.int64)
+    return tf.gather(x, wrapped)
+""",
+            inputs=("f32[4]", "i32[3]"),
+        ),
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.gather(x, [3, 0])\n"),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.image = tf.ones([4])
+
+    def call(self, points):
+        near = tf.clip_by_value(tf.cast(points * 3.0, tf.int32), 0, 3)
+        return tf.gather(self.image, near)
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.gather(x, tf.range(tf.shape(x)[0]) - 1 + 1)
+""",
+            why="positions from the shape alone",
+        ),
+        Good(
+            """
+def look(ids):
+    return tf.gather(tf.range(8), ids + 1)
+
+dataset = tf.data.Dataset.range(4).map(look)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._provenance = Provenance()
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(api=api) if (parameter := READS.get(api) or WRITES.get(api)) is not None:
+                yield from self._indexed(event, parameter)
+            case ApiCall():
+                self._provenance.remember(event)
+
+    def _indexed(self, event: ApiCall, parameter: str) -> Iterator[Draft]:
+        tensor = as_tensor(event.arguments[parameter]) if parameter in event.arguments else None
+        if tensor is None or event.context.kind is not ContextKind.XLA:
+            return
+        node = event.argument_nodes[parameter]
+        origin = self._provenance.made(event.place.unit, node)
+        if self._in_range(event, origin):
+            return
+        rounded = self._rounded(event, node, origin)
+        what = "clamps positions that are" if event.api in READS else "leaves out positions that are"
+        code = brief(event.place.node)
+        reason = "is rounded from a float" if rounded else "comes from data"
+        yield Draft(
+            f"`{code}`: XLA {what} out of range, where eager execution fails; this one {reason} and is not clipped",
+            Effect.DIVERGES,
+            f"tf.clip_by_value({brief(node)}, 0, SIZE - 1)",
+            notes=origin_note(tensor.origin, event),
+            at_most=Severity.WARNING if rounded else Severity.INFO,
+        )
+
+    def _in_range(self, event: ApiCall, node: cst.BaseExpression) -> bool:
+        call = self._provenance.call_at(event.place.unit, node)
+        if call is not None and call.api in IN_RANGE:
+            return True
+        return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo)
+
+    def _rounded(self, event: ApiCall, node: cst.BaseExpression, origin: cst.BaseExpression) -> bool:
+        """A computed float is cast on the way back to where the positions were made."""
+        unit = event.place.unit
+        call = self._provenance.call_at(unit, origin)
+        if not (isinstance(origin, cst.BinaryOperation) or (call is not None and call.api in ROUNDING)):
+            return False
+        for step in self._provenance.steps(unit, node):
+            match self._provenance.call_at(unit, step):
+                case ApiCall(api="tf.cast" | "keras.ops.cast", arguments={"x": value}):
+                    tensor = as_tensor(value)
+                    if tensor is not None and tensor.dtype == "float":
+                        return True
+        return False

@@ -1,0 +1,205 @@
+"""Random numbers that are asked to repeat: a compiled function draws others.
+
+## What it does
+Flags random numbers with a fixed seed in compiled code (`tf.random.stateless_*`, `seed=` with a number), as
+information; and numbers that Python's `random` or NumPy draws there, as a warning: they are drawn once.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU. XLA draws with another algorithm: `tf.random.stateless_uniform([3], [1, 2])` and
+`stateless_normal` give other numbers than eager execution for the same seed, the same ones at each call; `seed=1` of
+`tf.random.uniform` gives other numbers as well. With `alg="philox"` the stateless functions give equal numbers in both.
+`random.random()` and `np.random.uniform()` are drawn while the function is traced, and are constants from then on;
+that holds for a plain `tf.function` too.
+
+## Example
+    noise = tf.random.stateless_normal([8], seed=[1, 2])
+
+## Use instead
+    noise = tf.random.stateless_normal([8], seed=[1, 2], alg="philox")
+
+## Not flagged
+Random numbers without a seed, seeds that are arguments, `alg="philox"`, code that is not compiled, and functions that
+`tf.data` maps.
+
+## Fix safety
+Shown only: the compiled function's own numbers change with it.
+
+## References
+- https://www.tensorflow.org/guide/random_numbers
+- https://github.com/tensorflow/tensorflow/issues/121243
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from xlalint.fixes.masked import brief, one_line
+from xlalint.rule import Bad, Diverges, Draft, Effect, Good, Rule, Severity
+from xlalint.semantics.events import ApiCall, ContextKind, Event
+from xlalint.semantics.values import Sequence, Static, Value
+
+from ._names import names
+
+# Those that take the algorithm, and so can be told to draw the same numbers.
+STATELESS = frozenset(
+    ("tf.random.stateless_normal", "tf.random.stateless_truncated_normal", "tf.random.stateless_uniform")
+)
+SEEDED = STATELESS | names(
+    """
+    tf.random.categorical tf.random.normal tf.random.stateless_categorical tf.random.truncated_normal
+    tf.random.uniform
+    """
+)
+# What is drawn once, while the function is traced.
+ON_HOST = names(
+    """
+    random.random random.randint random.uniform random.choice random.gauss random.normalvariate random.randrange
+    np.random.rand np.random.randn np.random.randint np.random.random np.random.uniform np.random.normal
+    np.random.choice np.random.binomial np.random.beta np.random.permutation np.random.random_sample
+    """
+)
+
+
+class RandomNumbers(Rule):
+    code = "XLA603"
+    name = "random-numbers"
+    listens = (ApiCall,)
+    apis = SEEDED | ON_HOST
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return x + tf.random.stateless_normal([4], seed=[1, 2])
+""",
+            ["tf.random.stateless_normal([4], seed=[1, 2])"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+            help='tf.random.stateless_normal([4], seed=[1, 2], alg="philox")',
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return x + tf.random.uniform(tf.shape(x), seed=7)
+""",
+            ["tf.random.uniform(tf.shape(x), seed=7)"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+        ),
+        Bad(
+            """
+import random
+
+def scale():
+    return random.uniform(1.0, 9.0)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * scale()
+""",
+            ["random.uniform(1.0, 9.0)"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            help="tf.random.uniform",
+        ),
+        Bad(
+            """
+import numpy as np
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return x + np.random.normal(size=4)
+""",
+            ["np.random.normal(size=4)"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return x + tf.random.stateless_normal([4], seed=[1, 2], alg="philox")
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return x + tf.random.uniform([4])
+""",
+            None,
+            why="nobody expects these numbers to repeat",
+        ),
+        Good(
+            """
+import random
+
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.scale = random.uniform(1.0, 2.0)
+
+    def call(self, x):
+        return x * self.scale
+""",
+            why="drawn when the layer is made",
+        ),
+        Good(
+            """
+def augment(x):
+    return x + tf.random.uniform([4], seed=7)
+
+dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(augment)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+        Good("noise = tf.random.uniform([4], seed=7)\n", None, why="eager code of a script"),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
+                code = brief(node)
+                if api in ON_HOST:
+                    message = f"`{code}` is drawn once, while the function is traced, and is a constant from then on"
+                    yield Draft(message, Effect.DIVERGES, DEVICE, at_most=Severity.WARNING)
+                elif _fixed(event.arguments.get("seed")) and event.arguments.get("alg") != Static("philox"):
+                    message = f"`{code}`: with the same seed a compiled function draws other numbers than eager code"
+                    help = _philox(node) if api in STATELESS else OTHER
+                    yield Draft(message, Effect.DIVERGES, help, at_most=Severity.INFO)
+
+
+DEVICE = "tf.random.uniform or tf.random.normal, which draw at every call"
+OTHER = 'tf.random.stateless_uniform(shape, seed=[1, 2], alg="philox") draws the same numbers in both'
+
+
+def _fixed(seed: Value | None) -> bool:
+    """A seed that the source fixes."""
+    match seed:
+        case Static(constant=int() | tuple() | list()):
+            return True
+        case Sequence(items=(_, *_) as items):
+            return all(isinstance(item, Static) and isinstance(item.constant, int) for item in items)
+        case _:
+            return False
+
+
+def _philox(call: cst.Call) -> str:
+    """The call with the algorithm that both have."""
+    others = [argument for argument in call.args if argument.keyword is None or argument.keyword.value != "alg"]
+    written = [
+        f"{argument.keyword.value}={one_line(argument.value)}" if argument.keyword else one_line(argument.value)
+        for argument in others
+    ]
+    return f'{one_line(call.func)}({", ".join([*written, "alg=" + QUOTED])})'
+
+
+QUOTED = '"philox"'
