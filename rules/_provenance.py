@@ -8,7 +8,7 @@ import libcst as cst
 
 from xlalint.fixes.masked import path_to
 from xlalint.semantics.events import ApiCall
-from xlalint.semantics.project import Place, Unit
+from xlalint.semantics.files import Place, Unit
 
 from ._names import names
 
