@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
+from array import array
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -287,7 +290,13 @@ def test_a_closed_pipe_is_quiet(project: Path) -> None:
 
 def test_an_interrupt_is_quiet(project: Path) -> None:
     process = subprocess.Popen([*COMMAND, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(1)  # by then it waits for its input
+    assert process.stdin is not None
+    process.stdin.write(b"x = 1\n")
+    process.stdin.flush()
+    unread = array("i", [1])
+    while unread[0]:  # until it has begun to read its input, and waits for the rest
+        time.sleep(0.05)
+        fcntl.ioctl(process.stdin.fileno(), termios.FIONREAD, unread)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert process.returncode == 130
