@@ -81,6 +81,8 @@ class Interpreter(Statements):
         self._decorated: dict[Function, FunctionValue] = {}
         self._allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}
         self._unconvertible: dict[cst.CSTNode, str | None] = {}
+        self._defaults: dict[cst.BaseExpression, Value] = {}  # of parameters of functions at the top of a module
+        self._promises: dict[cst.BaseExpression, Value | None] = {}  # of annotations there
         self._depth = 0
 
     # -- functions ----------------------------------------------------------------------------------------------------
@@ -296,10 +298,7 @@ class Interpreter(Statements):
         said = self.annotated_value(scope, annotation.annotation) if annotation is not None else None
         if parameter.default is None:
             return said or Unknown(frozenset((name,)))
-        quiet = Frame(
-            scope.unit, scope.module, HOST, Summary("", None, None, HOST), dict(scope.env or {}), parent=scope.parent
-        )
-        default = self.evaluate(quiet, parameter.default)
+        default = self._default(scope, parameter.default)
         if not arguments.unknown:
             return default
         match said, default:
@@ -316,9 +315,25 @@ class Interpreter(Statements):
             case _:
                 return said
 
+    def _default(self, scope: Frame, node: cst.BaseExpression) -> Value:
+        """What a parameter is when nothing is given for it, evaluated in the scope of the definition."""
+        if scope.is_module and node in self._defaults:
+            return self._defaults[node]
+        quiet = Frame(
+            scope.unit, scope.module, HOST, Summary("", None, None, HOST), dict(scope.env or {}), parent=scope.parent
+        )
+        value = self.evaluate(quiet, node)
+        if scope.is_module:
+            self._defaults[node] = value
+        return value
+
     def annotated_value(self, frame: Frame, annotation: cst.BaseExpression) -> Value | None:
         """What a type annotation says of a value; None when it says nothing."""
-        return value_of_annotation(self, frame, annotation)
+        if not frame.is_module:
+            return value_of_annotation(self, frame, annotation)
+        if annotation not in self._promises:
+            self._promises[annotation] = value_of_annotation(self, frame, annotation)
+        return self._promises[annotation]
 
     # -- decorators ---------------------------------------------------------------------------------------------------
 

@@ -58,19 +58,19 @@ def truth(value: Value) -> bool | None:
             return None
 
 
+_NARROWING: Final = frozenset((cst.Name, cst.Comparison, cst.Call, cst.UnaryOperation, cst.BooleanOperation))
+
+
 def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool) -> None:
     """Refine the names of `frame` by `test` having come out as `outcome`."""
     if frame.env is None:
         return
+    if type(test) not in _NARROWING:
+        return  # most tests; a class pattern that does not match is slow on the abstract classes of libcst
     match test:
-        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
-            narrow(machine, frame, inner, not outcome)
-        case cst.BooleanOperation(left=left, operator=cst.And(), right=right) if outcome:
-            narrow(machine, frame, left, True)
-            narrow(machine, frame, right, True)
-        case cst.BooleanOperation(left=left, operator=cst.Or(), right=right) if not outcome:
-            narrow(machine, frame, left, False)
-            narrow(machine, frame, right, False)
+        case cst.Name(value=name):
+            if outcome and name in frame.env:
+                frame.env[name] = _true(frame.env[name])
         case cst.Comparison(
             left=cst.Name(value=name), comparisons=[cst.ComparisonTarget(operator=sign, comparator=other)]
         ):
@@ -80,8 +80,14 @@ def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool)
             func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]
         ):
             _narrow_kind(machine, frame, name, kinds, outcome)
-        case cst.Name(value=name) if outcome and name in frame.env:
-            frame.env[name] = _true(frame.env[name])
+        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+            narrow(machine, frame, inner, not outcome)
+        case cst.BooleanOperation(left=left, operator=cst.And(), right=right) if outcome:
+            narrow(machine, frame, left, True)
+            narrow(machine, frame, right, True)
+        case cst.BooleanOperation(left=left, operator=cst.Or(), right=right) if not outcome:
+            narrow(machine, frame, left, False)
+            narrow(machine, frame, right, False)
 
 
 def _true(value: Value) -> Value:

@@ -46,13 +46,12 @@ class Statements(Calls):
 
     def execute_body(self, frame: Frame, body: cst.BaseSuite | Ordered[cst.BaseStatement]) -> None:
         """Execute a block until its end, or until execution cannot go on."""
-        statements = body.body if isinstance(body, cst.BaseSuite) else body
+        self._execute(frame, body.body if isinstance(body, cst.BaseSuite) else body)
+
+    def _execute(self, frame: Frame, statements: Ordered[cst.CSTNode]) -> None:
         for statement in statements:
             if frame.env is None:
                 return
-            if isinstance(statement, cst.SimpleStatementLine):
-                self.execute_body(frame, statement.body)  # type: ignore[arg-type]
-                continue
             handler = self._STATEMENTS.get(type(statement))
             if handler is None:
                 continue
@@ -67,6 +66,9 @@ class Statements(Calls):
         found = InternalTrouble.of(error, place.path, place.span[0], "reading this statement")
         if found not in self.project.failures:
             self.project.failures.append(found)
+
+    def _line(self, frame: Frame, node: cst.SimpleStatementLine) -> None:
+        self._execute(frame, node.body)
 
     # -- assignments --------------------------------------------------------------------------------------------------
 
@@ -515,6 +517,7 @@ class Statements(Calls):
         frame.nonlocals |= {item.name.value for item in node.names}
 
     _STATEMENTS: ClassVar[dict[type[cst.CSTNode], Callable[..., None]]] = {
+        cst.SimpleStatementLine: _line,
         cst.Expr: _expression,
         cst.Assign: _assign,
         cst.AnnAssign: _annotated,
