@@ -52,6 +52,14 @@ def apis(options: argparse.Namespace) -> None:
         print(name, *(case.get("outcome", "ok") for case in cases) if cases else [row and row["untested"]], flush=True)
 
 
+def constants(options: argparse.Namespace) -> None:
+    """Which inputs of each op must be compile-time constants, by the calls of the shipped table."""
+    from xlalint.facts.measure import constants
+
+    apis = json.loads((BESIDE / "apis.json").read_text(encoding="utf-8"))["apis"]
+    _write(options.folder / "constants.json", json.dumps(constants.measure(constants.calls_of(apis))))
+
+
 def tables(options: argparse.Namespace) -> None:
     """The shipped tables, from what was measured and what was shipped."""
     from xlalint.facts.measure import compose
@@ -79,7 +87,7 @@ def _write(path: Path, text: str) -> None:
 
 
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
-    command.__name__: command for command in (names, ops, apis, tables, counts)
+    command.__name__: command for command in (names, ops, apis, constants, tables, counts)
 }
 
 
@@ -88,7 +96,7 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, command in COMMANDS.items():
         sub = commands.add_parser(name, help=command.__doc__)
-        if name in ("ops", "apis", "tables"):
+        if name in ("ops", "apis", "constants", "tables"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
         if name == "apis":
             sub.add_argument("--only", metavar="REGEX", help="the callables whose canonical names it finds")

@@ -1,7 +1,8 @@
 """Makes the shipped tables of what was measured: several versions in one file, of the older ones what differs.
 
-A measurement leaves files in a folder: `ops-*.json` (`registry.measure`) and `apis-VERSION.json` with
-`apis-VERSION.jsonl` (`driver.run`). Versions of the shipped table that are not in the folder stay as they are.
+A measurement leaves files in a folder: `ops-*.json` (`registry.measure`), `apis-VERSION.json` with
+`apis-VERSION.jsonl` (`driver.run`), and `constants.json` (`constants.measure`). Versions of the shipped table that are
+not in the folder stay as they are.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def ops(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
         for device, found in measured["devices"].items():
             columns[measured["version"], device] = found
             packages[f"{measured['version']} {device}"] = " ".join(f"{k}=={v}" for k, v in measured["packages"].items())
-        constants |= measured.get("constants", {})
+    if (measured_constants := folder / "constants.json").exists():
+        constants = json.loads(measured_constants.read_text(encoding="utf-8"))
     order = sorted(columns, key=lambda column: (tuple(-n for n in numbers(column[0])), column[1]))
     kernels: list[dict[str, str]] = [{}]
     rows: dict[str, int | list[int]] = {}
