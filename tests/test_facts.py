@@ -306,7 +306,9 @@ def test_random_numbers_are_compared_by_shape() -> None:
 def test_plans_repeat_what_was_varied() -> None:
     row = {
         "cases": [{"call": "tf.f(2)"}, {"call": "tf.f(i32[()])", "varied": {"k": "i32[()]"}}],
-        "same": {"flag": ["True"]},
+        "same": {"how": ["'slow'"], "flag": ["True"]},
     }
     table = {"apis": {"tf.f": row, "tf.g": {"untested": "no"}}}
-    assert driver.plans(table) == {"tf.f": {"call": "tf.f(2)", "varied": [["k", "i32[()]"], ["flag", "True"]]}}
+    varied = [["k", "i32[()]"], ["how", "'slow'"], ["flag", "True"]]
+    assert driver.plans(table, complete=True) == {"tf.f": {"call": "tf.f(2)", "varied": varied}}
+    assert driver.plans(table, complete=False) == {"tf.f": {"call": "tf.f(2)", "varied": varied[:2]}}

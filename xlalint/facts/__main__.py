@@ -43,9 +43,8 @@ def apis(options: argparse.Namespace) -> None:
     version = ".".join(registry.release(packages).split(".")[:2])
     options.folder.mkdir(parents=True, exist_ok=True)
     (options.folder / f"apis-{version}.json").write_text(json.dumps({"version": version, "packages": packages}))
-    shipped = BESIDE / "apis.json"
-    known = driver.plans(json.loads(shipped.read_text(encoding="utf-8"))) if shipped.exists() else {}
-    known = {} if options.search else known
+    shipped = json.loads((BESIDE / "apis.json").read_text(encoding="utf-8"))
+    known = {} if options.search else driver.plans(shipped, complete=version == shipped["versions"][0])
     names = [name for name in callables.callables() if not options.only or re.search(options.only, name)]
     for name, row in driver.run(names, options.folder / f"apis-{version}.jsonl", known, options.again):
         cases = (row or {}).get("cases", [])

@@ -86,7 +86,8 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True):
 class ApiFact(msgspec.Struct, frozen=True):
     """What is known of one callable. `cases[0]` is the plain call; the others say which argument changes what.
 
-    `same` lists what was written for a parameter without any change of the outcome.
+    `same` lists what was written for a parameter without any change of the outcome. Of a version that is not the
+    newest, `same`, the ops and the wordings are those of the next newer version where the cases end alike.
     """
 
     name: str

@@ -296,6 +296,11 @@ def arrays(tensors: Sequence[Any]) -> list[Any]:
     return [None if str(one.dtype.name) in ("resource", "variant") else np.asarray(one) for one in tensors]
 
 
+def undefined_in(tensors: Sequence[Any]) -> bool:
+    """Is there something that is not a number?"""
+    return any(one.dtype.is_floating and bool(np.isnan(np.asarray(one, np.float64)).any()) for one in tensors)
+
+
 def signature(results: Sequence[Any]) -> str:
     """Dtypes and shapes: "f32[2, 3] i64[2]"."""
     texts = []

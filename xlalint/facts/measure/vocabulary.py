@@ -22,6 +22,7 @@ TENSORS: Final = (
 
 # What in an error of eager execution speaks for which tensors.
 HINTS: Final = (
+    (r"result is no number", "positive[4]", "unit[4]"),
     (r"RaggedTensor|ragged", "tf.RaggedTensor"),
     (r"SparseTensor|sparse", "tf.SparseTensor"),
     (r"IndexedSlices", "tf.IndexedSlices"),

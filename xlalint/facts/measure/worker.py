@@ -17,10 +17,11 @@ from typing import Any, Final
 
 from xlalint.facts.measure.arguments import Target, Tensors, calls, rewritten, target, variants
 from xlalint.facts.measure.expressions import Expression, namespace, parse
-from xlalint.facts.measure.outcome import Meter, NotAcceptedError, brief, clean, reason
+from xlalint.facts.measure.outcome import Meter, NotAcceptedError, brief, clean, reason, undefined_in
 from xlalint.facts.measure.recipes import recipes
 from xlalint.facts.measure.samples import VALUE_SETS
 
+UNDEFINED: Final = "ValueError: the result is no number"
 SEARCH_TRIES: Final = 500
 SEARCH_SECONDS: Final = 12.0
 MORE_TRIES: Final = 60  # after a call that is accepted only in part
@@ -120,6 +121,8 @@ class Worker:
             accepted, error = self.accepted(call)
             if accepted == "all" and not self.traced(call):
                 accepted = "eager"
+            elif accepted == "all" and error:
+                accepted = "undefined"
             if accepted == "all":
                 return call, ""
             if accepted != "none":
@@ -127,23 +130,24 @@ class Worker:
                 found_at = min(found_at, number)
             why = why or error
             tensors.hint(error)
-        best = second_best.get("first") or second_best.get("eager") or ""
+        best = next((second_best[how] for how in ("undefined", "first", "eager") if how in second_best), "")
         return best, reason(why) if why else "no arguments were found"
 
     def accepted(self, call: str) -> tuple[str, str]:
-        """Whether eager execution takes the call: with "all" value sets, the "first" alone, "none"; and the error."""
+        """Whether eager execution takes the call: with "all" value sets, the "first" alone, "none"; and its flaw."""
         if self.dead.get(call, ["", ""])[0] == "eager":
             return "none", self.dead[call][1]
         self.call = call
         self.note("eager")
+        undefined = False
         for number in range(VALUE_SETS):
             try:
                 if number == 0:
                     expression = parse(call, self.names)
-                self.meter.accepts(expression, number)
+                undefined |= undefined_in(self.meter.accepts(expression, number))
             except Exception as error:
                 return ("first" if number else "none"), brief(error)
-        return "all", ""
+        return "all", UNDEFINED if undefined else ""
 
     def traced(self, call: str) -> bool:
         """Whether the call can be part of a graph."""
