@@ -81,6 +81,10 @@ def _digits(shape: tuple[int, ...], number: int, random: np.random.Generator) ->
     return np.array(["1", "20", "3"], object)[_index(shape, number, random)]
 
 
+def _blank(shape: tuple[int, ...], number: int, random: np.random.Generator) -> Array:
+    return np.full(shape, "", object)
+
+
 def _not_a_number(shape: tuple[int, ...], number: int, random: np.random.Generator) -> Array:
     values = _positive(shape, number, random)
     values[(0,) * len(shape)] = values[(0,) * len(shape)] if number == 0 else np.nan
@@ -106,6 +110,7 @@ KINDS: Final[dict[str, tuple[str, Fill]]] = {
     "bool": ("bool", _mask),
     "str": ("string", _words),
     "digits": ("string", _digits),  # strings that are numbers
+    "blank": ("string", _blank),  # serialized messages without any field: alike in all sets
     "positive": ("float32", _positive),
     "unit": ("float32", _unit),  # between 0 and 1
     "dist": ("float32", _distribution),  # the last dimension sums to 1
