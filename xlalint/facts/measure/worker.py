@@ -11,14 +11,14 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from xlalint.facts.measure.arguments import Target, Tensors, calls, rewritten, target, variants
 from xlalint.facts.measure.expressions import Expression, namespace, parse
 from xlalint.facts.measure.outcome import Meter, NotAcceptedError, brief, clean, reason, undefined_in
-from xlalint.facts.measure.recipes import recipes
+from xlalint.facts.measure.recipes import Recipe, recipes
 from xlalint.facts.measure.samples import VALUE_SETS
 
 UNDEFINED: Final = "ValueError: the result is no number"
@@ -55,11 +55,10 @@ class Worker:
         what = target(job["name"], self.names)
         if what is None:
             return None
-        recipe = self.recipes.get(what.name)
-        first = [recipe.call] if recipe and recipe.call else []
-        if job["plan"]:
-            first.append(job["plan"]["call"])
-        call, why = self.search(what, first)
+        recipe = self.recipes.get(what.name, Recipe(""))
+        call, why = job["plan"]["call"] if job["plan"] else "", ""
+        if not call or self.accepted(call)[0] == "none":
+            call, why = self.search(what, [recipe.call] if recipe.call else [])
         if not call:
             return {"untested": why}
         try:
@@ -67,14 +66,16 @@ class Worker:
         except NotAcceptedError as error:
             return {"untested": reason(str(error))}
         row: dict[str, Any] = {"cases": [plain], "same": {}}
-        planned = [(parameter, text) for parameter, text in job["plan"]["varied"]] if job["plan"] else None
         started = time.monotonic()
-        for varied, beside in recipe.cases if recipe else []:
+        for varied, beside in recipe.cases:
             self.add(row, dict(varied), beside, gradient=True)
-        for parameter, texts, kind in self.variants(what, call, planned):
+        written = [pair for varied, _ in recipe.cases for pair in varied.items()]
+        for parameter, texts, kind in self.variants(what, call, job["plan"]):
+            if any((parameter, text) in written for text in texts):
+                continue
             if time.monotonic() - started > VARIANT_SECONDS:
                 break
-            if kind != "option" and plain["outcome"] == "fails":
+            if kind in ("given", "tensor") and plain["outcome"] == "fails":
                 continue
             for text in texts:
                 other = rewritten(what, call, parameter, text)
@@ -82,10 +83,11 @@ class Worker:
                     break
         return row
 
-    def variants(self, what: Target, call: str, planned: list[tuple[str, str]] | None) -> Any:
-        if planned is None:
-            return [(one.parameter, one.alternatives, one.kind) for one in variants(what, call)]
-        return [(parameter, (text,), "planned") for parameter, text in planned]
+    def variants(self, what: Target, call: str, plan: Mapping[str, Any] | None) -> Iterable[tuple[str, Any, str]]:
+        """What to write otherwise: the parameter, the texts of which the first that is accepted counts, the kind."""
+        if plan is None:
+            return ((one.parameter, one.alternatives, one.kind) for one in variants(what, call))
+        return ((parameter, (text,), "planned") for parameter, text in plan["varied"])
 
     def add(self, row: dict[str, Any], varied: dict[str, str], call: str, gradient: bool) -> bool:
         """Measure another case, and keep it where it ends otherwise than the plain one. Was it accepted?"""
