@@ -95,6 +95,7 @@ class ApiFact(msgspec.Struct, frozen=True):
     cases: tuple[Case, ...] = ()
     same: Mapping[str, tuple[str, ...]] = {}
     untested: str = ""  # why there is no measurement
+    refused: bool = False  # Keras says `supports_jit = False` of the layer: `jit_compile="auto"` does not compile it
 
     @property
     def plain(self) -> Case | None:
@@ -117,6 +118,7 @@ class _Row(msgspec.Struct, omit_defaults=True):
     cases: list[Case] = []
     same: dict[str, list[str]] = {}
     untested: str = ""
+    refused: bool = False
 
 
 class _Apis(msgspec.Struct):
@@ -216,7 +218,7 @@ def api(name: str, version: str | None = None) -> ApiFact | None:
     if row is None:
         return None
     same = {parameter: tuple(written) for parameter, written in row.same.items()}
-    return ApiFact(name, at, tuple(row.cases), same, row.untested)
+    return ApiFact(name, at, tuple(row.cases), same, row.untested, row.refused)
 
 
 def api_names() -> tuple[str, ...]:

@@ -113,7 +113,7 @@ def _essence(row: Mapping[str, Any] | None) -> Any:
     for case in row.get("cases", ()):
         told = () if case.get("outcome") == "recompiles" else ("detail", "gradient_detail")  # wordings differ
         cases.append({key: value for key, value in case.items() if key not in (*ECHOES, *told)})
-    return sorted(json.dumps(case, sort_keys=True) for case in cases), bool(row.get("untested"))
+    return sorted(json.dumps(case, sort_keys=True) for case in cases), bool(row.get("untested")), row.get("refused")
 
 
 def text(table: Mapping[str, Any]) -> str:

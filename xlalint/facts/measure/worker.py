@@ -65,7 +65,7 @@ class Worker:
             plain = self.case(call, gradient=True)
         except NotAcceptedError as error:
             return {"untested": reason(str(error))}
-        row: dict[str, Any] = {"cases": [plain], "same": {}}
+        row: dict[str, Any] = {"cases": [plain], "same": {}, "refused": self.refused(call)}
         started = time.monotonic()
         for varied, beside in recipe.cases:
             self.add(row, dict(varied), beside, gradient=True)
@@ -82,6 +82,11 @@ class Worker:
                 if other is not None and other != call and self.add(row, {parameter: text}, other, text[0] in "'\""):
                     break
         return row
+
+    def refused(self, call: str) -> bool:
+        """Whether Keras says of a layer that is built that it cannot be compiled."""
+        made = self.parsed(call).made
+        return any(getattr(one, "supports_jit", True) is False for one in made)
 
     def variants(self, what: Target, call: str, plan: Mapping[str, Any] | None) -> Iterable[tuple[str, Any, str]]:
         """What to write otherwise: the parameter, the texts of which the first that is accepted counts, the kind."""
@@ -210,7 +215,7 @@ def answer(worker: Worker, job: Mapping[str, Any]) -> dict[str, Any] | None:
         {key: value for key, value in case.items() if value not in ("", [], False) and (key, value) not in DEFAULTS}
         for case in row["cases"]
     ]
-    return {"cases": cases, "same": row["same"]} if row["same"] else {"cases": cases}
+    return {"cases": cases} | {key: row[key] for key in ("same", "refused") if row[key]}
 
 
 if __name__ == "__main__":
