@@ -11,7 +11,7 @@ import pytest
 
 from xlalint.facts import __main__ as program
 from xlalint.facts import tables
-from xlalint.facts.measure import arguments, compose, driver
+from xlalint.facts.measure import arguments, compose, constants, driver
 from xlalint.facts.measure.arguments import Parameter, Target, Tensors
 from xlalint.facts.measure.callables import callables
 from xlalint.facts.measure.outcome import difference, reason
@@ -312,3 +312,12 @@ def test_plans_repeat_what_was_varied() -> None:
     varied = [["k", "i32[()]"], ["how", "'slow'"], ["flag", "True"]]
     assert driver.plans(table, complete=True) == {"tf.f": {"call": "tf.f(2)", "varied": varied}}
     assert driver.plans(table, complete=False) == {"tf.f": {"call": "tf.f(2)", "varied": varied[:2]}}
+
+
+def test_calls_that_compile_show_their_ops() -> None:
+    rows = {
+        "tf.f": {"cases": [{"call": "tf.f(2)", "ops": ["A"]}, {"call": "tf.f(3)", "outcome": "fails", "ops": ["B"]}]},
+        "tf.g": {"cases": [{"call": "tf.g()", "ops": ["A", "C"]}]},
+        "tf.h": {"untested": "no"},
+    }
+    assert constants.calls_of(rows) == {"A": ["tf.g()", "tf.f(2)"], "C": ["tf.g()"]}

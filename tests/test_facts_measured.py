@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any, Final
@@ -56,3 +59,20 @@ def test_a_random_sample_of_the_table_is_what_the_compiler_does(driver: Driver) 
             wrong[fact.name] = {"stored": stored, "found": found or row}
     print(f"{count} callables measured again")
     assert not wrong
+
+
+@pytest.mark.compiler
+def test_inputs_that_must_be_constants_are_those_of_the_table() -> None:
+    calls = {
+        "Reshape": ["tf.reshape(f32[6], [2, 3])"],
+        "Sum": ["tf.reduce_sum(f32[3, 3], axis=1)"],
+        "SelectV2": ["tf.where(bool[3], f32[3], f32[3])"],
+    }
+    program = f"import json; from xlalint.facts.measure import constants; print(json.dumps(constants.measure({calls})))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    measured = json.loads(done.stdout.splitlines()[-1])
+    assert measured == {"Reshape": "shape", "Sum": "reduction_indices", "SelectV2": ""}
+    for name, inputs in measured.items():
+        fact = tables.op(name)
+        assert fact is not None
+        assert fact.constants == tuple(inputs.split())

@@ -25,7 +25,7 @@ UNDEFINED: Final = "ValueError: the result is no number"
 SEARCH_TRIES: Final = 500
 SEARCH_SECONDS: Final = 12.0
 MORE_TRIES: Final = 60  # after a call that is accepted only in part
-VARIANT_SECONDS: Final = 40.0
+VARIANT_SECONDS: Final = 10.0
 # What two cases must agree in to be the same for whoever writes the call.
 DEFAULTS: Final = (("outcome", "ok"), ("gradient", "none"))
 DECISIVE: Final = ("outcome", "missing", "bounded")
