@@ -13,7 +13,7 @@ from xlalint import config
 from xlalint.codes import SelectorError, codes_of, matching, rule_names
 from xlalint.config import ConfigurationError, Settings, load, schema
 from xlalint.findings import Severity
-from xlalint.requirements import keras_of, keras_of_project
+from xlalint.requirements import keras_of, keras_of_project, tensorflow_of
 from xlalint.sources.discovery import PathPatterns
 
 
@@ -226,6 +226,27 @@ def test_keras_of_a_requirement(requirement: str, keras: int | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("requirement", "tensorflow"),
+    [
+        ("tensorflow<2.16", "2.15"),
+        ("tensorflow>=2.6, <2.16.0", "2.15"),
+        ("tensorflow<2.15.1", "2.15"),
+        ("tensorflow<=2.15.1", "2.15"),
+        ("tensorflow==2.13.*", "2.13"),
+        ("tensorflow-cpu~=2.15.0", "2.15"),
+        ("tensorflow<2.16,<=2.13", "2.13"),
+        ("tensorflow>=2.16", None),
+        ("tensorflow~=2.15", None),
+        ("tensorflow<3", None),
+        ("tensorflow!=2.15", None),
+        ("keras<3", None),
+    ],
+)
+def test_newest_tensorflow_that_a_requirement_allows(requirement: str, tensorflow: str | None) -> None:
+    assert tensorflow_of([requirement]) == tensorflow
+
+
+@pytest.mark.parametrize(
     ("file", "text", "keras"),
     [
         ("pyproject.toml", '[project]\ndependencies = ["tensorflow<2.16"]', 2),
@@ -255,3 +276,5 @@ def test_settings_go_before_requirements(project: Path) -> None:
     assert shown(load(), "keras") == (2, "requirements in requirements.txt")
     assert shown(load(options={"tensorflow": "2.17"}), "keras") == (3, "tensorflow = '2.17'")
     assert load(options={"tensorflow": "2.17", "keras": 2}).keras == 2
+    assert shown(load(), "tensorflow") == ("2.15", "requirements in requirements.txt")
+    assert load(options={"tensorflow": "2.17"}).tensorflow == "2.17"

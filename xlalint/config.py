@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from .codes import SelectorError, codes_of, rule_names, suggestion
 from .findings import Severity
-from .requirements import keras_of, keras_of_project
+from .requirements import keras_of, keras_of_project, tensorflow_of_project
 from .sources.discovery import DEFAULT_EXCLUDE, PathPatterns, is_pattern
 
 OutputFormat = Literal["full", "concise", "json"]
@@ -324,6 +324,7 @@ class _Merged:
 def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Settings:
     merged = _Merged(layers, root)
     keras, keras_origin = _keras(merged, paths or [root])
+    tensorflow, tensorflow_origin = _tensorflow(merged, paths or [root])
     severities = {
         code: Severity[level.upper()]
         for selector, level in merged["severity"].items()
@@ -331,7 +332,8 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
     }
     ignore_base = merged.base("per-file-ignores")
     merged.patterns("per-file-ignores")
-    shown = {key: (merged[key], merged.origin(key)) for key in _DEFAULTS} | {"keras": (keras, keras_origin)}
+    shown = {key: (merged[key], merged.origin(key)) for key in _DEFAULTS}
+    shown |= {"keras": (keras, keras_origin), "tensorflow": (tensorflow, tensorflow_origin)}
     return Settings(
         codes=(merged.codes("select") | merged.codes("extend-select")) - merged.codes("ignore"),
         exclude=PathPatterns(
@@ -347,7 +349,7 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         fail_on=Severity[merged["fail-on"].upper()],
         include_host=merged["include-host"],
         keras=keras,
-        tensorflow=merged["tensorflow"],
+        tensorflow=tensorflow,
         jobs=merged["jobs"],
         cache_dir=merged.cache_dir(),
         shown=tuple((key, value, origin) for key, (value, origin) in shown.items()),
@@ -361,5 +363,14 @@ def _keras(merged: _Merged, paths: Sequence[Path]) -> tuple[int | None, str]:
     if (version := merged["tensorflow"]) is not None:
         return keras_of([f"tensorflow=={version}"]), f"tensorflow = {version!r}"
     if (found := keras_of_project(paths)) is not None:
+        return found[0], f"requirements in {_shown(Path(found[1]))}"
+    return None, "default"
+
+
+def _tensorflow(merged: _Merged, paths: Sequence[Path]) -> tuple[str | None, str]:
+    """The TensorFlow that runs the code and where that is written; None is the newest that was measured."""
+    if merged["tensorflow"] is not None:
+        return merged["tensorflow"], merged.origin("tensorflow")
+    if (found := tensorflow_of_project(paths)) is not None:
         return found[0], f"requirements in {_shown(Path(found[1]))}"
     return None, "default"

@@ -66,9 +66,12 @@ class Dispatcher:
                     self._callers.setdefault(api, []).append(rule)
 
     @classmethod
-    def of_codes(cls, codes: frozenset[str]) -> Dispatcher:
-        """With the rules of these codes."""
-        return cls(rule() for rule in all_rules() if rule.code in codes)
+    def of_codes(cls, codes: frozenset[str], tensorflow: str | None = None) -> Dispatcher:
+        """With the rules of these codes, for code that this TensorFlow runs."""
+        rules = [rule() for rule in all_rules() if rule.code in codes]
+        for rule in rules:
+            rule.tensorflow = tensorflow
+        return cls(rules)
 
     @property
     def wanted_apis(self) -> frozenset[str]:

@@ -173,7 +173,7 @@ def _run_rules(inputs: _Input, settings: Settings) -> tuple[list[Finding], dict[
     options = Options(keras=settings.keras, include_host=settings.include_host)
 
     def part(share: range | None) -> Part[_Share]:
-        dispatcher = Dispatcher.of_codes(settings.codes)
+        dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow)
         project = yield from analyse(files, share, options, dispatcher.hear, dispatcher.wanted_apis)
         candidates = list(dispatcher.candidates(linted.__contains__, settings.severities))
         failures, trouble = files.failures + project.failures, files.trouble + project.trouble

@@ -1,4 +1,4 @@
-"""Which Keras a project runs on, read from what it requires: never imported, never executed."""
+"""Which Keras and TensorFlow a project runs on, read from what it requires: never imported, never executed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+_T = TypeVar("_T")
 
 _REQUIREMENT: Final = re.compile(
     r"\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^]]*\])?\s*\(?(?P<bounds>[^;#@)]*)\)?", re.ASCII
@@ -22,11 +24,20 @@ _KERAS_3_ARRIVED: Final = (2, 16)  # TensorFlow 2.16 is the first whose `tf.kera
 
 def keras_of_project(paths: Iterable[Path]) -> tuple[int, str] | None:
     """The Keras that the project around the first telling path requires, and where that is written."""
+    return _first_of_project(paths, keras_of)
+
+
+def tensorflow_of_project(paths: Iterable[Path]) -> tuple[str, str] | None:
+    """The newest TensorFlow that the project around the first telling path allows, and where that is written."""
+    return _first_of_project(paths, tensorflow_of)
+
+
+def _first_of_project(paths: Iterable[Path], told: Callable[[Iterable[str]], _T | None]) -> tuple[_T, str] | None:
     for path in paths:
         for folder in _upward(path if path.is_dir() else path.parent):
             files = list(_requirement_files(folder))
             for file, read in files:
-                if (found := keras_of(_requirements(file, read))) is not None:
+                if (found := told(_requirements(file, read))) is not None:
                     return found, str(file)
             if files or (folder / ".git").exists():
                 break
@@ -39,12 +50,42 @@ def keras_of(requirements: Iterable[str]) -> int | None:
     return min(verdicts, default=None)  # what works with Keras 2 too must keep Keras 2's promises
 
 
-def _verdict(requirement: str) -> int | None:
+def tensorflow_of(requirements: Iterable[str]) -> str | None:
+    """The newest TensorFlow that the requirements allow, as far as they set an upper bound."""
+    parsed = (found for text in requirements if (found := _named(text)) is not None and found[0] in _TENSORFLOW)
+    newest = [top for _, bounds in parsed for sign, version in bounds if (top := _newest(sign, version)) is not None]
+    return ".".join(map(str, min(newest))) if newest else None
+
+
+def _newest(sign: str, version: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The newest release (`2.15`) below a bound; None where it leaves the minor version open."""
+    major, minor, *rest = (*version, 0) if len(version) == 1 else version
+    match sign:
+        case "<" if not any(rest):
+            return (major, minor - 1) if minor else None
+        case "<" | "<=":
+            return major, minor
+        case "==" if len(version) > 1:
+            return major, minor
+        case "~=" if len(version) > 2:
+            return major, minor
+        case _:
+            return None
+
+
+def _named(requirement: str) -> tuple[str, list[tuple[str, tuple[int, ...]]]] | None:
+    """The normal name in a requirement, and its bounds."""
     match = _REQUIREMENT.match(requirement)
     if match is None:
         return None
-    name = _NORMAL.sub("-", match["name"]).lower()
     bounds = [(bound["sign"], _version(bound["version"])) for bound in _BOUND.finditer(match["bounds"])]
+    return _NORMAL.sub("-", match["name"]).lower(), bounds
+
+
+def _verdict(requirement: str) -> int | None:
+    if (found := _named(requirement)) is None:
+        return None
+    name, bounds = found
     if name in _KERAS_2_ONLY:
         return 2
     if name in _TENSORFLOW:

@@ -119,6 +119,7 @@ class Rule:
     apis: ClassVar[frozenset[str]] = frozenset()  # for listeners of `ApiCall`: the canonical names wanted
     bad: ClassVar[Sequence[Bad]] = ()
     good: ClassVar[Sequence[Good]] = ()
+    tensorflow: str | None = None  # the version that runs the code; None: the newest that was measured
 
     def check(self, event: Event) -> Iterator[Draft]:
         """Yield a draft for each thing at `event` that must change."""

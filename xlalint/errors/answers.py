@@ -18,6 +18,7 @@ from .patterns import LISTED, PATTERNS, UNLIKELY, UNSUPPORTED, UNSUPPORTED_LIST,
 
 # How far from a line of the traceback a finding may stand that explains it: a tensor is kept here and used there.
 _NEAR: Final = 25
+_LAYERS: Final = "keras/src/layers/preprocessing/"
 _SAID: Final = 160  # how much of the error's own words is repeated
 _EXCEPTION: Final = re.compile(r"^[ \t]*(?:\w+\.)*[A-Z]\w*(?:Error|Exception): (?P<message>.*)", re.MULTILINE)
 # What announces an error that follows.
@@ -185,7 +186,8 @@ def _own(frames: Sequence[Frame]) -> Frame | None:
 def _forms(hit: _Hit, text: str | None, frames: Iterable[Frame]) -> frozenset[str]:
     """What speaks for one rule or another: the form of the user's line, the functions that it called, the operation."""
     called = {f"call {frame.function}" for frame in frames if not frame.own}
-    return (forms_of(text) if text else frozenset()) | called | {f"op {hit.op}"}
+    layers = {"preprocessing layer"} if any(_LAYERS in frame.path for frame in frames) else set()
+    return (forms_of(text) if text else frozenset()) | called | layers | {f"op {hit.op}"}
 
 
 # -- the source, where it is at hand ----------------------------------------------------------------------------------

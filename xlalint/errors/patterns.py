@@ -238,6 +238,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             _candidate("XLA109", "the gradient goes through `tf.while_loop`"),
             _candidate("XLA102", "it goes through a `while` statement", "while"),
             _candidate("XLA204", "a `tf.TensorArray` of unknown size", "call TensorArray"),
+            _candidate("XLA407", "it goes through a call with a loop inside", "call expm|call matrix_exponential"),
         ),
         compiled=True,
     ),
@@ -303,7 +304,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|tf\.function only supports singleton tf\.Variables"
         ),
         "A variable is made while the function is traced; a compiled function can only use variables that exist.",
-        rewrite="Make the variable once, outside: in `__init__` or `build` of the layer, or at module level.",
+        (_candidate("XLA409", "a variable is made inside"),),
     ),
     Pattern(
         wording(r"Trying to access resource [^\n]*?located in device"),
@@ -321,14 +322,14 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         wording(r"Model doesn't support `jit_compile=True`"),
         "A layer of the model says that XLA cannot compile it (`supports_jit` is False: string and integer lookups,"
         " hashing, some random image layers), so Keras runs the whole model without XLA.",
-        rewrite="Take such layers out of the model: apply them in `tf.data`, and give the model their results.",
+        (_candidate("XLA408", "such a layer is called"),),
     ),
     # -- XLA: what fails in other ways
     Pattern(
         wording(r"Expected comparison type SIGNED\. actual: TOTALORDER"),
         "`tf.random.shuffle` does not compile on a CPU with TensorFlow 2.21: the sort of random integers behind it is"
         " refused.",
-        rewrite="order = tf.argsort(tf.random.uniform([x.shape[0]]))\nshuffled = tf.gather(x, order)",
+        (_candidate("XLA401", "a call without a kernel"),),
     ),
     Pattern(
         wording(r"triggered tf\.function retracing"),

@@ -179,12 +179,10 @@ class Calls(Attributes):
         for value in arguments.positional[:1]:
             if api.kind_of(owner.api) in ("layer", "model", "loss"):
                 self.witness(frame, value)
-        bound, _ = bind_api(None, arguments)
-        for value in bound.values():
-            for part in _direct(value):
-                if isinstance(part, Tensor) and part.bounded is not None:
-                    self.emit(frame, Consume, node, tensor=part, consumer=owner.api, node=node, arguments=bound)
-        return api.call_object(owner, bound, Place(frame.unit, node))
+        bound, nodes = bind_api(None, arguments)
+        result = api.call_object(owner, bound, Place(frame.unit, node))
+        self.said_call(frame, f"{owner.api}.__call__", bound, nodes, result, node)
+        return result
 
     def _call_method(
         self, frame: Frame, owner: Value, name: str, arguments: Arguments, node: cst.BaseExpression

@@ -1,0 +1,168 @@
+"""What the rules about missing kernels share: the measured case that a call is, and how a message names what lacks."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+
+from xlalint.facts import tables
+from xlalint.facts.families import family
+from xlalint.facts.replacements import instead_of
+from xlalint.facts.tables import ApiFact, Case
+from xlalint.semantics.api import canonical, kind_of
+from xlalint.semantics.events import ApiCall
+from xlalint.semantics.values import Api, ApiObject, Static, Value, as_tensor, options
+
+from ._names import names
+
+# The layers whose `supports_jit` is False (Keras 3.15): XLA408 is about them.
+NOT_READY = names(
+    """
+    keras.layers.HashedCrossing keras.layers.Hashing keras.layers.IntegerLookup keras.layers.RandomCrop
+    keras.layers.RandomPerspective keras.layers.RandomRotation keras.layers.RandomShear
+    keras.layers.RandomTranslation keras.layers.RandomZoom keras.layers.StringLookup keras.layers.TextVectorization
+    """
+)
+NESTED = re.compile(r"[(, ]((?:tf|keras)\.[\w.]+)\(")  # a call among the arguments of a measured call
+TENSOR = re.compile(r"\w+\[")  # a tensor among them
+DEVICES = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU"}
+CALLED = ".__call__"
+
+
+def names_lacking(code: str) -> frozenset[str]:
+    """The calls for which some measured version lacks a kernel of the operations that the rule is about."""
+    return _names(lambda fact: fact.plain is not None and about(missing_of(fact.plain), code))
+
+
+def names_with_options() -> frozenset[str]:
+    """The calls that have a kernel, and none with some value of an argument."""
+    return _names(lambda fact: any(missing_of(case) for case in fact.cases[1:]))
+
+
+def names_without_gradient() -> frozenset[str]:
+    """The calls that compile and whose gradient does not."""
+    return _names(lambda fact: any(case.gradient is tables.Gradient.FAILS for case in fact.cases))
+
+
+def _names(wanted: Callable[[ApiFact], bool]) -> frozenset[str]:
+    """The calls for which that is so in some measured version."""
+    return frozenset(
+        event_name(fact.name)
+        for version in tables.versions()
+        for fact in tables.apis(version)
+        if fact.name not in NOT_READY and wanted(fact)
+    )
+
+
+def missing_of(case: Case) -> tuple[str, ...]:
+    """The operations without a kernel that the call itself makes, not the calls that made its arguments."""
+    nested = NESTED.findall(case.call) if case.missing else []
+    if not nested:
+        return case.missing
+    theirs = {op for name in nested if (fact := tables.api(canonical(name))) and fact.plain for op in fact.plain.ops}
+    lacking = (op for op in case.ops if (known := tables.op(op)) is not None and known.lacking())
+    return tuple(op for op in lacking if op not in theirs)
+
+
+def about(missing: Iterable[str], code: str) -> bool:
+    """Whether the first operation that lacks a kernel is the rule's business."""
+    return next((family(op).code == code for op in missing), False)
+
+
+@cache
+def event_name(api: str) -> str:
+    """How an event names the call that was measured: of a layer, the call of the object."""
+    return f"{api}{CALLED}" if kind_of(api) in ("layer", "loss", "metric") else api
+
+
+def fact_of(event: ApiCall, version: str | None) -> ApiFact | None:
+    """What is known of the call."""
+    return tables.api(event.api.removesuffix(CALLED), version)
+
+
+def missing_in(event: ApiCall, code: str, version: str | None) -> tuple[str, ...]:
+    """The operations without a kernel that the call makes, where they are the rule's business."""
+    fact = fact_of(event, version)
+    case = case_of(fact, event.arguments) if fact is not None else None
+    missing = missing_of(case) if case is not None else ()
+    return missing if about(missing, code) else ()
+
+
+def case_of(fact: ApiFact, arguments: Mapping[str, Value]) -> Case | None:
+    """The measured case that the arguments make of a call; None where what decides is not known."""
+    found, undecided = fact.plain, False
+    for case in fact.cases[1:]:
+        match = _fits(case, arguments)
+        if match and (found is None or len(case.varied) >= len(found.varied)):
+            found = case
+        undecided |= match is None
+    return None if undecided and found is fact.plain else found
+
+
+def _fits(case: Case, arguments: Mapping[str, Value]) -> bool | None:
+    """Whether the arguments are those of a case; None where one may be."""
+    fits = [_is_written(arguments.get(name), written) for name, written in case.varied.items()]
+    return False if False in fits else None if None in fits else True
+
+
+def _is_written(value: Value | None, written: str) -> bool | None:
+    if value is None:
+        return False  # left out: the default, which the plain call has
+    try:
+        constant = ast.literal_eval(written)
+    except (SyntaxError, ValueError):
+        if written.startswith(("tf.", "keras.")):
+            return any(option == Api(written) for option in options(value))
+        if TENSOR.match(written):
+            return as_tensor(value) is not None  # a tensor in place of a Python value
+        return any(option == ApiObject("tf.SparseTensor") for option in options(value)) and written == "sparse"
+    match value:
+        case Static() if value.known:
+            return bool(value.constant == constant and type(value.constant) is type(constant))
+        case Static():
+            return None
+        case _:
+            return False
+
+
+def lacking(missing: Iterable[str], version: str | None) -> str:
+    """"no XLA kernel for `Lu` (TensorFlow 2.21, CPU and GPU)", as far as the tables know the devices."""
+    ops = list(dict.fromkeys(missing))
+    named = _listed([f"`{op}`" for op in ops])
+    devices: dict[str, list[str]] = defaultdict(list)
+    if (fact := tables.op(ops[0], version)) is not None:
+        for device in fact.lacking():
+            devices[fact.kernels[device].version].append(DEVICES[device])
+    if not devices:
+        devices[tables.nearest(version)].append("CPU")
+    where = "; ".join(
+        f"{'TensorFlow ' if at == 0 else ''}{measured}, {_listed(found)}"
+        for at, (measured, found) in enumerate(devices.items())
+    )
+    return f"no XLA kernel for {named} ({where})"
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def help_for(fact: ApiFact, case: Case) -> str | None:
+    """What to write instead: a proven replacement, or the value of an argument with which the call compiles."""
+    found = instead_of(fact.name)
+    if found is not None:
+        return found
+    return next(_compiling(fact, case), None)
+
+
+def _compiling(fact: ApiFact, case: Case) -> Iterator[str]:
+    """Arguments with which the call was measured to compile."""
+    for name in case.varied:
+        others = [written for written in fact.same.get(name, ()) if fact.plain is not None and not fact.plain.missing]
+        if others:
+            yield f"{_listed([f'{name}={written}' for written in others[:3]])} compiles"
+    for other in fact.cases:
+        if other.outcome is tables.Outcome.OK and other.varied and set(other.varied) != set(case.varied):
+            yield ", ".join(f"{name}={written}" for name, written in other.varied.items()) + " compiles"

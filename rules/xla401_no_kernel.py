@@ -1,0 +1,205 @@
+"""A call for which XLA has no kernel.
+
+## What it does
+Flags calls of TensorFlow and Keras that make an operation for which XLA has no kernel, in the version that runs the
+code (`tensorflow = "2.15"`; default: the newest that the project's requirements allow).
+
+## What XLA does
+Compiling fails: "Detected unsupported operations when trying to compile graph .. No registered 'Lu' OpKernel for
+XLA_CPU_JIT devices". Which calls those are was measured: each call of the public API was compiled with TensorFlow 2.21
+and older versions on a CPU, and the kernels of GPU and TPU are read from what their packages register.
+`xlalint facts NAME` prints what is known of a call, `xlalint facts --unsupported` lists those without a kernel. Keras
+does not warn: `jit_compile="auto"` asks its layers, not their operations, so a model with such a call in a custom layer
+runs on a machine without GPU, where Keras does not compile, and fails on one with.
+
+## Example
+    lower_upper, pivots = tf.linalg.lu(a)
+
+## Use instead
+    solution = tf.linalg.solve(a, b)
+
+The finding names a replacement where one is known; each was proven on the compiler.
+
+## Not flagged
+Calls that are not compiled, calls with arguments that were not measured, and calls of older versions that have a kernel
+in the one that runs the code.
+
+## Fix safety
+Shown only: a replacement has restrictions, which it names.
+
+## References
+- https://www.tensorflow.org/xla/known_issues
+- https://github.com/tensorflow/tensorflow/issues/126007
+"""
+
+from collections.abc import Iterator
+
+from xlalint.facts.tables import ApiFact, Case, Outcome
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import ApiCall, Event
+
+from ._kernels import about, case_of, fact_of, help_for, lacking, missing_of, names_lacking
+
+# Calls that have a kernel and fail all the same, each with a proven replacement.
+BROKEN = frozenset(("tf.random.shuffle",))
+
+
+class NoKernel(Rule):
+    code = "XLA401"
+    name = "no-kernel"
+    listens = (ApiCall,)
+    apis = names_lacking("XLA401") | BROKEN
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.linalg.lu(x)[0]
+""",
+            ["tf.linalg.lu(x)"],
+            Fails("No registered 'Lu' OpKernel"),
+            inputs=("f32[3, 3]",),
+            effect=Effect.FAILS,
+            help="tf.linalg.solve(a, b)",
+        ),
+        Bad(
+            """
+def pooled(values, owners):
+    return tf.math.segment_sum(values, owners)
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return pooled(x, tf.constant([0, 0, 1, 1]))
+""",
+            ["tf.math.segment_sum(values, owners)"],
+            Fails("SegmentSum"),
+            effect=Effect.FAILS,
+            help="tf.math.unsorted_segment_sum",
+        ),
+        Bad(
+            """
+from tensorflow.image import crop_and_resize as crop
+
+@tf.function(jit_compile=True)
+def f(images):
+    cut = lambda: crop(images, [[0.0, 0.0, 0.5, 0.5]], [0], [2, 2])
+    return cut()
+""",
+            ["crop(images, [[0.0, 0.0, 0.5, 0.5]], [0], [2, 2])"],
+            Fails("CropAndResize"),
+            inputs=("f32[1, 4, 4, 2]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class Noise:
+    def __init__(self):
+        self.draw = tf.random.gamma
+
+    def sample(self):
+        return self.draw([4], 1.0)
+
+NOISE = Noise()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x + NOISE.sample()
+""",
+            ["self.draw([4], 1.0)"],
+            Fails("RandomGamma"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+import keras
+
+@tf.function(jit_compile=True)
+def f(x):
+    return keras.ops.lu_factor(x)[0]
+""",
+            ["keras.ops.lu_factor(x)"],
+            Fails("Lu"),
+            inputs=("f32[3, 3]",),
+            effect=Effect.FAILS,
+            help="keras.ops.qr",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.random.shuffle(x)
+""",
+            ["tf.random.shuffle(x)"],
+            Fails("Expected comparison type SIGNED"),
+            effect=Effect.FAILS,
+            help="tf.argsort(tf.random.uniform(",
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.math.unsorted_segment_sum(x, [0, 0, 1, 1], 2)
+""",
+        ),
+        Good(
+            "@tf.function(jit_compile=True)\ndef f(x):\n    return tf.linalg.qr(x)[1]\n",
+            inputs=("f32[3, 3]",),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.image.resize(x, [8, 8])
+""",
+            inputs=("f32[1, 4, 4, 2]",),
+        ),
+        Good(
+            """
+def crop(image):
+    return tf.image.crop_and_resize(image[None], [[0.0, 0.0, 0.5, 0.5]], [0], [2, 2])
+
+dataset = tf.data.Dataset.from_tensors(tf.ones([4, 4, 3])).map(crop)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+        Good(
+            """
+def lu(x):
+    return x * 2.0
+
+@tf.function(jit_compile=True)
+def f(x):
+    return lu(x)
+""",
+        ),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        if tf.executing_eagerly():
+            x = tf.linalg.lu(x)[0]
+        return x
+""",
+            None,
+            why="a compiled function is not executed eagerly",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(arguments=arguments) if fact := fact_of(event, self.tensorflow):
+                case = case_of(fact, arguments)
+                if case is not None and (reason := self._reason(fact, case)):
+                    yield Draft(f"`{brief(event.node)}`: {reason}", Effect.FAILS, help_for(fact, case))
+
+    def _reason(self, fact: ApiFact, case: Case) -> str | None:
+        missing = missing_of(case)
+        if about(missing, self.code):
+            return lacking(missing, self.tensorflow)
+        if fact.name in BROKEN and case.outcome is Outcome.FAILS and not missing:
+            return f"does not compile with TensorFlow {fact.version}"
+        return None

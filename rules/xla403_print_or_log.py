@@ -1,0 +1,174 @@
+"""Printing, summaries or the time inside a compiled function.
+
+## What it does
+Flags `tf.print`, `tf.summary.*`, `tf.timestamp` and other logging operations in code that XLA compiles.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU: compiling fails, `tf.print` with "No registered 'StringFormat' OpKernel",
+`tf.timestamp` with "Timestamp", a summary with "WriteSummary" while a writer is the default one; without a writer a
+summary makes no operation. Python's `print` compiles: it prints once, while the function is traced.
+
+## Example
+    tf.print("loss", loss)
+
+## Use instead
+    return loss  # and print it where the compiled function is called
+
+## Not flagged
+Code that is not compiled, branches under `tf.executing_eagerly()`, Python's `print` and `logging`.
+
+## Fix safety
+Shown only: what is printed has to become a result.
+
+## References
+- https://github.com/tensorflow/tensorflow/issues/52944
+- https://github.com/tensorflow/tensorflow/issues/39798
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import ApiCall, ContextKind, Event
+
+from ._kernels import lacking
+from ._names import names
+
+OPS = {
+    "tf.Print": "Print",
+    "tf.print": "StringFormat",
+    "tf.timestamp": "Timestamp",
+}
+SUMMARIES = names(
+    "tf.summary.audio tf.summary.histogram tf.summary.image tf.summary.scalar tf.summary.text tf.summary.write"
+)
+
+
+class PrintOrLog(Rule):
+    code = "XLA403"
+    name = "print-or-log"
+    listens = (ApiCall,)
+    apis = SUMMARIES | OPS.keys()
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    tf.print("sum", tf.reduce_sum(x))
+    return x
+""",
+            ['tf.print("sum", tf.reduce_sum(x))'],
+            Fails("No registered 'StringFormat' OpKernel"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+def report(values):
+    tf.print(values, summarize=3)
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        report(x)
+        return x
+""",
+            ["tf.print(values, summarize=3)"],
+            Fails("StringFormat"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class Clock:
+    def now(self):
+        return tf.timestamp()
+
+CLOCK = Clock()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x + tf.cast(CLOCK.now(), tf.float32) * 0.0
+""",
+            ["tf.timestamp()"],
+            Fails("Timestamp"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+from tensorflow import summary
+
+class M(tf.keras.Model):
+    def train_step(self, data):
+        loss = tf.reduce_mean(data)
+        summary.scalar("loss", loss)
+        return {"loss": loss}
+""",
+            ['summary.scalar("loss", loss)'],
+            None,
+            effect=Effect.FAILS,
+            why="summaries need TensorBoard and a writer",
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    print("tracing", x)
+    return x
+""",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.executing_eagerly():
+        tf.print(x)
+    return x
+""",
+        ),
+        Good(
+            """
+@tf.function
+def f(x):
+    tf.print(x)
+    return x
+""",
+            None,
+            why="a plain `tf.function` prints",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def step(x):
+    return x * 2.0
+
+def train(x):
+    y = step(x)
+    tf.print(y)
+    tf.summary.scalar("sum", tf.reduce_sum(y), step=0)
+""",
+            None,
+            why="outside of the compiled function",
+        ),
+        Good(
+            """
+import logging
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        logging.info("called with %s", x)
+        return x
+""",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
+                if api in SUMMARIES:
+                    reason = f"with a default writer {lacking(['WriteSummary'], self.tensorflow)}"
+                else:
+                    reason = lacking([OPS[api]], self.tensorflow)
+                yield Draft(f"`{brief(node)}`: {reason}", Effect.FAILS, HELP)
+
+
+HELP = "return the value, and print or write it where the compiled function is called"

@@ -1,0 +1,153 @@
+"""Strings or a lookup table inside a compiled function.
+
+## What it does
+Flags calls of `tf.strings`, `tf.as_string` and others that work on strings, and lookups in the tables of `tf.lookup`,
+in code that XLA compiles.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU: compiling fails ("No registered 'AsString' OpKernel", "LookupTableFindV2"); a
+string argument of the compiled function fails as well ("_Arg .. T=DT_STRING"). XLA has no strings on any device. A
+string that is constant while tracing (a name, a message) does no harm.
+
+## Example
+    ids = table.lookup(tokens)
+
+## Use instead
+    dataset = dataset.map(lambda tokens, label: (table.lookup(tokens), label))
+
+so that the compiled function gets numbers. A table of small integers is a tensor: `tf.gather(values, keys)`.
+
+## Not flagged
+Functions that `tf.data` maps, code that is not compiled, constant strings.
+
+## Fix safety
+Shown only: the work moves to another place.
+
+## References
+- https://github.com/tensorflow/tensorflow/issues/101188
+- https://github.com/tensorflow/tensorflow/issues/105646
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import ApiCall, ContextKind, Event
+
+from ._kernels import lacking, missing_in, names_lacking
+
+TABLES = ("StaticHashTable", "StaticVocabularyTable", "experimental.DenseHashTable", "experimental.MutableHashTable")
+METHODS = {"insert": "LookupTableInsertV2", "lookup": "LookupTableFindV2", "size": "LookupTableSizeV2"}
+OPS = {"tf.strings.format": "StringFormat"} | {
+    f"tf.lookup.{table}.{method}": op for table in TABLES for method, op in METHODS.items()
+}
+
+
+class StringsAndTables(Rule):
+    code = "XLA404"
+    name = "strings-and-tables"
+    listens = (ApiCall,)
+    apis = names_lacking("XLA404") | OPS.keys()
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.cast(tf.strings.length(tf.strings.as_string(x)), tf.float32)
+""",
+            ["tf.strings.length(tf.strings.as_string(x))", "tf.strings.as_string(x)"],
+            Fails("AsString"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+TABLE = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1, 2], [3, 4]), 0)
+
+@tf.function(jit_compile=True)
+def f(ids):
+    return TABLE.lookup(ids)
+""",
+            ["TABLE.lookup(ids)"],
+            Fails("LookupTableFindV2"),
+            inputs=("i32[3]",),
+            effect=Effect.FAILS,
+            help="dataset.map",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1, 2], [3, 4]), 0)
+
+    def call(self, ids):
+        return self.table.lookup(ids)
+""",
+            ["self.table.lookup(ids)"],
+            Fails("LookupTableFindV2"),
+            inputs=("i32[3]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+from tensorflow import strings
+
+def label(x):
+    return strings.format("value {}", x)
+
+@tf.function(jit_compile=True)
+def f(x):
+    label(x)
+    return x
+""",
+            ['strings.format("value {}", x)'],
+            Fails("StringFormat"),
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
+TABLE = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1, 2], [3, 4]), 0)
+dataset = tf.data.Dataset.from_tensors(tf.constant([1, 2])).map(lambda ids: TABLE.lookup(ids))
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(ids):
+    return tf.gather(tf.constant([0, 3, 4, 5]), tf.clip_by_value(ids, 0, 3))
+""",
+            inputs=("i32[3]",),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    name = "scale-" + str(x.shape[0])
+    return tf.identity(x, name=name)
+""",
+        ),
+        Good(
+            """
+@tf.function
+def f(x):
+    return tf.strings.as_string(x)
+""",
+            None,
+            why="a plain `tf.function` has strings",
+        ),
+        Good("print(tf.strings.as_string(tf.ones([2])))\n", None, why="eager code of a script"),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
+                missing = (OPS[api],) if api in OPS else missing_in(event, self.code, self.tensorflow)
+                if missing:
+                    yield Draft(f"`{brief(node)}`: {lacking(missing, self.tensorflow)}", Effect.FAILS, HELP)
+
+
+HELP = "do it in dataset.map, which runs on the host, and hand numbers to the compiled function"

@@ -1,0 +1,156 @@
+"""Files are read, decoded or written inside a compiled function.
+
+## What it does
+Flags calls that read, write, parse or decode files and records, and data sets that are made, in code that XLA compiles.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU: compiling fails ("No registered 'ReadFile' OpKernel", "DecodeJpeg",
+"RangeDataset"). A compiled program reaches no file system, on no device.
+
+## Example
+    image = tf.io.decode_jpeg(tf.io.read_file(path))
+
+## Use instead
+    dataset = dataset.map(lambda path: tf.io.decode_jpeg(tf.io.read_file(path)))
+
+## Not flagged
+Functions that `tf.data` maps, and code that is not compiled.
+
+## Fix safety
+Shown only: the work moves to another place.
+
+## References
+- https://www.tensorflow.org/guide/data
+- https://github.com/tensorflow/tensorflow/issues/43665
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import ApiCall, ContextKind, Event
+
+from ._kernels import lacking, missing_in, names_lacking
+
+OPS = {
+    "tf.io.read_file": "ReadFile",
+    "tf.io.write_file": "WriteFile",
+    "tf.io.matching_files": "MatchingFiles",
+    "tf.data.Dataset.range": "RangeDataset",
+    "tf.data.Dataset.from_tensors": "TensorDataset",
+    "tf.data.Dataset.from_tensor_slices": "TensorSliceDataset",
+}
+
+
+class Files(Rule):
+    code = "XLA405"
+    name = "files"
+    listens = (ApiCall,)
+    apis = names_lacking("XLA405") | OPS.keys()
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    tf.io.write_file("/tmp/xlalint-example.txt", "text")
+    return x
+""",
+            ['tf.io.write_file("/tmp/xlalint-example.txt", "text")'],
+            Fails("WriteFile"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+def total(limit):
+    result = tf.constant(0, tf.int64)
+    for item in tf.data.Dataset.range(limit):
+        result += item
+    return result
+
+@tf.function(jit_compile=True)
+def f(x):
+    return total(3)
+""",
+            ["tf.data.Dataset.range(limit)"],
+            Fails("RangeDataset"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+
+    def call(self, x):
+        return x + tf.io.parse_tensor(tf.io.read_file(self.path), tf.float32)
+""",
+            ["tf.io.parse_tensor(tf.io.read_file(self.path), tf.float32)", "tf.io.read_file(self.path)"],
+            None,
+            effect=Effect.FAILS,
+            why="needs a file",
+        ),
+        Bad(
+            """
+from tensorflow import io
+
+@tf.function(jit_compile=True)
+def f(images):
+    coded = io.encode_jpeg(tf.cast(images, tf.uint8))
+    return tf.cast(io.decode_jpeg(coded, channels=3), tf.float32)
+""",
+            ["io.encode_jpeg(tf.cast(images, tf.uint8))", "io.decode_jpeg(coded, channels=3)"],
+            Fails("EncodeJpeg"),
+            inputs=("f32[4, 4, 3]",),
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
+def load(path):
+    return tf.io.decode_jpeg(tf.io.read_file(path))
+
+dataset = tf.data.Dataset.list_files("*.jpg").map(load)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+        Good(
+            """
+CODED = tf.io.encode_jpeg(tf.zeros([4, 4, 3], tf.uint8))
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x + 1.0
+""",
+        ),
+        Good(
+            """
+@tf.function
+def f(path):
+    return tf.io.read_file(path)
+""",
+            None,
+            why="a plain `tf.function` reads files",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(images):
+    return tf.image.flip_left_right(images)
+""",
+            inputs=("f32[4, 4, 3]",),
+        ),
+        Good("text = tf.io.read_file('notes.txt')\n", None, why="eager code of a script"),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
+                missing = (OPS[api],) if api in OPS else missing_in(event, self.code, self.tensorflow)
+                if missing:
+                    yield Draft(f"`{brief(node)}`: {lacking(missing, self.tensorflow)}", Effect.FAILS, HELP)
+
+
+HELP = "do it in dataset.map, which runs on the host, and hand tensors to the compiled function"

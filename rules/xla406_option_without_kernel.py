@@ -1,0 +1,152 @@
+"""A value of an argument for which XLA has no kernel, where the call itself has one.
+
+## What it does
+Flags calls that compile as such and do not with the argument that is given: `tf.image.resize(.., method="bicubic")`,
+`antialias=True`, `tf.linalg.lstsq(.., fast=False)`, ...
+
+## What XLA does
+Compiling fails ("No registered 'ResizeBicubic' OpKernel"). The values of options were measured one by one, each in the
+versions that `xlalint facts NAME` shows; `method="bilinear"` and `"nearest"` compile.
+
+## Example
+    image = tf.image.resize(image, [224, 224], method="bicubic")
+
+## Use instead
+    image = tf.image.resize(image, [224, 224], method="bilinear")
+
+or resize in the input pipeline, which runs on the host.
+
+## Not flagged
+Values that are not known, values that were measured to compile, code that is not compiled.
+
+## Fix safety
+Shown only: another method gives other numbers.
+
+## References
+- https://github.com/tensorflow/tensorflow/issues/108660
+- https://www.tensorflow.org/api_docs/python/tf/image/resize
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import ApiCall, Event
+
+from ._kernels import case_of, fact_of, help_for, lacking, missing_of, names_with_options
+
+
+class OptionWithoutKernel(Rule):
+    code = "XLA406"
+    name = "option-without-kernel"
+    listens = (ApiCall,)
+    apis = names_with_options()
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.image.resize(x, [8, 8], method="bicubic")
+""",
+            ['tf.image.resize(x, [8, 8], method="bicubic")'],
+            Fails("No registered 'ResizeBicubic' OpKernel"),
+            inputs=("f32[1, 4, 4, 2]",),
+            effect=Effect.FAILS,
+            help="method='nearest'",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.method = "area"
+
+    def call(self, x):
+        return tf.image.resize(x, (2, 2), self.method)
+""",
+            ["tf.image.resize(x, (2, 2), self.method)"],
+            Fails("ResizeArea"),
+            inputs=("f32[1, 4, 4, 2]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+def shrink(x, **options):
+    return tf.image.resize(x, [2, 2], antialias=True, **options)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return shrink(x)
+""",
+            ["tf.image.resize(x, [2, 2], antialias=True, **options)"],
+            Fails("ScaleAndTranslate"),
+            inputs=("f32[1, 4, 4, 2]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+from tensorflow.image import resize, ResizeMethod
+
+@tf.function(jit_compile=True)
+def f(x):
+    return resize(x, [2, 2], method="lanczos3")
+""",
+            ['resize(x, [2, 2], method="lanczos3")'],
+            Fails("ScaleAndTranslate"),
+            inputs=("f32[1, 4, 4, 2]",),
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.image.resize(x, [8, 8], method="nearest") + tf.image.resize(x, [8, 8])
+""",
+            inputs=("f32[1, 4, 4, 2]",),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.image.resize(x, [8, 8], antialias=False)
+""",
+            inputs=("f32[1, 4, 4, 2]",),
+        ),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self, method):
+        super().__init__()
+        self.method = method
+
+    def call(self, x):
+        return tf.image.resize(x, (2, 2), self.method)
+""",
+            None,
+            why="the method is not known",
+        ),
+        Good(
+            """
+def resized(x):
+    return tf.image.resize(x, [8, 8], method="bicubic")
+
+dataset = tf.data.Dataset.from_tensors(tf.ones([4, 4, 3])).map(resized)
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+        Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.sort(x, direction='DESCENDING')\n"),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(arguments=arguments) if fact := fact_of(event, self.tensorflow):
+                case = case_of(fact, arguments)
+                if case is None or case is fact.plain or fact.plain is None or missing_of(fact.plain):
+                    return
+                if missing := missing_of(case):
+                    options = " and ".join(f"`{name}={written}`" for name, written in case.varied.items())
+                    message = f"`{brief(event.node)}`: with {options} {lacking(missing, self.tensorflow)}"
+                    yield Draft(message, Effect.FAILS, help_for(fact, case))

@@ -1,0 +1,186 @@
+"""A call that compiles and whose gradient does not.
+
+## What it does
+Flags calls whose gradient XLA cannot compile, where the code takes a gradient around them.
+
+## What XLA does
+Measured call by call, see `xlalint facts NAME`. With TensorFlow 2.21 the gradients of `tf.linalg.expm`,
+`tf.linalg.eigh_tridiagonal` and `tf.linalg.experimental.conjugate_gradient` fail ("XLA compilation requires a fixed
+tensor list size": there is a loop without a known end inside), that of `tf.quantization.quantize_and_dequantize_v2` has
+no kernel. Without a gradient they compile.
+
+## Example
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.linalg.expm(a))
+    gradient = tape.gradient(loss, weights)
+
+## Use instead
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.linalg.expm(a))
+
+in a plain `tf.function` around the compiled rest, or `tf.stop_gradient` where no gradient is wanted.
+
+## Not flagged
+Calls without a gradient around them, and calls whose gradient compiles.
+
+## Fix safety
+Shown only.
+
+## References
+- https://www.tensorflow.org/xla/known_issues
+"""
+
+from collections.abc import Iterator
+
+from xlalint.facts import tables
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Rule
+from xlalint.semantics.events import ApiCall, Event
+
+from ._gradients import GRADIENTS, LoopsUnderGradients
+from ._kernels import case_of, fact_of, lacking, names_without_gradient
+
+
+class GradientWithoutKernel(Rule):
+    code = "XLA407"
+    name = "gradient-without-kernel"
+    listens = (ApiCall,)
+    apis = names_without_gradient() | GRADIENTS
+    bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.linalg.expm(x))
+    return tape.gradient(y, x)
+""",
+            ["tf.linalg.expm(x)"],
+            Fails("fixed tensor list size"),
+            inputs=("f32[3, 3]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+def rotation(x):
+    return tf.linalg.expm(x - tf.transpose(x))
+
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(rotation(x))
+    return tape.gradient(loss, x)
+""",
+            ["tf.linalg.expm(x - tf.transpose(x))"],
+            Fails("fixed tensor list size"),
+            inputs=("f32[3, 3]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.quantization.quantize_and_dequantize_v2(x, -1.0, 1.0))
+    return tape.gradient(y, x)
+""",
+            ["tf.quantization.quantize_and_dequantize_v2(x, -1.0, 1.0)"],
+            Fails("QuantizeAndDequantizeV4Grad"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+from tensorflow import linalg
+
+class Flow:
+    def step(self, x):
+        return linalg.expm(x)
+
+FLOW = Flow()
+
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = FLOW.step(x)
+    return t.gradient(y, x)
+""",
+            ["linalg.expm(x)"],
+            Fails("fixed tensor list size"),
+            inputs=("f32[3, 3]",),
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            "@tf.function(jit_compile=True)\ndef f(x):\n    return tf.linalg.expm(x)\n",
+            inputs=("f32[3, 3]",),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.linalg.inv(x + 9.0 * tf.eye(3)))
+    return tape.gradient(y, x)
+""",
+            inputs=("f32[3, 3]",),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    rotated = tf.linalg.expm(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x * x)
+    return tape.gradient(y, x) + rotated
+""",
+            inputs=("f32[3, 3]",),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.sort(x))
+    return tape.gradient(y, x)
+""",
+        ),
+        Good("gradient = tf.linalg.expm(tf.eye(3))\n", None, why="eager code of a script"),
+    )
+
+    def __init__(self) -> None:
+        self._calls = LoopsUnderGradients[ApiCall]()
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(api=api) if api in GRADIENTS:
+                pairs = self._calls.gradient(event)
+            case ApiCall() if self._fails(event):
+                pairs = self._calls.loop(event)
+            case _:
+                return
+        for call, note in pairs:
+            yield self._draft(call, note)
+
+    def _fails(self, event: ApiCall) -> bool:
+        fact = fact_of(event, self.tensorflow)
+        case = case_of(fact, event.arguments) if fact is not None else None
+        return case is not None and case.gradient is tables.Gradient.FAILS
+
+    def _draft(self, call: ApiCall, note: DraftNote) -> Draft:
+        fact = fact_of(call, self.tensorflow)
+        missing = fact.plain.gradient_missing if fact is not None and fact.plain is not None else ()
+        version = tables.nearest(self.tensorflow)
+        reason = lacking(missing, self.tensorflow) if missing else f"it does not compile with TensorFlow {version}"
+        message = f"`{brief(call.node)}`: a gradient is taken around it, and for that of the call {reason}"
+        return Draft(message, Effect.FAILS, HELP, call.place, (note,))
+
+
+HELP = "take this gradient in a plain tf.function around the compiled rest, or tf.stop_gradient where none is wanted"

@@ -1,0 +1,180 @@
+"""A Keras layer that says of itself that XLA cannot compile it.
+
+## What it does
+Flags calls of layers whose `supports_jit` is False in the compiled code of a layer, model or function: string and
+integer lookups, `TextVectorization`, hashing, and the random image layers that turn, crop or zoom.
+
+## What XLA does
+Measured with Keras 3.15 and TensorFlow 2.21 on CPU. With such a layer in a model, `jit_compile="auto"` leaves XLA off
+for the whole model without a word, and `jit_compile=True` does so with a warning ("Model doesn't support
+`jit_compile=True`"): every other layer is slower for it. In a `tf.function(jit_compile=True)` the lookups, hashing and
+most random image layers fail ("No registered 'LookupTableFindV2' OpKernel").
+
+## Example
+    def call(self, tokens):
+        return self.embed(self.lookup(tokens))
+
+## Use instead
+    dataset = dataset.map(lambda tokens, label: (lookup(tokens), label))
+
+## Not flagged
+Such a layer in the input pipeline, in eager code, or in a model that is built and not called by compiled code.
+
+## Fix safety
+Shown only: the layer moves to the input pipeline.
+
+## References
+- https://keras.io/api/models/model_training_apis/
+- https://github.com/keras-team/tf-keras/issues/418
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.semantics.events import ApiCall, ContextKind, Event
+
+from ._kernels import CALLED, NOT_READY
+
+
+class LayerNotReady(Rule):
+    code = "XLA408"
+    name = "layer-not-ready"
+    listens = (ApiCall,)
+    apis = frozenset(f"{layer}{CALLED}" for layer in NOT_READY)
+    bad = (
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.lookup = tf.keras.layers.IntegerLookup(vocabulary=[1, 2])
+
+    def call(self, ids):
+        return self.lookup(ids)
+""",
+            ["self.lookup(ids)"],
+            Fails("LookupTableFindV2"),
+            inputs=("i64[3]",),
+            effect=Effect.NAMED,
+            help="dataset.map",
+        ),
+        Bad(
+            """
+import keras
+
+class M(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.zoom = keras.layers.RandomZoom(0.2)
+        self.dense = keras.layers.Dense(3)
+
+    def call(self, images, training=False):
+        return self.dense(self.zoom(images, training=training))
+""",
+            ["self.zoom(images, training=training)"],
+            None,
+            effect=Effect.NAMED,
+            why="the model runs, without XLA",
+        ),
+        Bad(
+            """
+HASHING = tf.keras.layers.Hashing(4)
+
+def hashed(ids):
+    return HASHING(ids)
+
+@tf.function(jit_compile=True)
+def f(ids):
+    return hashed(ids)
+""",
+            ["HASHING(ids)"],
+            Fails("AsString"),
+            inputs=("i64[3]",),
+            effect=Effect.NAMED,
+        ),
+        Bad(
+            """
+from tensorflow.keras import layers
+
+class L(layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.turn = layers.RandomRotation(0.1)
+
+    def call(self, images):
+        return self.turn(images, training=True)
+""",
+            ["self.turn(images, training=True)"],
+            Fails("ImageProjectiveTransformV3"),
+            inputs=("f32[1, 4, 4, 3]",),
+            effect=Effect.NAMED,
+        ),
+    )
+    good = (
+        Good(
+            """
+LOOKUP = tf.keras.layers.IntegerLookup(vocabulary=[1, 2])
+dataset = tf.data.Dataset.from_tensors(tf.constant([1, 2])).map(lambda ids: LOOKUP(ids))
+""",
+            None,
+            why="`tf.data` runs its functions on the host",
+        ),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.flip = tf.keras.layers.RandomFlip()
+
+    def call(self, images):
+        return self.flip(images, training=False)
+""",
+            inputs=("f32[1, 4, 4, 3]",),
+        ),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(3)
+
+    def call(self, x):
+        return self.dense(x)
+""",
+            inputs=("f32[2, 3]",),
+        ),
+        Good(
+            """
+inputs = tf.keras.Input([1], dtype="string")
+outputs = tf.keras.layers.StringLookup(vocabulary=["a"])(inputs)
+model = tf.keras.Model(inputs, outputs)
+""",
+            None,
+            why="only built",
+        ),
+        Good(
+            """
+class Lookup:
+    def __call__(self, ids):
+        return ids + 1
+
+LOOKUP = Lookup()
+
+@tf.function(jit_compile=True)
+def f(ids):
+    return LOOKUP(ids)
+""",
+            inputs=("i32[3]",),
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
+                layer = api.removesuffix(CALLED).rpartition(".")[2]
+                yield Draft(f"`{brief(node)}`: `{layer}` {OFF}", Effect.NAMED, HELP)
+
+
+OFF = "says that XLA cannot compile it, so Keras runs the whole model without XLA; a compiled `tf.function` may fail"
+HELP = "apply it in dataset.map, which runs on the host, and give the model its results"
