@@ -35,8 +35,11 @@ def arguments_from_data(
 
 
 def outcome(tensor: Tensor, carried: Effect | None) -> Effect | None:
-    """What comes of a size or position from data: `carried` where a loop makes it, else a compilation per value."""
-    return carried if tensor.carried else Effect.RECOMPILES
+    """What comes of a size or position from data: `carried` where a loop makes it, else a compilation per value, as
+    also where a loop makes it of data from outside and nothing worse happens (measured)."""
+    if not tensor.carried or (tensor.mixed and carried is not Effect.FAILS):
+        return Effect.RECOMPILES
+    return carried
 
 
 def length_from(cut: Slice, syntax: cst.Slice) -> Tensor | None:

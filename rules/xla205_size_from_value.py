@@ -11,7 +11,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Each new value is a new com
 trace, as many compilations as values, also for values computed inside the function and inside loops.
 `tf.math.bincount` compiles again for every new content, a fixed `minlength` and `maxlength` notwithstanding. A value
 that a `tf.range` loop carries or that is drawn at random fails ("must be a compile-time constant"); only slices,
-`tf.slice`, crops and `tf.math.top_k` then compile, with a bounded dynamic shape. Sizes from `tf.shape(x)` are folded.
+`tf.slice`, crops and `tf.math.top_k` then compile, with a bounded dynamic shape: once, or once for every value where
+other data has a part in the size. Sizes from `tf.shape(x)` are folded.
 
 ## Example
     valid = x[:length]
@@ -248,6 +249,17 @@ def f(x):
             ["x[:i]"],
             Compiles(bounded=True),
             effect=Effect.NAMED,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, lengths):
+    return tf.map_fn(lambda n: tf.reduce_sum(x[:n]), lengths, fn_output_signature=tf.float32)
+""",
+            ["x[:n]"],
+            Recompiles(),
+            inputs=("f32[8]", "i32[3]"),
+            effect=Effect.RECOMPILES,
         ),
     )
     good = (

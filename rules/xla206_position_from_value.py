@@ -7,9 +7,10 @@ with such a beginning, crops at such an offset, and an axis or a permutation fro
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The strided slice below a subscript takes its bounds as constants
 where it can, so each new value is a new compilation, without a warning: one trace, as many compilations as values. That
-holds for arguments, for values computed from them, and inside loops for values that the loop does not change.
-`tf.gather(x, i)` compiles once. Where a loop carries the position or it is drawn at random, `x[i]`, `x[i:i + 2]` and
-`tf.slice` compile once; an axis then fails ("must be a compile-time constant").
+holds for arguments, for values computed from them, and inside loops for values that the loop does not change, for the
+elements of a tensor (`tf.map_fn`, `tf.scan`, `for e in t`, `t[i]`) and for all that such data has a part in.
+`tf.gather(x, i)` compiles once. Where a position is made only of what a loop carries or of chance, `x[i]`, `x[i:i + 2]`
+and `tf.slice` compile once. An axis that a loop makes fails ("must be a compile-time constant").
 
 ## Example
     chosen = x[tf.argmax(scores)]
@@ -20,8 +21,8 @@ holds for arguments, for values computed from them, and inside loops for values 
     window = tf.gather(x, start + tf.range(2))
 
 ## Not flagged
-Python ints, positions from `tf.shape(x)`, positions that a loop carries (`for i in tf.range(n): x[i]`), `tf.gather`,
-lists indexed by Python ints, and code of the host.
+Python ints, positions from `tf.shape(x)`, positions that a loop carries (`for i in tf.range(n): x[i]`) and nothing else
+has a part in, `tf.gather`, lists indexed by Python ints, and code of the host.
 
 ## Fix safety
 Shown only. `tf.gather` clamps positions beyond the end under XLA and does not count negative ones from the end.
@@ -134,6 +135,38 @@ class L(tf.keras.layers.Layer):
         ),
         Bad(
             """
+@tf.function(jit_compile=True)
+def f(rows, starts):
+    def window(example):
+        row, first = example
+        return row[first : first + 2]
+
+    return tf.map_fn(window, (rows, starts), fn_output_signature=tf.float32)
+""",
+            ["row[first : first + 2]"],
+            Recompiles(),
+            inputs=("f32[3, 8]", "i32[3]"),
+            effect=Effect.RECOMPILES,
+            help="tf.gather(row, first + tf.range(2))",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, order, shift):
+    total = tf.constant(0.0)
+    for i in tf.range(3):
+        total += x[order[i]] + x[i + shift]
+    for first in order:
+        total += x[first]
+    return total
+""",
+            ["x[order[i]]", "x[i + shift]", "x[first]"],
+            Recompiles(),
+            inputs=("f32[8]", "i32[3]", "i32[]"),
+            effect=Effect.RECOMPILES,
+        ),
+        Bad(
+            """
 from tensorflow import slice as cut
 
 @tf.function(jit_compile=True)
@@ -190,6 +223,31 @@ def f(x):
     return total
 """,
             why="a position that a loop carries compiles once",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(rows, starts):
+    def window(example):
+        return tf.gather(example[0], example[1] + tf.range(2))
+
+    return tf.map_fn(window, (rows, starts), fn_output_signature=tf.float32)
+""",
+            inputs=("f32[3, 8]", "i32[3]"),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x, first):
+    doubled = tf.map_fn(lambda i: x[i] * 2.0, tf.range(4), fn_output_signature=tf.float32)
+    at = first
+    for i in tf.range(3):
+        doubled += x[at]
+        at = i
+    return doubled
+""",
+            inputs=("f32[4]", "i32[]"),
+            why="positions that only the loop makes",
         ),
         Good(
             """

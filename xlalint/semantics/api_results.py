@@ -123,6 +123,7 @@ class _Content:
     origin: Origin | None = None
     bounded: Origin | None = None
     carried: bool = False
+    outside: bool = False  # data that no loop carries is among it
 
 
 # -- looking up -------------------------------------------------------------------------------------------------------
@@ -199,7 +200,7 @@ def leaves(value: Value | None) -> Iterator[Value]:
 
 def content(call: Call, names: Iterable[str] | None = None) -> _Content:
     """The strongest dependence among the arguments (those of `names`), and what else they hand on."""
-    best, origin, bounded, carried = Dependence.STATIC, None, None, False
+    best, origin, bounded, carried, outside = Dependence.STATIC, None, None, False, False
     evidence = tensor_parameters(call.name)
     given = [(name, value) for name, value in call.arguments.items() if names is None or name in names]
     if call.owner is not None:
@@ -225,7 +226,9 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
                     continue
             if dependence > best:
                 best, origin = dependence, source
-    return _Content(best, origin, bounded, carried and best is Dependence.VALUE)
+            if dependence is Dependence.VALUE and not (isinstance(leaf, Tensor) and leaf.carried and not leaf.mixed):
+                outside = True
+    return _Content(best, origin, bounded, carried and best is Dependence.VALUE, outside)
 
 
 def _deciding(call: Call) -> list[Value]:
@@ -563,7 +566,8 @@ def tensor(spec: str, call: Call) -> Tensor:
         bounded = content(call, ("indices", "ids")).bounded
     if rank == 0:
         bounded = None
-    return Tensor(dependence, dtype, rank, origin, bounded, carried, variable=flag == "variable")
+    mixed = carried and (inside.outside or flag == "layer")
+    return Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed)
 
 
 def call(name: str, arguments: Mapping[str, Value], place: Place) -> Value:

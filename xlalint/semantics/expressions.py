@@ -53,6 +53,7 @@ from .values import (
     Value,
     as_condition,
     as_tensor,
+    is_mixed,
 )
 
 _REMAINDERS: Final = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
@@ -203,6 +204,7 @@ class Expressions(Iteration):
             strongest.origin,
             bounded,
             any(tensor.carried for tensor in tensors),
+            mixed=is_mixed(tensors),
         )
 
     # -- truth --------------------------------------------------------------------------------------------------------
@@ -289,6 +291,7 @@ class Expressions(Iteration):
                 strongest.origin,
                 strongest.bounded,
                 any(tensor.carried for tensor in tensors),
+                mixed=is_mixed(tensors),
             )
             return as_sure_as(made, left, right)
         match left, right:
@@ -423,7 +426,7 @@ class Expressions(Iteration):
             self.emit(frame, Consume, node, tensor=base, consumer="index", node=node, arguments=arguments)
         place = Place(frame.unit, node)
         rank = base.rank
-        dependence, origin, bounded, carried = base.dependence, base.origin, base.bounded, base.carried
+        dependence, origin, bounded, parts = base.dependence, base.origin, base.bounded, [base]
         for item in index:
             mask = as_tensor(item, Dependence.STATIC)
             match item:
@@ -440,11 +443,12 @@ class Expressions(Iteration):
                 case _:
                     if mask is not None and mask.dependence > dependence:
                         dependence, origin = mask.dependence, mask.origin
-                    carried = carried or (mask is not None and mask.carried)
+                    parts += [mask] if mask is not None else []
                     rank = rank - 1 if rank is not None and rank > 0 else None
                     if len(index) == 1 and base.rank == 1:
                         bounded = None
-        return Tensor(dependence, base.dtype, rank, origin, bounded, carried)
+        carried = any(part.carried for part in parts)
+        return Tensor(dependence, base.dtype, rank, origin, bounded, carried, mixed=is_mixed(parts))
 
     def _index_container(
         self, frame: Frame, node: cst.Subscript, base: Sequence | Dict, index: tuple[Value, ...]

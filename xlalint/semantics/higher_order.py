@@ -222,7 +222,7 @@ def _cases(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExp
 def _loop_variable(value: Value) -> Value:
     match value:
         case Tensor():
-            return value.with_(dependence=Dependence.VALUE, carried=True)
+            return value.with_(dependence=Dependence.VALUE, carried=True, mixed=False)
         case Static(constant):
             dtype = {bool: "bool", int: "int", float: "float"}.get(type(constant))
             return Tensor(Dependence.VALUE, dtype, 0, carried=True)
@@ -254,8 +254,8 @@ def _element(machine: Calls, frame: Frame, value: Value | None, node: cst.BaseEx
     match value:
         case None:
             return Nest()
-        case Tensor(_, dtype, rank, origin):
-            return Tensor(Dependence.VALUE, dtype, rank - 1 if rank else None, origin, carried=True)
+        case Tensor(rank=rank, origin=origin):
+            return value.element(rank - 1 if rank else None, origin)
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(_element(machine, frame, item, node) for item in items))
         case _:
@@ -274,7 +274,7 @@ def _stacked(result: Value) -> Value:
     match result:
         case Tensor():
             rank = None if result.rank is None else result.rank + 1
-            return result.with_(dependence=Dependence.VALUE, rank=rank, carried=False)
+            return result.with_(dependence=Dependence.VALUE, rank=rank, carried=False, mixed=False)
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(map(_stacked, items)))
         case _:
@@ -285,7 +285,7 @@ def _scanned(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseE
     """`tf.scan`, `tf.foldl`, `tf.foldr`: an accumulator and each element."""
     item = _element(machine, frame, arguments.get(1, "elems"), node)
     start = arguments.get(2, "initializer")
-    first = item if start is None or start == NONE else _loop_variable(start)
+    first = _loop_variable(item if start is None or start == NONE else start)
     return _stacked(_called(machine, frame, arguments.get(0, "fn"), [first, item], node, True))
 
 

@@ -59,12 +59,11 @@ class Iteration(Core):
         place = Place(frame.unit, node)
         iterable = as_tuple(iterable)
         match iterable:
-            case Tensor(dependence, dtype, rank, origin, _, carried):
+            case Tensor(rank=rank, origin=origin):
                 lower = rank - 1 if rank else None
                 if not in_graph:
-                    return Tensor(dependence, dtype, lower, origin, carried=carried)
-                origin = origin or Origin(place, "a loop over a tensor yields a tensor")
-                return Tensor(Dependence.VALUE, dtype, lower, origin, carried=True)
+                    return iterable.with_(rank=lower, bounded=None, variable=False)
+                return iterable.element(lower, origin or Origin(place, "a loop over a tensor yields a tensor"))
             case ApiObject("builtins.range", payload=payload):
                 tensor = as_tensor(payload, Dependence.STATIC) if payload is not None else None
                 if tensor is None:

@@ -138,6 +138,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         a.bounded or b.bounded,
         a.carried or b.carried,
         a.variable and b.variable,
+        a.mixed or b.mixed,
     )
     return a if merged == a else merged
 
@@ -214,8 +215,8 @@ def pattern(value: Value, depth: int = 0) -> Hashable:
         case Static(constant):
             plain = constant is None or isinstance(constant, bool | int | float | str | Member)
             return ("static", type(constant), constant) if plain else ("static", constant is not UNSET)
-        case Tensor(dependence, dtype, rank, _, bounded, carried, variable):
-            return ("tensor", dependence, dtype, rank, bounded is not None, carried, variable)
+        case Tensor(dependence, dtype, rank, _, bounded, carried, variable, mixed):
+            return ("tensor", dependence, dtype, rank, bounded is not None, carried, variable, mixed)
         case Nest(dependence):
             return ("nest", dependence)
         case Sequence(kind, items, element):

@@ -391,7 +391,11 @@ class Statements(Calls):
             frame.python_loop += 1
         jumps, frame.after_jump = frame.after_jump, []
         current: dict[str, Value] | None = dict(start)
+        said = frame.summary
+        events, calls = len(said.events), len(said.calls)
         for _ in range(_MOST_ROUNDS):
+            if in_graph:  # it is traced once, for what the loop carries: a round before that was known says nothing
+                del said.events[events:], said.calls[calls:]
             frame.env = dict(current) if current is not None else None
             begin()
             self.execute_body(frame, node.body)

@@ -7,7 +7,7 @@ is a Python value, and `Unknown` is honest about knowing nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -81,6 +81,7 @@ class Tensor:
     bounded: Origin | None = None  # where its shape became a bounded dynamic one
     carried: bool = False  # made by a tensor loop or by chance: never a compile-time constant
     variable: bool = False
+    mixed: bool = False  # carried, and made of data that no loop carries as well
 
     @property
     def is_mask(self) -> bool:
@@ -88,6 +89,11 @@ class Tensor:
 
     def with_(self, **changes: Any) -> Tensor:
         return replace(self, **changes)
+
+    def element(self, rank: int | None, origin: Origin | None) -> Tensor:
+        """What a loop that runs in the graph takes of it."""
+        mixed = self.mixed or (self.dependence is Dependence.VALUE and not self.carried)
+        return Tensor(Dependence.VALUE, self.dtype, rank, origin, carried=True, mixed=mixed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +242,12 @@ Value: TypeAlias = (
     | Deferred
     | OneOf
 )
+
+def is_mixed(parts: Iterable[Tensor]) -> bool:
+    """Whether what is made of these is carried, and made of data that no loop carries as well."""
+    data = [part for part in parts if part.dependence is Dependence.VALUE]
+    return any(part.carried for part in data) and any(part.mixed or not part.carried for part in data)
+
 
 UNKNOWN: Final = Unknown()
 STATIC: Final = Static()
