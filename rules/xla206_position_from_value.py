@@ -8,7 +8,8 @@ with such a beginning, crops at such an offset, and an axis or a permutation fro
 Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The strided slice below a subscript takes its bounds as constants
 where it can, so each new value is a new compilation, without a warning: one trace, as many compilations as values. That
 holds for arguments, for values computed from them, and inside loops for values that the loop does not change, for the
-elements of a tensor (`tf.map_fn`, `tf.scan`, `for e in t`, `t[i]`) and for all that such data has a part in.
+elements of a tensor (`tf.map_fn`, `tf.scan`, `for e in t`, `t[i]`), for what is drawn with a seed that is data or a
+Keras seed generator, and for all that such data has a part in.
 `tf.gather(x, i)` compiles once. Where a position is made only of what a loop carries or of chance, `x[i]`, `x[i:i + 2]`
 and `tf.slice` compile once. An axis that a loop makes fails ("must be a compile-time constant").
 
@@ -163,6 +164,21 @@ def f(x, order, shift):
             ["x[order[i]]", "x[i + shift]", "x[first]"],
             Recompiles(),
             inputs=("f32[8]", "i32[3]", "i32[]"),
+            effect=Effect.RECOMPILES,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.seeds = tf.keras.random.SeedGenerator(1)
+
+    def call(self, x):
+        return 0.0 * x[tf.cast(tf.keras.random.uniform((), 0.0, 4.0, seed=self.seeds), tf.int32)]
+""",
+            ["x[tf.cast(tf.keras.random.uniform((), 0.0, 4.0, seed=self.seeds), tf.int32)]"],
+            Recompiles(),
+            inputs=("f32[4]",),
             effect=Effect.RECOMPILES,
         ),
         Bad(

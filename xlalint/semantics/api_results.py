@@ -219,6 +219,8 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
                     dependence, source = Dependence.VALUE, call.here("takes a tensor")
                 case Unknown():
                     dependence = Dependence.SHAPE
+                case ApiObject("keras.random.SeedGenerator"):
+                    outside = True  # its state is a variable
                 case ApiObject(api, payload=payload) if api in TENSOR_LIKE:
                     dependence = Dependence.VALUE
                     source = payload.origin if isinstance(payload, Tensor) else None
@@ -226,8 +228,8 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
                     continue
             if dependence > best:
                 best, origin = dependence, source
-            if dependence is Dependence.VALUE and not (isinstance(leaf, Tensor) and leaf.carried and not leaf.mixed):
-                outside = True
+            if dependence is Dependence.VALUE and not isinstance(leaf, Unknown):
+                outside = outside or not (isinstance(leaf, Tensor) and leaf.carried and not leaf.mixed)
     return _Content(best, origin, bounded, carried and best is Dependence.VALUE, outside)
 
 
