@@ -83,6 +83,24 @@ HOST_FUNCTIONS: Final = {
         "a.py": f"import tensorflow as tf\n\n{STEP}\ndata = tf.data.Dataset.range(3).map(lambda x: step(x))\n"
     },
     "a plain tf.function of a test": {"test_a.py": f"import tensorflow as tf\n\n{STEP}\n"},
+    "a function that says when summaries are written": {
+        "a.py": """\
+import tensorflow as tf
+
+class Learner:
+    def __init__(self, interval):
+        self.interval = tf.constant(interval, dtype=tf.int64)
+
+    def run(self, step):
+        def due():
+            if self.interval:
+                return step % self.interval == 0
+            return False
+
+        with tf.summary.record_if(due):
+            self.train(step)
+"""
+    },
     "a function that decodes images": {
         "a.py": """\
 import tensorflow as tf

@@ -14,7 +14,7 @@ from . import api
 from .attributes import Attributes
 from .builtin_calls import BUILTIN_CALLS, CONTAINER_METHODS
 from .core import method_value
-from .events import ApiCall, Consume, Context, ContextKind, HostRead
+from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame
 from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, call_partial
@@ -114,7 +114,8 @@ class Calls(Attributes):
     # -- library functions --------------------------------------------------------------------------------------------
 
     def _call_api(self, frame: Frame, name: str, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        if name.startswith(HOST_APIS):
+        eager = name.startswith(HOST_APIS)
+        if eager:
             frame.summary.host_only = True
         if name.startswith(_OF_STRUCTURES):
             for value in arguments.positional:
@@ -127,8 +128,8 @@ class Calls(Attributes):
                 self.no_tensor(frame, bound[parameter])
         place = Place(frame.unit, node)
         if result is None:
-            if not api.known(name):
-                self._hand_over(frame, arguments)
+            if eager or not api.known(name):
+                self._hand_over(HOST if eager else frame.context, arguments)
             self._host_read(frame, name, bound, node)
             for parameter in api.tensor_parameters(name) & bound.keys():
                 self.witness(frame, bound[parameter])
@@ -246,13 +247,13 @@ class Calls(Attributes):
             kind = ContextKind.XLA
         return Compilation(kind, autograph, f"`{owner.cls.name}.call`, {how}")
 
-    def _hand_over(self, frame: Frame, arguments: Arguments) -> None:
+    def _hand_over(self, context: Context, arguments: Arguments) -> None:
         """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""
-        if frame.context.kind is ContextKind.HOST:
+        if context.kind is ContextKind.HOST:
             for value in (*arguments.positional, *arguments.keywords.values()):
                 for function in self.functions_in(value):
                     if function.compiled is None:
-                        self.enter(function, frame.context, Arguments(unknown=True), "callback")
+                        self.enter(function, context, Arguments(unknown=True), "callback")
 
     def _call_unknown(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Something outside the project: what it does with functions that it is handed is not known."""
@@ -263,7 +264,7 @@ class Calls(Attributes):
                 found = special(self, frame, UNKNOWN, arguments, node)
                 if found is not None:
                     return found
-        self._hand_over(frame, arguments)
+        self._hand_over(frame.context, arguments)
         if isinstance(callee, Static):
             given = (*arguments.positional, *arguments.keywords.values())
             return STATIC if all(isinstance(value, Static) for value in given) else UNKNOWN
