@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from xlalint.fixes.masked import path_to
 from xlalint.semantics.events import ApiCall
 from xlalint.semantics.files import Place, Unit
 
@@ -29,6 +28,7 @@ class Provenance:
 
     def __init__(self) -> None:
         self._calls: dict[Place, ApiCall] = {}
+        self._assignments: dict[Unit, _Assignments] = {}
 
     def remember(self, call: ApiCall) -> None:
         """A call that may be met on the way back."""
@@ -56,7 +56,9 @@ class Provenance:
     def _before(self, unit: Unit, node: cst.BaseExpression) -> cst.BaseExpression | None:
         match node:
             case cst.Name():
-                return _assigned(unit, node)
+                if unit not in self._assignments:
+                    self._assignments[unit] = _Assignments(unit.tree)
+                return self._assignments[unit].value_of(node)
             case cst.Subscript(value=value) | cst.Attribute(value=value):
                 return value
             case cst.Call(args=[first, *_]) if (call := self.call_at(unit, node)) and call.api in HANDING_ON:
@@ -65,37 +67,47 @@ class Provenance:
                 return None
 
 
-def _assigned(unit: Unit, name: cst.Name) -> cst.BaseExpression | None:
-    """What the function around `name` assigns to it, if it does so in one place only."""
-    around = [node for node in path_to(unit.tree, name) if isinstance(node, cst.FunctionDef)]
-    if not around:
-        return None
-    found = list(_assignments(around[-1].body, name.value))
-    return found[0] if len(found) == 1 else None
+class _Assignments:
+    """What the functions of a tree bind their names to; functions inside one count as part of it."""
+
+    def __init__(self, tree: cst.Module) -> None:
+        self._around: dict[cst.CSTNode, dict[str, list[cst.BaseExpression | None]]] = {}
+        self._read(tree, ())
+
+    def value_of(self, name: cst.Name) -> cst.BaseExpression | None:
+        """What the function around `name` assigns to it, if it does so in one place only."""
+        found = self._around.get(name, {}).get(name.value, [])
+        return found[0] if len(found) == 1 else None
+
+    def _read(self, node: cst.CSTNode, scopes: tuple[dict[str, list[cst.BaseExpression | None]], ...]) -> None:
+        if isinstance(node, cst.Name):
+            if scopes:
+                self._around[node] = scopes[-1]
+            return
+        for target, value in _bindings(node):
+            for name in _names_in(target):
+                for scope in scopes:
+                    scope.setdefault(name, []).append(value)
+        inner = (*scopes, {}) if isinstance(node, cst.FunctionDef) else scopes
+        for child in node.children:
+            self._read(child, inner)
 
 
-def _assignments(node: cst.CSTNode, name: str) -> Iterator[cst.BaseExpression | None]:
-    """The values that are bound to a name below `node`; None for a binding that is no plain assignment."""
+def _bindings(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression | None]]:
+    """The targets that a node binds, each with its value (of an unpacked call, the call); None: no plain assignment."""
     match node:
         case cst.Assign(targets=targets, value=value):
-            for target in targets:
-                if _binds(target.target, name):
-                    yield value  # of an unpacked call, the call
-        case cst.AnnAssign(target=cst.Name(value=bound), value=value) if bound == name:
-            yield value
-        case cst.AugAssign(target=target) | cst.For(target=target) | cst.CompFor(target=target) if _binds(target, name):
-            yield None
-        case _:
-            pass
-    for child in node.children:
-        yield from _assignments(child, name)
+            yield from ((target.target, value) for target in targets)
+        case cst.AnnAssign(target=target, value=value):
+            yield target, value
+        case cst.AugAssign(target=target) | cst.For(target=target) | cst.CompFor(target=target):
+            yield target, None
 
 
-def _binds(target: cst.CSTNode, name: str) -> bool:
+def _names_in(target: cst.CSTNode) -> Iterator[str]:
     match target:
-        case cst.Name(value):
-            return value == name
+        case cst.Name(name):
+            yield name
         case cst.Tuple(elements) | cst.List(elements):
-            return any(_binds(element.value, name) for element in elements)
-        case _:
-            return False
+            for element in elements:
+                yield from _names_in(element.value)

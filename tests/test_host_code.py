@@ -113,6 +113,37 @@ def decode(data):
 """
     },
 }
+AUGMENT: Final = """\
+import tensorflow as tf
+
+def first(image):
+    return tf.gather(image, tf.where(tf.reduce_max(image, 1) > 0.0)[:, 0])
+
+def second(image): return image
+def third(image): return image
+def fourth(image): return image
+def fifth(image): return image
+
+TABLE = {"a": first, "b": second, "c": third, "d": fourth, "e": fifth}
+
+class Augment:
+    @tf.function
+    def distort(self, image):
+        return tf.gather(image, tf.where(tf.reduce_max(image, 1) > 1.0)[:, 0])
+
+KINDS = {"plain": Augment}
+"""
+TABLES: Final = {
+    "a table of many functions": "def parse(image):\n    return augment.TABLE[name()](image)\n",
+    "a class from a table": "def parse(image):\n    return augment.KINDS.get(name())().distort(image)\n",
+    "branches in a list": """\
+def parse(image):
+    branches = []
+    for number in range(name()):
+        branches.append((number, lambda: augment.first(image)))
+    return tf.switch_case(tf.random.uniform([], 0, 3, tf.int32), branches)
+""",
+}
 LOOP: Final = """\
 import tensorflow as tf
 
@@ -157,3 +188,17 @@ def test_a_plain_function_that_is_called_as_well_is_not_the_hosts(tmp_path: Path
 def test_a_loop_around_steps_is_not_compiled_and_its_steps_are(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(LOOP, encoding="utf-8")
     assert [finding.code for finding in check([tmp_path], Settings()).findings] == ["XLA201"]
+
+
+@pytest.mark.parametrize("parse", TABLES.values(), ids=TABLES)
+def test_what_a_pipeline_takes_from_tables_is_host_code(tmp_path: Path, parse: str) -> None:
+    """A test that calls the same functions does not make compiled code of them."""
+    (tmp_path / "augment.py").write_text(AUGMENT, encoding="utf-8")
+    others = "augment.first(x)" if "KINDS" in parse else "augment.Augment().distort(x)"
+    pipeline = f"import tensorflow as tf\nimport augment\nfrom flags import name\n\n{parse}\n"
+    pipeline += f"tf.data.Dataset.range(3).map(parse).map(lambda x: {others})\n"
+    test = "import augment\nimport tensorflow as tf\n\ndef test_it():\n    augment.Augment().distort(tf.ones([3, 3]))\n"
+    files = {"inputs.py": pipeline, "augment_test.py": test}
+    assert not severities(tmp_path, files, include_host=False)
+    (tmp_path / "inputs.py").unlink()
+    assert severities(tmp_path, {}, include_host=False) == {Severity.WARNING}

@@ -87,6 +87,7 @@ class _Analysis:
         self._piped_elsewhere: set[_Key] = set()
         self._walked: set[Summary] = set()
         self._opened: list[Summary] = []
+        self._piped: set[Summary] = set()
         self._compiled: list[Entry] = []
         self._noted = [0, 0]
 
@@ -115,6 +116,7 @@ class _Analysis:
         self._run_inputs()
         yield from self._learn_called()
         yield from self._find_opened()
+        yield from self._find_piped()
 
     def _about(self, module: Module, name: str, function: Function | None = None) -> AbstractContextManager[None]:
         """What is done about a definition; no exception leaves it."""
@@ -225,7 +227,7 @@ class _Analysis:
                 with self._about(function.module, function.qualname, function):
                     self._run_open(self.machine.decorated(self.machine.as_called(function)), _OPEN, position)
         for position, (value, context) in enumerate(self.machine.orphans, len(candidates)):
-            if not self._is_reached(value.function):
+            if not self._is_reached(value.function) and not context.pipeline:
                 kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
                 self._run_open(value, context if kind is context.kind else _OPEN, position)
 
@@ -271,30 +273,44 @@ class _Analysis:
 
     def events(self) -> Iterator[Event]:
         """The events of all analyses that count, each with the shortest trail to it."""
-        _spread_host_only([root for _, root in self.open_roots])
         hosts = self.machine.host_roots if self.options.include_host else ()
-        roots = [root for root in self.roots if not self._is_of_pipelines(root)]
-        loops = _around_steps((*roots, *self._opened))
-        roots += [*self.machine.fragments.values(), *self._opened, *hosts]
-        yield from _events_below(sorted(roots, key=_root_key), loops)
+        loops = _around_steps((*self.roots, *self._opened))
+        roots = [*self.roots, *self.machine.fragments.values(), *self._opened, *hosts]
+        yield from _events_below(sorted(roots, key=_root_key), loops, self._piped)
 
-    def _is_of_pipelines(self, root: Summary) -> bool:
-        """Whether this is a plain `tf.function` that the project runs, and only in input pipelines."""
-        function = root.function
-        if function is None or root.context.kind is not ContextKind.GRAPH:
+    def _find_piped(self) -> Part[None]:
+        """The analyses of each plain `tf.function` that the project runs, and in input pipelines only, in this part
+        and all others."""
+        roots = [*self.roots, *self.machine.fragments.values(), *self._opened, *self.machine.host_roots]
+        piped = {summary for summary in _below(roots) if self._runs_in_pipelines(summary)}
+        others = _below([root for root in roots if root not in piped], _is_aside)
+        called = _functions_of(summary for summary in others if summary.context.kind is not ContextKind.HOST)
+        called_elsewhere = _union((yield self._keys(called.values())))
+        self._piped = {
+            summary
+            for summary in piped
+            if summary.function is not None
+            and summary.function.identity not in called
+            and not _is_among(summary.function, called_elsewhere)
+        }
+
+    def _runs_in_pipelines(self, summary: Summary) -> bool:
+        """Whether this is a plain `tf.function` that input pipelines run, and perhaps others as well."""
+        function = summary.function
+        if function is None or summary.context.kind is not ContextKind.GRAPH:
             return False
-        called = function.identity in self.machine.called or _is_among(function, self._called_elsewhere)
-        return not called and (function.identity in self.machine.piped or _is_among(function, self._piped_elsewhere))
+        return function.identity in self.machine.piped or _is_among(function, self._piped_elsewhere)
 
     def _find_opened(self) -> Part[None]:
         """The roots that turned out to have no caller: who calls a function may come to light after it was taken for
         one that nobody calls, in this part or another."""
-        called = _functions_below((*self.roots, *self.machine.host_roots, *self.machine.fragments.values()))
+        _spread_host_only([root for _, root in self.open_roots])
+        called = _functions_of(_below((*self.roots, *self.machine.host_roots, *self.machine.fragments.values())))
         called_elsewhere = _union((yield self._keys(called.values())))
         mine = []
         for position, root in self.open_roots:
             assert root.function is not None
-            below = _functions_below((root,))
+            below = _functions_of(_below((root,)))
             mine.append(_OpenRoot(position, self._key(root.function), frozenset(map(self._key, below.values()))))
         callers: dict[object, list[_OpenRoot]] = {}
         for other in chain.from_iterable((yield mine)):
@@ -339,16 +355,35 @@ def _is_among(function: Function, keys: set[_Key]) -> bool:
     return bool(keys) and function.key in keys
 
 
-def _functions_below(roots: Iterable[Summary]) -> dict[object, Function]:
-    """The functions that these analyses lead to, by identity."""
+def _below(roots: Iterable[Summary], ends: Callable[[Summary], bool] = lambda summary: False) -> set[Summary]:
+    """The analyses that these lead to, themselves among them; those where the way `ends` lead nowhere."""
     pending = list(roots)
     seen = set(pending)
     while pending:
-        for _, callee in pending.pop().calls:
+        summary = pending.pop()
+        if ends(summary):
+            continue
+        for _, callee in summary.calls:
             if callee not in seen:
                 seen.add(callee)
                 pending.append(callee)
-    return {summary.function.identity: summary.function for summary in seen if summary.function is not None}
+    return seen
+
+
+def _is_aside(summary: Summary) -> bool:
+    """Whether what a function calls says nothing of how that is compiled: eager code that nobody compiles, a test."""
+    match summary.context.kind:
+        case ContextKind.OPEN:
+            return summary.host_only
+        case ContextKind.HOST:
+            return summary.function is not None and summary.function.module.is_test
+        case _:
+            return False
+
+
+def _functions_of(summaries: Iterable[Summary]) -> dict[object, Function]:
+    """The functions that were analysed, by identity."""
+    return {summary.function.identity: summary.function for summary in summaries if summary.function is not None}
 
 
 def _spread_host_only(roots: Sequence[Summary]) -> None:
@@ -387,15 +422,10 @@ def _root_key(root: Summary) -> tuple[str, int, str]:
 def _around_steps(roots: Iterable[Summary]) -> set[Summary]:
     """What has a strategy run steps, and what calls that: loops that stay outside of what XLA compiles."""
     callers: dict[Summary, list[Summary]] = {}
-    pending = list(roots)
-    seen = set(pending)
-    while pending:
-        summary = pending.pop()
+    seen = _below(roots)
+    for summary in seen:
         for _, callee in summary.calls:
             callers.setdefault(callee, []).append(summary)
-            if callee not in seen:
-                seen.add(callee)
-                pending.append(callee)
     found = {summary for summary in seen if summary.steps and summary.context.kind in _UNCOMPILED}
     pending = list(found)
     while pending:
@@ -406,10 +436,11 @@ def _around_steps(roots: Iterable[Summary]) -> set[Summary]:
     return found
 
 
-def _events_below(roots: Sequence[Summary], loops: set[Summary]) -> Iterator[Event]:
+def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Summary]) -> Iterator[Event]:
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
-    anything, what only eager code can do ends the way; a loop around steps leads to the steps alone."""
-    seen: set[Summary] = set()
+    anything, what only eager code can do ends the way, and so does what is in `without`; a loop around steps leads to
+    the steps alone."""
+    seen = set(without)
     pending: list[tuple[Summary, Trail | None]] = [
         (root, None if root.function is None else Trail(root.name, root.function.label)) for root in roots
     ]

@@ -430,11 +430,13 @@ def _pop(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node:
 
 def _get(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match owner, arguments.positional:
-        case Dict(entries, element), [Static(key), *rest]:
-            if isinstance(key, str | int) and key in entries:
-                return entries[key]
+        case Dict(entries, element), [key, *rest]:
+            if isinstance(key, Static) and isinstance(key.constant, str | int) and key.constant in entries:
+                return entries[key.constant]
             default = rest[0] if rest else NONE
-            return default if element is None else join(element, default)
+            if isinstance(key, Static) and key.known:
+                return default if element is None else join(element, default)
+            return join(_any_of(owner), default) if entries or element is not None else default
         case _:
             return UNKNOWN
 

@@ -18,7 +18,7 @@ from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame
 from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, call_partial
-from .joins import join_all
+from .joins import FEW, join_all
 from .operators import COMPARED, arithmetic_tensor
 from .project import Class
 from .values import (
@@ -104,6 +104,10 @@ class Calls(Attributes):
                 return self._call_object(frame, callee, arguments, node)
             case ApiObject(name, method, payload) if method is not None:
                 return self._call_method(frame, ApiObject(name, None, payload), method, arguments, node)
+            case OneOf(alternatives) if len(alternatives) > FEW:
+                for option in alternatives:
+                    self._enter_on_host(frame.context, option)
+                return self._call_unknown(frame, UNKNOWN, arguments, node)
             case OneOf(alternatives):
                 if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1:
                     arguments = _perhaps(arguments)
@@ -249,11 +253,15 @@ class Calls(Attributes):
 
     def _hand_over(self, context: Context, arguments: Arguments) -> None:
         """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""
+        for value in (*arguments.positional, *arguments.keywords.values()):
+            self._enter_on_host(context, value)
+
+    def _enter_on_host(self, context: Context, value: Value) -> None:
+        """Functions that host code has called with what is not known."""
         if context.kind is ContextKind.HOST:
-            for value in (*arguments.positional, *arguments.keywords.values()):
-                for function in self.functions_in(value):
-                    if function.compiled is None:
-                        self.enter(function, context, Arguments(unknown=True), "callback")
+            for function in self.functions_in(value):
+                if function.compiled is None:
+                    self.enter(function, context, Arguments(unknown=True), "callback")
 
     def _call_unknown(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Something outside the project: what it does with functions that it is handed is not known."""

@@ -211,11 +211,11 @@ def _cond(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpr
 def _cases(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     found: list[Value] = []
     for value in (*arguments.positional, *arguments.keywords.values()):
-        items = value.items or () if isinstance(value, Sequence) else (value,)
-        for item in items:
+        held = (*(value.items or ()), value.element) if isinstance(value, Sequence) else (value,)
+        for item in held:
             inner = item.items[-1] if isinstance(item, Sequence) and item.items else item
-            if isinstance(inner, FunctionValue):
-                found.append(machine.call(frame, inner, Arguments(), node))
+            if inner is not None:
+                found += [machine.call(frame, branch, Arguments(), node) for branch in machine.functions_in(inner)]
     return _as_data(join_all(*found)) if found else Nest()
 
 

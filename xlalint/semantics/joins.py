@@ -35,7 +35,8 @@ from .values import (
 )
 
 # More alternatives than this say nothing any more, except that a tensor is among them.
-_MOST_OPTIONS: Final = 4
+FEW: Final = 4
+_MOST_FUNCTIONS: Final = 64  # a table of functions: which of them is called is not known, that they are called is
 _PATTERN_DEPTH: Final = 3
 _PATTERN_ITEMS: Final = 8
 _NAMED_TUPLES: Final = frozenset(("typing.NamedTuple", "collections.namedtuple"))
@@ -64,7 +65,8 @@ def join(a: Value, b: Value) -> Value:
             changed = True
     if not changed:
         return a
-    if len(merged) > _MOST_OPTIONS:
+    table = all(isinstance(option, FunctionValue) for option in merged)
+    if len(merged) > (_MOST_FUNCTIONS if table else FEW):
         tensors = [option for option in merged if isinstance(option, Tensor | Nest)]
         if not tensors:
             return UNKNOWN
