@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, PositionProvider
 
 from ..sources.outline import ImportOutline, Outline, OutlineError, Stretch, outline
 from ..sources.text import Source, UnreadableSource, read_source
@@ -59,6 +59,16 @@ class InternalTrouble:
         return cls(path, message, traceback.format_exc())
 
 
+class _Positions(PositionProvider):
+    """libcst's own positions, without the second pass over the tree that a `MetadataWrapper` makes for providers that
+    visit nodes."""
+
+    def of(self, tree: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
+        """The position of each node."""
+        self._gen_impl(tree)
+        return cast(Mapping[cst.CSTNode, CodeRange], self._computed)
+
+
 class Unit:
     """A stretch of a file as a libcst tree. An indented stretch, a method, hangs under an `if` not of the file."""
 
@@ -81,9 +91,8 @@ class Unit:
         return cls(file, Stretch(1, 0))
 
     @cached_property
-    def _positions(self) -> dict[cst.CSTNode, CodeRange]:
-        wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
-        return dict(wrapper.resolve(PositionProvider))
+    def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
+        return _Positions().of(self.tree)
 
     def span(self, node: cst.CSTNode) -> Span4:
         """(line, column, end line, end column), 1-based, in code points, the end exclusive."""
