@@ -200,6 +200,8 @@ def variants(what: Target, call: str) -> Iterator[Variant]:
             yield Variant(one.name, tuple(texts), "given")
         if text is None and isinstance(one.default, int) and not isinstance(one.default, bool):
             text = repr(one.default)
+        if CALLED.match(what.name):  # what a class is built with is never a tensor
+            continue
         if tensors := as_tensors(text or (ARGUMENTS.get(one.name, "").split(" | ")[0] if not one.required else "")):
             yield Variant(one.name, tensors, "tensor")
         if text and re.fullmatch(r"(index|sorted)\[.*\]", text):

@@ -153,10 +153,13 @@ def _roles(node: ast.AST, names: Mapping[str, Any]) -> dict[int, str]:
 
 
 def _parameters(function: ast.AST, names: Mapping[str, Any]) -> list[str]:
-    target = resolve(dotted(function), names)
+    if isinstance(function, ast.Call):  # an object that is called
+        target = getattr(resolve(dotted(function.func), names), "call", None)
+    else:
+        target = resolve(dotted(function), names)
     if target is None:
         return []
     try:
-        return list(inspect.signature(target).parameters)
+        return [name for name in inspect.signature(target).parameters if name != "self"]
     except (TypeError, ValueError):
         return []
