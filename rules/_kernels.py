@@ -1,18 +1,18 @@
-"""What the rules about missing kernels share: the measured case that a call is, and how a message names what lacks."""
+"""What the rules about missing kernels share: the names that they listen for, and the measured case that a call is."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from xlalint.facts import tables
-from xlalint.facts.families import family
+from xlalint.facts.families import NO_KERNEL
+from xlalint.facts.kernels import about, listed, missing_of
 from xlalint.facts.replacements import instead_of
 from xlalint.facts.tables import ApiFact, Case
-from xlalint.semantics.api import canonical, kind_of
+from xlalint.semantics.api import kind_of
 from xlalint.semantics.events import ApiCall
 from xlalint.semantics.values import Api, ApiObject, Static, Value, as_tensor, options
 
@@ -26,9 +26,7 @@ NOT_READY = names(
     keras.layers.RandomTranslation keras.layers.RandomZoom keras.layers.StringLookup keras.layers.TextVectorization
     """
 )
-NESTED = re.compile(r"[(, ]((?:tf|keras)\.[\w.]+)\(")  # a call among the arguments of a measured call
-TENSOR = re.compile(r"\w+\[")  # a tensor among them
-DEVICES = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU"}
+TENSOR = re.compile(r"\w+\[")  # how a tensor is written among measured arguments
 CALLED = ".__call__"
 
 
@@ -39,7 +37,7 @@ def names_lacking(code: str) -> frozenset[str]:
 
 def names_with_options() -> frozenset[str]:
     """The calls that have a kernel, and none with some value of an argument."""
-    return _names(lambda fact: any(missing_of(case) for case in fact.cases[1:]))
+    return _names(lambda fact: any(about(missing_of(case), NO_KERNEL) for case in fact.cases[1:]))
 
 
 def names_without_gradient() -> frozenset[str]:
@@ -55,21 +53,6 @@ def _names(wanted: Callable[[ApiFact], bool]) -> frozenset[str]:
         for fact in tables.apis(version)
         if fact.name not in NOT_READY and wanted(fact)
     )
-
-
-def missing_of(case: Case) -> tuple[str, ...]:
-    """The operations without a kernel that the call itself makes, not the calls that made its arguments."""
-    nested = NESTED.findall(case.call) if case.missing else []
-    if not nested:
-        return case.missing
-    theirs = {op for name in nested if (fact := tables.api(canonical(name))) and fact.plain for op in fact.plain.ops}
-    lacking = (op for op in case.ops if (known := tables.op(op)) is not None and known.lacking())
-    return tuple(op for op in lacking if op not in theirs)
-
-
-def about(missing: Iterable[str], code: str) -> bool:
-    """Whether the first operation that lacks a kernel is the rule's business."""
-    return next((family(op).code == code for op in missing), False)
 
 
 @cache
@@ -128,27 +111,6 @@ def _is_written(value: Value | None, written: str) -> bool | None:
             return False
 
 
-def lacking(missing: Iterable[str], version: str | None) -> str:
-    """"no XLA kernel for `Lu` (TensorFlow 2.21, CPU and GPU)", as far as the tables know the devices."""
-    ops = list(dict.fromkeys(missing))
-    named = _listed([f"`{op}`" for op in ops])
-    devices: dict[str, list[str]] = defaultdict(list)
-    if (fact := tables.op(ops[0], version)) is not None:
-        for device in fact.lacking():
-            devices[fact.kernels[device].version].append(DEVICES[device])
-    if not devices:
-        devices[tables.nearest(version)].append("CPU")
-    where = "; ".join(
-        f"{'TensorFlow ' if at == 0 else ''}{measured}, {_listed(found)}"
-        for at, (measured, found) in enumerate(devices.items())
-    )
-    return f"no XLA kernel for {named} ({where})"
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-
-
 def help_for(fact: ApiFact, case: Case) -> str | None:
     """What to write instead: a proven replacement, or the value of an argument with which the call compiles."""
     found = instead_of(fact.name)
@@ -162,7 +124,7 @@ def _compiling(fact: ApiFact, case: Case) -> Iterator[str]:
     for name in case.varied:
         others = [written for written in fact.same.get(name, ()) if fact.plain is not None and not fact.plain.missing]
         if others:
-            yield f"{_listed([f'{name}={written}' for written in others[:3]])} compiles"
+            yield f"{listed([f'{name}={written}' for written in others[:3]])} compiles"
     for other in fact.cases:
         if other.outcome is tables.Outcome.OK and other.varied and set(other.varied) != set(case.varied):
             yield ", ".join(f"{name}={written}" for name, written in other.varied.items()) + " compiles"

@@ -34,12 +34,13 @@ Shown only: a replacement has restrictions, which it names.
 
 from collections.abc import Iterator
 
+from xlalint.facts.kernels import about, lacking, missing_of
 from xlalint.facts.tables import ApiFact, Case, Outcome
 from xlalint.fixes.masked import brief
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
 from xlalint.semantics.events import ApiCall, Event
 
-from ._kernels import about, case_of, fact_of, help_for, lacking, missing_of, names_lacking
+from ._kernels import case_of, fact_of, help_for, names_lacking
 
 # Calls that have a kernel and fail all the same, each with a proven replacement.
 BROKEN = frozenset(("tf.random.shuffle",))

@@ -27,11 +27,11 @@ Shown only: what is printed has to become a result.
 
 from collections.abc import Iterator
 
+from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
 from xlalint.semantics.events import ApiCall, ContextKind, Event
 
-from ._kernels import lacking
 from ._names import names
 
 OPS = {

@@ -30,11 +30,12 @@ Shown only: the work moves to another place.
 
 from collections.abc import Iterator
 
+from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
 from xlalint.semantics.events import ApiCall, ContextKind, Event
 
-from ._kernels import lacking, missing_in, names_lacking
+from ._kernels import missing_in, names_lacking
 
 TABLES = ("StaticHashTable", "StaticVocabularyTable", "experimental.DenseHashTable", "experimental.MutableHashTable")
 METHODS = {"insert": "LookupTableInsertV2", "lookup": "LookupTableFindV2", "size": "LookupTableSizeV2"}

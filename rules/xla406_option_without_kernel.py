@@ -29,11 +29,13 @@ Shown only: another method gives other numbers.
 
 from collections.abc import Iterator
 
+from xlalint.facts.families import NO_KERNEL
+from xlalint.facts.kernels import about, lacking, missing_of
 from xlalint.fixes.masked import brief
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
 from xlalint.semantics.events import ApiCall, Event
 
-from ._kernels import case_of, fact_of, help_for, lacking, missing_of, names_with_options
+from ._kernels import case_of, fact_of, help_for, names_with_options
 
 
 class OptionWithoutKernel(Rule):
@@ -146,7 +148,7 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4, 4, 3])).map(resized)
                 case = case_of(fact, arguments)
                 if case is None or case is fact.plain or fact.plain is None or missing_of(fact.plain):
                     return
-                if missing := missing_of(case):
+                if about(missing := missing_of(case), NO_KERNEL):
                     options = " and ".join(f"`{name}={written}`" for name, written in case.varied.items())
                     message = f"`{brief(event.node)}`: with {options} {lacking(missing, self.tensorflow)}"
                     yield Draft(message, Effect.FAILS, help_for(fact, case))

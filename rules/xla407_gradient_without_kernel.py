@@ -33,12 +33,13 @@ Shown only.
 from collections.abc import Iterator
 
 from xlalint.facts import tables
+from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief
 from xlalint.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Rule
 from xlalint.semantics.events import ApiCall, Event
 
 from ._gradients import GRADIENTS, LoopsUnderGradients
-from ._kernels import case_of, fact_of, lacking, names_without_gradient
+from ._kernels import case_of, fact_of, names_without_gradient
 
 
 class GradientWithoutKernel(Rule):

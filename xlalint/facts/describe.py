@@ -1,0 +1,148 @@
+"""What is known of a call or an operation, as a person reads it and as JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from ..codes import rule_names, suggestion
+from ..semantics.api_names import canonical
+from . import tables
+from .families import NO_KERNEL, family
+from .kernels import lacking, missing_of
+from .replacements import instead_of, instead_of_op
+from .tables import ApiFact, Case, Gradient, OpFact, Outcome
+
+_WORDS: Final = {
+    Outcome.OK: "compiles once for all values of a shape, and equals eager execution",
+    Outcome.FAILS: "does not compile",
+    Outcome.DIVERGES: "compiles, and the result differs",
+    Outcome.RECOMPILES: "compiles again for every new value",
+    Outcome.BOUNDED: "compiles with a bounded dynamic shape",
+    Outcome.UNTESTED: "not measured",
+}
+_GRADIENTS: Final = {
+    Gradient.OK: "compiles",
+    Gradient.FAILS: "does not compile",
+    Gradient.DIVERGES: "compiles, and differs",
+}
+_DEVICES: Final = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU"}
+_SHOWN: Final = 12  # operations that a call makes
+_IMPORTED: Final = re.compile(r"(?:import|from)\s+|\(.*", re.DOTALL)
+
+
+def find(name: str, version: str | None) -> tuple[ApiFact | None, OpFact | None]:
+    """The call and the operation that a name in any spelling stands for."""
+    plain = _IMPORTED.sub("", name.strip())
+    full = canonical(plain)
+    fact = tables.api(full, version)
+    if fact is None and not full.startswith(("tf.", "keras.", "tnp.")):
+        candidates = (tables.api(canonical(f"{root}.{plain}"), version) for root in ("tf", "tf.math", "keras"))
+        fact = next((found for found in candidates if found is not None), None)
+    return fact, tables.op(plain.removeprefix("tf.raw_ops."), version)
+
+
+def unknown(name: str) -> str:
+    """That nothing is known of a name, and what may be meant."""
+    return f"no call or operation is called {name!r}{suggestion(name, [*tables.api_names(), *tables.op_names()])}"
+
+
+def unsupported(version: str | None) -> Iterator[ApiFact]:
+    """The calls that make an operation without a kernel, by name."""
+    found = (fact for fact in tables.apis(version) if fact.plain is not None and missing_of(fact.plain))
+    yield from sorted(found, key=lambda fact: fact.name)
+
+
+# -- text -------------------------------------------------------------------------------------------------------------
+
+
+def api_text(fact: ApiFact, version: str | None) -> str:
+    """All that is known of a call."""
+    lines = [f"{fact.name} (TensorFlow {fact.version})"]
+    if fact.untested:
+        lines.append(f"  not measured: {fact.untested}")
+    for case in fact.cases:
+        lines += _case(case, version)
+    lines += [f"  no change with {name}={' or '.join(written)}" for name, written in fact.same.items()]
+    if fact.refused:
+        lines.append("  Keras does not compile a model with this layer: its `supports_jit` is False")
+    lines += [f"  instead: {text}" for text in (instead_of(fact.name),) if text]
+    lines += [f"  {text}" for text in _elsewhere(fact)]
+    if fact.plain is not None and (missing := missing_of(fact.plain)):
+        code = family(missing[0]).code or NO_KERNEL
+        lines.append(f"  more: xlalint explain {code} ({rule_names()[code]})")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _case(case: Case, version: str | None) -> Iterator[str]:
+    options = ", ".join(f"{name}={written}" for name, written in case.varied.items())
+    missing = missing_of(case)
+    what = lacking(missing, version) if missing else _WORDS[case.outcome]
+    why = f": {case.detail}" if case.detail and not missing else ""
+    yield f"  {f'with {options}: ' if options else ''}{what}{why}"
+    yield f"    measured: {case.call}"
+    if case.gradient is not Gradient.NONE:
+        lost = f": {lacking(case.gradient_missing, version)}" if case.gradient_missing else ""
+        yield f"    gradient: {_GRADIENTS[case.gradient]}{lost}"
+    if case.ops and not options:
+        more = f" and {len(case.ops) - _SHOWN} more" if len(case.ops) > _SHOWN else ""
+        yield f"    operations: {', '.join(case.ops[:_SHOWN])}{more}"
+
+
+def _elsewhere(fact: ApiFact) -> Iterator[str]:
+    """The other versions, where the call ends otherwise."""
+    for version in tables.versions():
+        other = tables.api(fact.name, version)
+        if version != fact.version and (other is None or other.outcome is not fact.outcome):
+            yield f"TensorFlow {version}: {_WORDS[other.outcome] if other is not None else 'has no such call'}"
+
+
+def op_text(fact: OpFact) -> str:
+    """All that is known of an operation."""
+    lines = [f"{fact.name}, an operation"]
+    for device, kernel in fact.kernels.items():
+        where = f"{_DEVICES[device]}, TensorFlow {kernel.version}"
+        dtypes = "; ".join(f"{attribute}: {' '.join(names)}" for attribute, names in kernel.dtypes.items())
+        lines.append(f"  {where}: {f'a kernel ({dtypes})' if kernel.supported else 'no XLA kernel'}")
+    if fact.constants:
+        lines.append(f"  must be compile-time constants: {', '.join(fact.constants)}")
+    if fact.lacking() and (why := family(fact.name).why):
+        lines.append(f"  because {why}")
+    made = sorted(_makers(fact.name), key=lambda name: (name.count("."), name))
+    lines += [f"  made by {', '.join(made[:_SHOWN])}"] if made else []
+    lines += [f"  instead: {text}" for text in (instead_of_op(fact.name),) if text and fact.lacking()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _makers(op: str) -> Iterator[str]:
+    """The calls that make the operation."""
+    return (fact.name for fact in tables.apis() if fact.plain is not None and op in fact.plain.ops)
+
+
+def unsupported_text(version: str | None) -> str:
+    """The calls without a kernel, a line each."""
+    found = list(unsupported(version))
+    width = max((len(fact.name) for fact in found), default=0)
+    rows = [f"{fact.name:<{width}}  {', '.join(missing_of(fact.cases[0]))}\n" for fact in found]
+    return "".join(rows) + f"{len(found)} calls of TensorFlow {tables.nearest(version)} have no XLA kernel.\n"
+
+
+# -- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def record(api: ApiFact | None, op: OpFact | None) -> dict[str, Any]:
+    """Both, for programs."""
+    return {"api": None if api is None else _api_record(api), "op": None if op is None else _op_record(op)}
+
+
+def _api_record(fact: ApiFact) -> dict[str, Any]:
+    missing = missing_of(fact.plain) if fact.plain is not None else ()
+    more = {"outcome": fact.outcome, "missing": missing, "instead": instead_of(fact.name)}
+    return {**msgspec.to_builtins(fact), **more}
+
+
+def _op_record(fact: OpFact) -> dict[str, Any]:
+    return {**msgspec.to_builtins(fact), "lacking": fact.lacking(), "instead": instead_of_op(fact.name)}
