@@ -285,6 +285,24 @@ def f(x):
 """,
         ),
         Good(
+            """
+def last(x, lengths=None):
+    if lengths is None:
+        position = -1
+    else:
+        position = tf.argmax(lengths)
+        found = tf.gather(x, position)
+    if not tf.is_tensor(position):
+        found = x[position]
+    return found
+
+@tf.function(jit_compile=True)
+def f(x, lengths):
+    return last(x, lengths if x.shape[0] > 2 else None) + last(x)
+""",
+            inputs=("f32[8]", "i32[3]"),
+        ),
+        Good(
             "@tf.function(jit_compile=True)\ndef f(x, i):\n    return tf.roll(x, i, axis=0)\n",
             inputs=("f32[4]", "i32[]"),
         ),

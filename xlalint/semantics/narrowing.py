@@ -79,7 +79,12 @@ def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool)
         case cst.Call(
             func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]
         ):
-            _narrow_kind(machine, frame, name, kinds, outcome)
+            _narrow_kind(frame, name, class_names(machine, frame, kinds), outcome)
+        case cst.Call(
+            func=cst.Name(value="is_tensor") | cst.Attribute(attr=cst.Name(value="is_tensor")) as asked,
+            args=[cst.Arg(value=cst.Name(value=name))],
+        ) if machine.evaluate(frame, asked) == Api("tf.is_tensor"):
+            _narrow_kind(frame, name, _TENSORS, outcome)
         case cst.UnaryOperation(operator=cst.Not(), expression=inner):
             narrow(machine, frame, inner, not outcome)
         case cst.BooleanOperation(left=left, operator=cst.And(), right=right) if outcome:
@@ -105,13 +110,12 @@ def _narrow_none(frame: Frame, name: str, is_none: bool) -> None:
         frame.env[name] = NONE if is_none else without_none(settled(value))
 
 
-def _narrow_kind(machine: Core, frame: Frame, name: str, kinds: cst.BaseExpression, outcome: bool) -> None:
+def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) -> None:
     assert frame.env is not None
     value = frame.env.get(name)
     if value is None:
         return
     value = settled(value)
-    names = class_names(machine, frame, kinds)
     kept = [option for option in options(value) if is_instance(option, names) is not (not outcome)]
     if outcome:
         kept = [_as_kind(option, names) if isinstance(option, Unknown | Nest) else option for option in kept]
