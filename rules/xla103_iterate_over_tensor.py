@@ -241,6 +241,33 @@ def f(x):
         ),
         Good(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    names = {variable.name: variable for variable in tf.compat.v1.all_variables()}
+    return x * (1.0 + len(names))
+""",
+            why="a collection is a list of variables",
+        ),
+        Good(
+            """
+def step(x):
+    return x * 2.0
+
+def body(i, x, states):
+    if states:
+        x, states = step(x)
+    else:
+        x = step(x)
+    return i + 1, x, states
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.while_loop(lambda i, x, states: i < 3, body, (0, x, {}))[1]
+""",
+            why="a structure that is empty when the loop begins stays empty in it",
+        ),
+        Good(
+            """
 for row in tf.reshape(tf.range(6), [2, 3]):
     print(row)
 """,

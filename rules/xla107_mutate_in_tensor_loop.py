@@ -260,6 +260,33 @@ def f(x):
         ),
         Good(
             """
+def scaled(x, **options):
+    def factor():
+        return options.pop("factor", 2.0)
+    return x * factor()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, scaled(x, factor=3.0)), (0, x))[1]
+""",
+            why="each call of the function in the loop has options of its own",
+        ),
+        Good(
+            """
+told = set()
+
+def noted(x):
+    told.add("noted")
+    return x * 2.0
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, noted(x)), (0, x))[1]
+""",
+            why="adding the same to a set again changes nothing",
+        ),
+        Good(
+            """
 history = []
 for batch in tf.range(3):
     history.append(float(batch))

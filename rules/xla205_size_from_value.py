@@ -335,6 +335,35 @@ class L(tf.keras.layers.Layer):
         ),
         Good(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    high, wide = tf.shape(x)[0], tf.shape(x)[1]
+    size = tf.cond(high > wide, lambda: high // 2, lambda: wide)
+    return tf.pad(x, [[0, tf.cond(tf.equal(wide, 1), lambda: 0, lambda: 2)], [0, 0]]) + tf.ones([size, 1])
+""",
+            inputs=("f32[4, 6]",),
+            why="XLA folds what shapes alone decide",
+        ),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self, compress=False):
+        super().__init__()
+        self.compress = compress
+
+    def call(self, x):
+        y = x
+        if self.compress:
+            y = tf.boolean_mask(x, x > 0.0)
+        y *= 2.0
+        if self.compress:
+            y = tf.scatter_nd(tf.where(x > 0.0), y, tf.shape(x))
+        return tf.one_hot(tf.argmax(y), tf.shape(y)[0])
+""",
+            why="the flag that takes elements away is the one that brings them back",
+        ),
+        Good(
+            """
 def crop(example, length):
     return example[:length]
 

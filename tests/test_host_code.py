@@ -82,6 +82,18 @@ HOST_FUNCTIONS: Final = {
     "a plain tf.function that a function of a pipeline calls": {
         "a.py": f"import tensorflow as tf\n\n{STEP}\ndata = tf.data.Dataset.range(3).map(lambda x: step(x))\n"
     },
+    "a function that another function of tf.data takes": {
+        "a.py": """\
+import functools
+import tensorflow as tf
+
+def step(packed, state, example):
+    return state, tf.reduce_sum(tf.boolean_mask(example, example > packed))
+
+step_fn = functools.partial(tf.autograph.to_graph(step), 3)
+data = tf.data.Dataset.range(3).apply(tf.data.experimental.scan(0, step_fn))
+"""
+    },
     "a plain tf.function of a test": {"test_a.py": f"import tensorflow as tf\n\n{STEP}\n"},
     "a function that says when summaries are written": {
         "a.py": """\

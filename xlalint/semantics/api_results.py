@@ -551,7 +551,9 @@ def tensor(spec: str, call: Call) -> Tensor:
                 dependence = min(dependence, Dependence.SHAPE)
             carried = False
             if flag == "shape" and bounded is not None:
-                dependence, origin, bounded = Dependence.VALUE, bounded, None
+                if not bounded.perhaps:
+                    dependence, origin = Dependence.VALUE, bounded
+                bounded = None
             elif dependence is not inside.dependence:
                 origin = None
         case "layer":

@@ -268,7 +268,8 @@ RESULTS: Final = {
         tf.resource_variables_enabled
         tf.summary.should_record_summaries tf.distribute.has_strategy tf.distribute.in_cross_replica_context
         tf.get_seed tf.load_library keras.name_scope tf.global_variables tf.trainable_variables tf.local_variables
-        tf.get_collection tf.no_regularizer tf.colocate_with tf.make_template tnp.size
+        tf.all_variables tf.model_variables tf.moving_average_variables tf.get_collection tf.get_collection_ref
+        tf.no_regularizer tf.colocate_with tf.make_template tnp.size
     """,
     "none": """
         tf.print tf.group tf.no_op tf.Assert tf.random.set_seed tf.set_random_seed tf.nest.assert_same_structure

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
+from .api_results import leaves
 from .events import ContextKind, HostRead, TruthOf
 from .joins import element_of, join, join_all, join_parts
 from .narrowing import class_names, is_instance
@@ -394,8 +395,9 @@ def _rebind(machine: Calls, frame: Frame, node: cst.BaseExpression, value: Value
 
 def _mutates(form: str, position: int) -> ContainerHandler:
     def handle(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        machine.mutated_call(frame, node, form)
         added = arguments.positional[position] if position < len(arguments.positional) else UNKNOWN
+        if form != "add" or any(isinstance(leaf, Tensor | Nest) for leaf in leaves(added)):
+            machine.mutated_call(frame, node, form)  # a set that has the number already stays as it is
         if form == "extend":
             added = machine.element(frame, machine.iterate(frame, added, node, "list"), node)
         if isinstance(owner, Sequence):
@@ -430,13 +432,16 @@ def _pop(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node:
 
 def _get(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match owner, arguments.positional:
-        case Dict(entries, element), [key, *rest]:
-            if isinstance(key, Static) and isinstance(key.constant, str | int) and key.constant in entries:
-                return entries[key.constant]
+        case Dict(entries, element), [Static(str() | int() as key), *rest]:
+            if key in entries:
+                return entries[key]
             default = rest[0] if rest else NONE
-            if isinstance(key, Static) and key.known:
-                return default if element is None else join(element, default)
-            return join(_any_of(owner), default) if entries or element is not None else default
+            return default if element is None else join(element, default)
+        case Dict(entries), [_, *rest] if entries and frame.context.kind is ContextKind.HOST:
+            return join(_any_of(owner), rest[0] if rest else NONE)
+        case Dict(element=element), [Static(), *rest]:
+            default = rest[0] if rest else NONE
+            return default if element is None else join(element, default)
         case _:
             return UNKNOWN
 

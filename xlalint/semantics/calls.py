@@ -17,7 +17,7 @@ from .core import method_value
 from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame
-from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, call_partial
+from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, call_partial, run_in_pipeline
 from .joins import FEW, join_all
 from .operators import COMPARED, arithmetic_tensor
 from .project import Class
@@ -132,7 +132,9 @@ class Calls(Attributes):
                 self.no_tensor(frame, bound[parameter])
         place = Place(frame.unit, node)
         if result is None:
-            if eager or not api.known(name):
+            if name.startswith("tf.data."):
+                run_in_pipeline(self, arguments)
+            elif eager or not api.known(name):
                 self._hand_over(HOST if eager else frame.context, arguments)
             self._host_read(frame, name, bound, node)
             for parameter in api.tensor_parameters(name) & bound.keys():

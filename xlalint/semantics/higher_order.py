@@ -185,27 +185,32 @@ def _called(
             frame.outer_names = outer
 
 
-def _as_data(value: Value) -> Value:
-    """A branch's result: it depends on the condition, whatever it is made of."""
-    match value:
-        case Tensor():
-            return value.with_(dependence=Dependence.VALUE)
-        case Static(constant) if constant is not None:
-            return Tensor(Dependence.VALUE, rank=0)
-        case Sequence(kind, tuple(items)):
-            return Sequence(kind, tuple(map(_as_data, items)))
-        case _:
-            return value
+def _chosen_by(condition: Value | None, value: Value) -> Value:
+    """A branch's result: it depends on the condition, whatever it is made of. XLA folds what shapes decide."""
+    tensor = as_tensor(condition, Dependence.STATIC) if condition is not None else None
+    least = Dependence.VALUE if tensor is None else max(tensor.dependence, Dependence.SHAPE)
+
+    def chosen(part: Value) -> Value:
+        match part:
+            case Tensor():
+                return part.with_(dependence=max(part.dependence, least))
+            case Static(constant) if constant is not None:
+                return Tensor(least, rank=0)
+            case Sequence(kind, tuple(items)):
+                return Sequence(kind, tuple(map(chosen, items)))
+            case _:
+                return part
+
+    return chosen(value)
 
 
 def _cond(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     branches = [arguments.get(1, "true_fn"), arguments.get(2, "false_fn")]
     branches = [found for found in branches if found is not None]
-    return (
-        _as_data(join_all(*(_called(machine, frame, found, [], node, False) for found in branches)))
-        if branches
-        else UNKNOWN
-    )
+    if not branches:
+        return UNKNOWN
+    results = [_called(machine, frame, found, [], node, False) for found in branches]
+    return _chosen_by(arguments.get(0, "pred"), join_all(*results))
 
 
 def _cases(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -216,7 +221,7 @@ def _cases(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExp
             inner = item.items[-1] if isinstance(item, Sequence) and item.items else item
             if inner is not None:
                 found += [machine.call(frame, branch, Arguments(), node) for branch in machine.functions_in(inner)]
-    return _as_data(join_all(*found)) if found else Nest()
+    return _chosen_by(None, join_all(*found)) if found else Nest()
 
 
 def _loop_variable(value: Value) -> Value:
@@ -228,6 +233,8 @@ def _loop_variable(value: Value) -> Value:
             return Tensor(Dependence.VALUE, dtype, 0, carried=True)
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(map(_loop_variable, items)))
+        case Dict(entries, None) if not entries:
+            return Static({})  # no step can add to it
         case Dict(entries, element):
             # The loop hands its body a dict of its own.
             return Dict({key: _loop_variable(item) for key, item in entries.items()}, element)
@@ -322,14 +329,19 @@ def _on_host(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseE
     return Nest() if outputs is None or isinstance(outputs, Sequence) else tensor
 
 
-def _dataset_function(
-    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
-) -> Value | None:
+def run_in_pipeline(machine: Calls, arguments: Arguments) -> None:
     """The functions of a pipeline run on the host, each traced by itself; XLA never sees them."""
     for value in (*arguments.positional, *arguments.keywords.values()):
         for function in machine.functions_in(value):
             machine.enter(function, PIPELINE, Arguments(rest=Nest(), unknown=True), "pipeline")
             machine.piped[function.function.identity] = function.function
+
+
+def _dataset_function(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """A method of a pipeline, with functions for its elements."""
+    run_in_pipeline(machine, arguments)
     if isinstance(owner, ApiObject):
         return None
     return (
@@ -436,6 +448,7 @@ HIGHER_ORDER: Final[dict[str, Handler]] = {
     "functools.wraps": lambda machine, frame, arguments, node: Api("functools.identity"),
     "functools.identity": _same_function,
     "tf.autograph.experimental.do_not_convert": _unconverted,
+    "tf.autograph.to_graph": _same_function,
     "tf.custom_gradient": _custom_gradient,
     "tf.recompute_grad": _same_function,
     "tf.grad_pass_through": _same_function,

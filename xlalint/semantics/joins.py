@@ -23,6 +23,7 @@ from .values import (
     ModuleValue,
     Nest,
     OneOf,
+    Origin,
     Sequence,
     Slice,
     Static,
@@ -137,12 +138,20 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         a.dtype if a.dtype == b.dtype else None,
         a.rank if a.rank == b.rank else None,
         strongest.origin,
-        a.bounded or b.bounded,
+        _bounded_on_some_way(a.bounded, b.bounded),
         a.carried or b.carried,
         a.variable and b.variable,
         a.mixed or b.mixed,
     )
     return a if merged == a else merged
+
+
+def _bounded_on_some_way(a: Origin | None, b: Origin | None) -> Origin | None:
+    """Where a shape became dynamic on one of two ways: a condition met before and again later may choose the way."""
+    found = a or b
+    if found is None or (a is not None and b is not None) or found.perhaps:
+        return found
+    return replace(found, perhaps=True)
 
 
 def _meet_sequences(a: Sequence, b: Sequence) -> Sequence | None:
@@ -218,7 +227,7 @@ def pattern(value: Value, depth: int = 0) -> Hashable:
             plain = constant is None or isinstance(constant, bool | int | float | str | Member)
             return ("static", type(constant), constant) if plain else ("static", constant is not UNSET)
         case Tensor(dependence, dtype, rank, _, bounded, carried, variable, mixed):
-            return ("tensor", dependence, dtype, rank, bounded is not None, carried, variable, mixed)
+            return ("tensor", dependence, dtype, rank, bounded and bounded.perhaps, carried, variable, mixed)
         case Nest(dependence):
             return ("nest", dependence)
         case Sequence(kind, items, element):

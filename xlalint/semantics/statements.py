@@ -19,12 +19,14 @@ from .values import (
     NONE,
     STATIC,
     UNKNOWN,
+    Api,
     ApiObject,
     ClassValue,
     Dependence,
     Dict,
     FunctionValue,
     Instance,
+    ModuleValue,
     Nest,
     OneOf,
     Sequence,
@@ -34,6 +36,7 @@ from .values import (
     Value,
     as_condition,
     as_tensor,
+    options,
     surely_tensor,
 )
 
@@ -212,7 +215,10 @@ class Statements(Calls):
         if frame.outer_names:
             return name in frame.outer_names[-1]
         # A body that is a function of its own: what it closes over, and what it was handed from before the loop.
-        return frame.env is None or name not in frame.env or name in frame.handed
+        scope: Frame | None = frame
+        while scope is not None and (scope.env is None or name not in scope.env):
+            scope = scope.parent
+        return scope is None or not scope.loop_around or name in scope.handed
 
     def _is_from_before(self, frame: Frame, value: Value) -> bool:
         """Whether an object that a call hands over was there before the tensor loop around the call began."""
@@ -550,7 +556,11 @@ class Statements(Calls):
 
 def _is_same_each_time(frame: Frame, value: Value) -> bool:
     """Whether an assignment in the body of a loop, a function of its own, does once what it does in every round."""
-    return isinstance(value, Static) and value.known and not frame.outer_names and not frame.branch
+    fixed = all(
+        isinstance(option, Api | ModuleValue | ClassValue) or (isinstance(option, Static) and option.known)
+        for option in options(value)
+    )
+    return fixed and not frame.outer_names and not frame.branch
 
 
 def _mismatch(first: Value, second: Value) -> str | None:

@@ -39,11 +39,13 @@ UNSET: Final = _Unset()
 class Origin:
     """The place where a value became VALUE, a mask, or got a bounded dynamic shape, and what happened there.
 
-    `{code}` in `what` stands for the place's source text, which is written out only for what is reported.
+    `{code}` in `what` stands for the place's source text, which is written out only for what is reported. `perhaps`:
+    another way leads past the place, on which nothing happened.
     """
 
     place: Place
     what: str
+    perhaps: bool = False
 
     @property
     def text(self) -> str:
