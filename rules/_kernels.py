@@ -12,8 +12,9 @@ from xlalint.facts.families import NO_KERNEL
 from xlalint.facts.kernels import about, listed, missing_of
 from xlalint.facts.replacements import instead_of
 from xlalint.facts.tables import ApiFact, Case
+from xlalint.rule import Severity
 from xlalint.semantics.api import kind_of
-from xlalint.semantics.events import ApiCall
+from xlalint.semantics.events import ApiCall, ContextKind
 from xlalint.semantics.values import Api, ApiObject, Static, Value, as_tensor, options
 
 from ._names import names
@@ -72,6 +73,11 @@ def missing_in(event: ApiCall, code: str, version: str | None) -> tuple[str, ...
     case = case_of(fact, event.arguments) if fact is not None else None
     missing = missing_of(case) if case is not None else ()
     return missing if about(missing, code) else ()
+
+
+def worst(event: ApiCall) -> Severity:
+    """Other devices and eager code have the kernel: it lacks only where code is seen to be compiled."""
+    return Severity.ERROR if event.context.kind is ContextKind.XLA else Severity.INFO
 
 
 def case_of(fact: ApiFact, arguments: Mapping[str, Value]) -> Case | None:

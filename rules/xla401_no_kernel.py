@@ -20,9 +20,11 @@ runs on a machine without GPU, where Keras does not compile, and fails on one wi
 
 The finding names a replacement where one is known; each was proven on the compiler.
 
+In code that nothing is seen to compile, a plain `tf.function` included, the finding is information only.
+
 ## Not flagged
-Calls that are not compiled, calls with arguments that were not measured, and calls of older versions that have a kernel
-in the one that runs the code.
+Eager code and functions that `tf.data` maps, calls with arguments that were not measured, and calls that have a kernel
+in the version that runs the code.
 
 ## Fix safety
 Shown only: a replacement has restrictions, which it names.
@@ -35,22 +37,18 @@ Shown only: a replacement has restrictions, which it names.
 from collections.abc import Iterator
 
 from xlalint.facts.kernels import about, lacking, missing_of
-from xlalint.facts.tables import ApiFact, Case, Outcome
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
 from xlalint.semantics.events import ApiCall, Event
 
-from ._kernels import case_of, fact_of, help_for, names_lacking
-
-# Calls that have a kernel and fail all the same, each with a proven replacement.
-BROKEN = frozenset(("tf.random.shuffle",))
+from ._kernels import case_of, fact_of, help_for, names_lacking, worst
 
 
 class NoKernel(Rule):
     code = "XLA401"
     name = "no-kernel"
     listens = (ApiCall,)
-    apis = names_lacking("XLA401") | BROKEN
+    apis = names_lacking("XLA401")
     bad = (
         Bad(
             """
@@ -127,14 +125,14 @@ def f(x):
         ),
         Bad(
             """
-@tf.function(jit_compile=True)
-def f(x):
-    return tf.random.shuffle(x)
+def factors(x: tf.Tensor):
+    return tf.linalg.lu(x)
 """,
-            ["tf.random.shuffle(x)"],
-            Fails("Expected comparison type SIGNED"),
+            ["tf.linalg.lu(x)"],
+            None,
             effect=Effect.FAILS,
-            help="tf.argsort(tf.random.uniform(",
+            severity=Severity.INFO,
+            why="nobody is seen to compile it",
         ),
     )
     good = (
@@ -169,6 +167,13 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4, 4, 3])).map(crop)
         ),
         Good(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.sort(tf.random.shuffle(tf.range(tf.shape(x)[0])))
+""",
+        ),
+        Good(
+            """
 def lu(x):
     return x * 2.0
 
@@ -194,13 +199,6 @@ class L(tf.keras.layers.Layer):
         match event:
             case ApiCall(arguments=arguments) if fact := fact_of(event, self.tensorflow):
                 case = case_of(fact, arguments)
-                if case is not None and (reason := self._reason(fact, case)):
-                    yield Draft(f"`{brief(event.node)}`: {reason}", Effect.FAILS, help_for(fact, case))
-
-    def _reason(self, fact: ApiFact, case: Case) -> str | None:
-        missing = missing_of(case)
-        if about(missing, self.code):
-            return lacking(missing, self.tensorflow)
-        if fact.name in BROKEN and case.outcome is Outcome.FAILS and not missing:
-            return f"does not compile with TensorFlow {fact.version}"
-        return None
+                if case is not None and about(missing := missing_of(case), self.code):
+                    message = f"`{brief(event.node)}`: {lacking(missing, self.tensorflow)}"
+                    yield Draft(message, Effect.FAILS, help_for(fact, case), at_most=worst(event))

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
 from xlalint.semantics.events import ApiCall, ContextKind, Event
 
 from ._names import names
@@ -104,6 +104,7 @@ class M(tf.keras.Model):
             ['summary.scalar("loss", loss)'],
             None,
             effect=Effect.FAILS,
+            severity=Severity.WARNING,
             why="summaries need TensorBoard and a writer",
         ),
     )
@@ -168,7 +169,8 @@ class L(tf.keras.layers.Layer):
                     reason = f"with a default writer {lacking(['WriteSummary'], self.tensorflow)}"
                 else:
                     reason = lacking([OPS[api]], self.tensorflow)
-                yield Draft(f"`{brief(node)}`: {reason}", Effect.FAILS, HELP)
+                most = Severity.WARNING if api in SUMMARIES else Severity.ERROR
+                yield Draft(f"`{brief(node)}`: {reason}", Effect.FAILS, HELP, at_most=most)
 
 
 HELP = "return the value, and print or write it where the compiled function is called"

@@ -35,7 +35,7 @@ from xlalint.fixes.masked import brief
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
 from xlalint.semantics.events import ApiCall, Event
 
-from ._kernels import case_of, fact_of, help_for, names_with_options
+from ._kernels import case_of, fact_of, help_for, names_with_options, worst
 
 
 class OptionWithoutKernel(Rule):
@@ -151,4 +151,4 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4, 4, 3])).map(resized)
                 if about(missing := missing_of(case), NO_KERNEL):
                     options = " and ".join(f"`{name}={written}`" for name, written in case.varied.items())
                     message = f"`{brief(event.node)}`: with {options} {lacking(missing, self.tensorflow)}"
-                    yield Draft(message, Effect.FAILS, help_for(fact, case))
+                    yield Draft(message, Effect.FAILS, help_for(fact, case), at_most=worst(event))

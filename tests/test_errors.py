@@ -321,6 +321,7 @@ UNRULED = [
     "RuntimeError: merge_call called while defining a new graph or a tf.function.",
     "InternalError: Invalid TensorList shape: (f32[2,4], s32[]), expected: (f32[2,2], s32[])",
     "(No registered 'CollectiveGatherV2' OpKernel for XLA_GPU_JIT devices compatible with node c)",
+    "FailedPreconditionError: during context [Unknown]: Expected comparison type SIGNED.\nactual: TOTALORDER",
     "libdevice not found at ./libdevice.10.bc",
     "[Compiling module a_inference_step] Very slow compile? If you want to file a bug, run with envvar",
     "WARNING:tensorflow:5 out of the last 5 calls to <function f> triggered tf.function retracing.",

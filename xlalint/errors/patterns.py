@@ -327,9 +327,9 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     # -- XLA: what fails in other ways
     Pattern(
         wording(r"Expected comparison type SIGNED\. actual: TOTALORDER"),
-        "`tf.random.shuffle` does not compile on a CPU with TensorFlow 2.21: the sort of random integers behind it is"
-        " refused.",
-        (_candidate("XLA401", "a call without a kernel"),),
+        "`tf.random.shuffle` of a vector of floats does not compile on a CPU with TensorFlow 2.21, of integers it"
+        " does.",
+        rewrite="tf.gather(x, tf.random.shuffle(tf.range(x.shape[0])))",
     ),
     Pattern(
         wording(r"triggered tf\.function retracing"),
