@@ -38,12 +38,14 @@ Shown only. Both sides of `tf.where` are computed for all elements.
 
 from collections.abc import Iterator
 
+from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Severity
 from xlalint.semantics.events import ApiCall, Consume, Event
-from xlalint.semantics.values import as_tensor
+from xlalint.semantics.values import UNKNOWN, as_tensor
 
 from ._bounded import NAMED, BoundedShapes
+from ._kernels import missing_in, names_lacking, worst
 
 # By API: the parameter that cuts, which does so at compile time when it is constant; None: the API never compiles.
 CUT_BY = {
@@ -59,15 +61,29 @@ COMPILED_AGAIN = {
     "tf.ragged.row_splits_to_segment_ids": "splits",
     "tf.ragged.segment_ids_to_row_splits": "segment_ids",
 }
-NO_KERNEL = frozenset(("tf.ragged.range",))
+DENSE = "a dense tensor, padded to a fixed size: zeros where the sparse one has nothing, a mask beside the ragged one"
 
 
 class PartitionRaggedSparse(Rule):
     code = "XLA207"
     name = "partition-ragged-sparse"
     listens = (ApiCall, Consume)
-    apis = frozenset((*CUT_BY, *COMPILED_AGAIN, *NO_KERNEL))
+    apis = frozenset((*CUT_BY, *COMPILED_AGAIN)) | names_lacking("XLA207")
     bad = (
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        adjacency = tf.SparseTensor([[0, 1], [2, 0]], [1.0, 1.0], [4, 4])
+        return tf.sparse.sparse_dense_matmul(adjacency, x)
+""",
+            ["tf.sparse.sparse_dense_matmul(adjacency, x)"],
+            Fails("No registered 'SparseTensorDenseMatMul' OpKernel"),
+            inputs=("f32[4, 2]",),
+            effect=Effect.FAILS,
+            severity=Severity.ERROR,
+            help="a dense tensor",
+        ),
         Bad(
             """
 @tf.function(jit_compile=True)
@@ -196,15 +212,17 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(parts)
         match event:
             case Consume():
                 yield from self._shapes.consumed(event)
-            case ApiCall(api=api) if api in NO_KERNEL:
-                yield Draft(f"`{brief(event.place.node)}` has no XLA kernel", Effect.FAILS)
             case ApiCall(api=api, arguments=arguments) if api in COMPILED_AGAIN:
                 if as_tensor(arguments[COMPILED_AGAIN[api]]):
                     message = f"`{brief(event.place.node)}` is compiled again for every new content"
                     yield Draft(message, Effect.RECOMPILES)
-            case ApiCall(api=api, arguments=arguments) if (by := CUT_BY[api]) in arguments and as_tensor(arguments[by]):
-                message = f"`{brief(event.place.node)}` has as many elements as data says: {NAMED}"
-                yield from self._shapes.begin(event.place, message, _whole(event))
+            case ApiCall(api=api, arguments=arguments) if api in CUT_BY:
+                if as_tensor(arguments.get(CUT_BY[api], UNKNOWN)):
+                    message = f"`{brief(event.place.node)}` has as many elements as data says: {NAMED}"
+                    yield from self._shapes.begin(event.place, message, _whole(event))
+            case ApiCall() if missing := missing_in(event, self.code, self.tensorflow):
+                message = f"`{brief(event.place.node)}`: {lacking(missing, self.tensorflow)}"
+                yield Draft(message, Effect.FAILS, DENSE, at_most=worst(event))
 
 
 def _whole(event: ApiCall) -> str | None:

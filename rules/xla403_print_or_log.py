@@ -37,6 +37,7 @@ from ._names import names
 OPS = {
     "tf.Print": "Print",
     "tf.print": "StringFormat",
+    "tf.summary.tensor_summary": "TensorSummaryV2",
     "tf.timestamp": "Timestamp",
 }
 SUMMARIES = names(
