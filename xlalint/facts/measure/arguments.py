@@ -27,6 +27,8 @@ RECEIVERS: Final = {
     "tf.random.Generator": "tf.random.Generator.from_seed(1)",
     "tf.TensorShape": "tf.TensorShape([2, 3])",
 }
+# How long its rows are, as a tensor: what a ragged tensor that comes from outside is like.
+RAGGED_OUTSIDE: Final = "tf.RaggedTensor.from_row_lengths(f32[4], pick[(1, 3), (2, 2), (4, 0)])"
 # What is built, and then called with tensors.
 CALLED: Final = re.compile(r"keras\.(layers|losses|metrics|initializers|regularizers|constraints)\.[A-Z]")
 INITIALIZERS: Final = ("[3, 3]", "[3, 3, 3, 4]")
@@ -206,6 +208,13 @@ def variants(what: Target, call: str) -> Iterator[Variant]:
             yield Variant(one.name, tensors, "tensor")
         if text and re.fullmatch(r"(index|sorted)\[.*\]", text):
             yield Variant(one.name, (re.sub(r"^\w+", "outside", text),), "option")
+
+
+def receivers(call: str) -> Iterator[tuple[dict[str, str], str]]:
+    """The call on an object that comes from outside, in place of one of constant structure, and what is varied."""
+    constant = RECEIVERS["tf.RaggedTensor"]
+    if constant in call:
+        yield {"self": RAGGED_OUTSIDE}, call.replace(constant, RAGGED_OUTSIDE)
 
 
 def words(what: Target, parameter: str) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 VALUE_SETS: Final = 3
+MOST_ATTEMPTS: Final = 20
 
 Array = np.ndarray[Any, Any]
 Fill = Callable[[tuple[int, ...], int, np.random.Generator], Array]
@@ -146,7 +147,13 @@ def sample(kind: str, subscript: Any, position: int) -> Sample:
         return Sample(text, "int32", tuple(picked))
     dtype, fill = KINDS[kind]
     shape = subscript if isinstance(subscript, tuple) else (subscript,)
-    made = (fill(shape, number, np.random.default_rng([position, number])) for number in range(VALUE_SETS))
+    made: list[Array] = []
+    for number in range(VALUE_SETS):
+        for attempt in range(MOST_ATTEMPTS):  # few elements of few values are soon the same
+            values = fill(shape, number, np.random.default_rng([position, number + VALUE_SETS * attempt]))
+            if not any(np.array_equal(values, other) for other in made):
+                break
+        made.append(values)
     return Sample(text, dtype, tuple(made))
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from xlalint.facts.measure.arguments import Target, Tensors, calls, rewritten, target, variants
+from xlalint.facts.measure.arguments import Target, Tensors, calls, receivers, rewritten, target, variants
 from xlalint.facts.measure.expressions import Expression, namespace, parse
 from xlalint.facts.measure.outcome import Meter, NotAcceptedError, brief, clean, reason, undefined_in
 from xlalint.facts.measure.recipes import Recipe, recipes
@@ -67,9 +67,10 @@ class Worker:
             return {"untested": reason(str(error))}
         row: dict[str, Any] = {"cases": [plain], "same": {}, "refused": self.refused(call)}
         started = time.monotonic()
-        for varied, beside in recipe.cases:
-            self.add(row, dict(varied), beside, gradient=True)
-        written = [pair for varied, _ in recipe.cases for pair in varied.items()]
+        beside = [*recipe.cases, *receivers(call)]
+        for varied, other_call in beside:
+            self.add(row, dict(varied), other_call, gradient=True)
+        written = [pair for varied, _ in beside for pair in varied.items()]
         for parameter, texts, kind in self.variants(what, call, job["plan"]):
             if any((parameter, text) in written for text in texts):
                 continue
