@@ -30,12 +30,24 @@ RECEIVERS: Final = {
 # How long its rows are, as a tensor: what a ragged tensor that comes from outside is like.
 RAGGED_OUTSIDE: Final = "tf.RaggedTensor.from_row_lengths(f32[4], pick[(1, 3), (2, 2), (4, 0)])"
 # What is built, and then called with tensors.
-CALLED: Final = re.compile(r"keras\.(layers|losses|metrics|initializers|regularizers|constraints)\.[A-Z]")
-INITIALIZERS: Final = ("[3, 3]", "[3, 3, 3, 4]")
+CALLED: Final = re.compile(
+    r"keras\.(layers|losses|metrics|initializers|regularizers|constraints|optimizers|optimizers\.schedules)\.[A-Z]"
+)
 PAIRS: Final = (
     "dist[2, 3], dist[2, 3]", "index[2], dist[2, 3]", "bool[4], unit[4]", "f32[2, 4], f32[2, 4]", "f32[4]",
     "index[2, 1], dist[2, 3]", "unit[2, 8, 8, 3], unit[2, 8, 8, 3]", "index[4], index[4]", "index[2, 2], f32[2, 5, 6]",
 )  # fmt: skip
+CALLED_WITH: Final = {
+    "initializers": ("([3, 3])", "([3, 3, 3, 4])"),
+    "losses": tuple(f"({pair})" for pair in PAIRS),
+    "metrics": tuple(f"({pair})" for pair in PAIRS),
+    "optimizers": (
+        ".apply_gradients([(f32[3], keras.Variable(tf.ones([3])))])",
+        ".apply_gradients([(f32[3, 3], keras.Variable(tf.ones([3, 3])))])",
+        ".apply_gradients([(f32[3], tf.Variable(tf.ones([3])))])",
+        "(i32[()])",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -107,18 +119,13 @@ def calls(what: Target, wanted: Tensors) -> Iterator[str]:
 
 
 def _built(what: Target, wanted: Tensors) -> Iterator[str]:
-    """A class that is built, and called."""
+    """A class that is built, and called; an optimizer applies gradients."""
     family = what.name.split(".")[1]
+    called = CALLED_WITH.get(family)
     for tensor in wanted:
-        if family == "initializers":
-            inputs: tuple[str, ...] = INITIALIZERS
-        elif family in ("losses", "metrics"):
-            inputs = PAIRS
-        else:
-            inputs = (tensor,)
         for arguments in itertools.islice(_argument_lists(what, "2"), 6):
-            yield from (f"{what.path}({arguments})({one})" for one in inputs)
-        if family in ("initializers", "losses", "metrics"):
+            yield from (f"{what.path}({arguments}){ending}" for ending in called or [f"({tensor})"])
+        if called:
             return
 
 

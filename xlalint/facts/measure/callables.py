@@ -15,7 +15,7 @@ MEASURED: Final = re.compile(
          |linalg\.experimental|lookup\.experimental|summary\.experimental|xla\.experimental|queue)\.\w+
     |tf\.(Variable|Tensor|RaggedTensor|SparseTensor|TensorArray|random\.Generator)\.\w+
     |keras\.(ops|layers|losses|metrics|activations|random|backend|initializers|regularizers|constraints)\.\w+
-    |keras\.ops\.(image|linalg|nn|numpy)\.\w+""",
+    |keras\.ops\.(image|linalg|nn|numpy)\.\w+|keras\.optimizers\.(schedules\.)?[A-Z]\w+""",
     re.X,
 )
 # Types and tools: called where code is set up, never where it is compiled.
@@ -40,7 +40,8 @@ SET_UP: Final = re.compile(
     |keras\.(layers\.(Layer|Input|InputSpec|InputLayer|deserialize|serialize|Wrapper|RNN_)|backend\.(set_\w+|clear_\w+
           |reset_\w+|get_uid|manual_\w+|get_graph|get_session|is_keras_tensor|floatx|epsilon|backend|image_data_format))
     |keras\.(losses|metrics|activations|initializers|regularizers|constraints|layers)\.(deserialize|serialize|get)
-    |keras\.(losses\.Loss|metrics\.Metric|initializers\.Initializer|regularizers\.Regularizer|constraints\.Constraint)""",
+    |keras\.(losses\.Loss|metrics\.Metric|initializers\.Initializer|regularizers\.Regularizer|constraints\.Constraint
+          |optimizers\.(Optimizer|OptimizerMap|schedules\.LearningRateSchedule))""",
     re.X,
 )
 NAMES: Final = Path(__file__).parent.parent / "names.json"

@@ -132,15 +132,15 @@ class _Worker:
 def plans(table: Mapping[str, Any], complete: bool) -> dict[str, dict[str, Any]]:
     """By callable: the plain call and what was varied, of the newest version in `apis.json`.
 
-    Unless `complete`, without the numbers and tensors that changed nothing there.
+    Unless `complete`, without what changed nothing there.
     """
     found = {}
     for name, row in table["apis"].items():
         if row and row.get("cases"):
             plain, *others = row["cases"]
             varied = [list(pair) for case in others for pair in case["varied"].items()]
-            words = ((parameter, text) for parameter, texts in row.get("same", {}).items() for text in texts)
-            varied += [[parameter, text] for parameter, text in words if complete or text[0] in "'\""]
+            if complete:
+                varied += [[parameter, text] for parameter, texts in row.get("same", {}).items() for text in texts]
             found[name] = {"call": plain["call"], "varied": varied}
     return found
 

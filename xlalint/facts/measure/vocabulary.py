@@ -256,7 +256,10 @@ query: f32[2, 4, 3]
 on_value: 1.0
 off_value: 0.0
 clusters: T
-decay: 0.9
+decay decay_rate: 0.9
+initial_learning_rate: 0.1
+decay_steps first_decay_steps: 10
+values_: [0.1, 0.2]
 depthwise_: f32[3, 3, 3, 2]
 condlist: [bool[4], bool[4]]
 choicelist: [f32[4], f32[4]]
