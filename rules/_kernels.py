@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 
 from xlalint.facts import tables
 from xlalint.facts.families import NO_KERNEL
@@ -28,6 +27,7 @@ NOT_READY = names(
     """
 )
 TENSOR = re.compile(r"\w+\[")  # how a tensor is written among measured arguments
+METHOD = re.compile(r"\)\.(\w+)\([^()]*\)$")  # the method that a measured call ends with
 CALLED = ".__call__"
 
 
@@ -49,22 +49,27 @@ def names_without_gradient() -> frozenset[str]:
 def _names(wanted: Callable[[ApiFact], bool]) -> frozenset[str]:
     """The calls for which that is so in some measured version."""
     return frozenset(
-        event_name(fact.name)
+        event_name(fact)
         for version in tables.versions()
         for fact in tables.apis(version)
         if fact.name not in NOT_READY and wanted(fact)
     )
 
 
-@cache
-def event_name(api: str) -> str:
-    """How an event names the call that was measured: of a layer, the call of the object."""
-    return f"{api}{CALLED}" if kind_of(api) in ("layer", "loss", "metric") else api
+def event_name(fact: ApiFact) -> str:
+    """How an event names the call that was measured: of a layer the call of the object, of others a method of it."""
+    if kind_of(fact.name) in ("layer", "loss", "metric"):
+        return f"{fact.name}{CALLED}"
+    called = METHOD.search(fact.cases[0].call) if fact.cases else None
+    if called is None or fact.name.endswith(f".{called[1]}"):
+        return fact.name
+    return f"{fact.name}.{called[1]}"
 
 
 def fact_of(event: ApiCall, version: str | None) -> ApiFact | None:
-    """What is known of the call."""
-    return tables.api(event.api.removesuffix(CALLED), version)
+    """What is known of the call, or of the class whose method it is."""
+    fact = tables.api(event.api, version) or tables.api(event.api.rpartition(".")[0], version)
+    return fact if fact is not None and event_name(fact) == event.api else None
 
 
 def missing_in(event: ApiCall, code: str, version: str | None) -> tuple[str, ...]:

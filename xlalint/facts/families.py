@@ -28,14 +28,14 @@ _FAMILIES: Final[tuple[tuple[str, Family], ...]] = (
         Family("XLA403", "it prints, logs or takes the time, which only the host can do"),
     ),
     (
-        r"(?:Read|Write|Matching)Files?|\w*Decode\w*|Encode\w*|Parse\w*|\w*Iterator\w*|\w*Dataset\w*|Save\w*|Restore\w*"
-        r"|ExtractJpegShape|\w*Reader\w*",
-        Family("XLA405", "it reads or decodes files or data sets, which only the host can do"),
+        r"\w*LookupTable\w*|\w*HashTable\w*|InitializeTable\w*|String\w*|\w*String|Regex\w*|StaticRegex\w*|Substr"
+        r"|Unicode\w*|\w*(?:Base64|JSON\w*)|AsString|ReduceJoin|Text\w*|LookupTable\w*|UnsortedSegmentJoin",
+        Family("XLA404", "it works on strings or on a lookup table, and XLA has no strings"),
     ),
     (
-        r"\w*LookupTable\w*|\w*HashTable\w*|InitializeTable\w*|String\w*|\w*String|Regex\w*|StaticRegex\w*|Substr"
-        r"|Unicode\w*|\w*(?:Base64|JSON\w*)|AsString|ReduceJoin|Text\w*|LookupTable\w*|CompareAndBitpack",
-        Family("XLA404", "it works on strings or on a lookup table, and XLA has no strings"),
+        r"(?:Read|Write|Matching)Files?|Decode\w*|Encode\w*|SerializeTensor|Parse\w*|\w*Iterator\w*|\w*Dataset\w*|Save\w*|Restore\w*"
+        r"|ExtractJpegShape|\w*Reader\w*",
+        Family("XLA405", "it reads or decodes files or data sets, which only the host can do"),
     ),
     (
         r"Collective\w*|Nccl\w*|Horovod\w*",
