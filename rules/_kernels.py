@@ -47,12 +47,10 @@ def names_without_gradient() -> frozenset[str]:
 
 
 def _names(wanted: Callable[[ApiFact], bool]) -> frozenset[str]:
-    """The calls for which that is so in some measured version."""
+    """The failing calls for which that is so in some measured version."""
+    facts = (tables.api(name, version) for version in tables.versions() for name in tables.failing_names())
     return frozenset(
-        event_name(fact)
-        for version in tables.versions()
-        for fact in tables.apis(version)
-        if fact.name not in NOT_READY and wanted(fact)
+        event_name(fact) for fact in facts if fact is not None and fact.name not in NOT_READY and wanted(fact)
     )
 
 

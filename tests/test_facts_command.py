@@ -8,6 +8,7 @@ import pytest
 
 from xlalint.cli import run
 from xlalint.codes import rule_names
+from xlalint.facts import tables
 from xlalint.facts.families import family, rules_about
 from xlalint.facts.kernels import about, lacking, listed, missing_of
 from xlalint.facts.tables import Case, Outcome
@@ -86,6 +87,18 @@ def test_what_is_not_known_is_exit_2(arguments: tuple[str, ...], said: str, caps
     code, shown, complaint = facts(capsys, *arguments)
     assert (code, shown) == (2, "")
     assert said in complaint
+
+
+def test_the_failing_calls_are_found_without_decoding() -> None:
+    failing = {
+        fact.name
+        for version in tables.versions()
+        for fact in tables.apis(version)
+        for case in fact.cases
+        if case.outcome is Outcome.FAILS or case.gradient is tables.Gradient.FAILS
+    }
+    assert set(tables.failing_names()) == failing
+    assert "tf.linalg.lu" in failing
 
 
 # -- words ------------------------------------------------------------------------------------------------------------

@@ -140,6 +140,9 @@ class _Ops(msgspec.Struct):
     ops: dict[str, int | list[int]]
 
 
+_FAILS: Final = b'"fails"'  # as a case spells it
+
+
 @cache
 def _apis() -> _Apis:
     return msgspec.json.decode((FOLDER / "apis.json").read_bytes(), type=_Apis)
@@ -225,6 +228,14 @@ def api_names() -> tuple[str, ...]:
     """Every callable of any measured version, by canonical name."""
     table = _apis()
     return tuple(dict.fromkeys([*table.apis, *(name for rows in table.changed.values() for name in rows)]))
+
+
+@cache
+def failing_names() -> tuple[str, ...]:
+    """Every callable of which a case, or the gradient of one, fails in some version; the rest is not decoded for it."""
+    table = _apis()
+    rows = (table.apis, *table.changed.values())
+    return tuple(dict.fromkeys(name for named in rows for name, raw in named.items() if _FAILS in bytes(raw)))
 
 
 def apis(version: str | None = None) -> Iterator[ApiFact]:
