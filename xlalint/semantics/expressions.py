@@ -54,6 +54,7 @@ from .values import (
     as_condition,
     as_tensor,
     is_mixed,
+    perhaps_structure,
 )
 
 _REMAINDERS: Final = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
@@ -314,7 +315,7 @@ class Expressions(Iteration):
         self.no_tensor(frame, item)
         self.no_tensor(frame, container)
         named = isinstance(item, Static) and isinstance(item.constant, str)  # of a dict: no tensor holds text to find
-        searched = None if named else as_tensor(container, Dependence.STATIC)
+        searched = None if named or perhaps_structure(container) else as_tensor(container, Dependence.STATIC)
         # A tensor is looked up by comparing it with each item; as the key of a dict it is hashed instead.
         compared = isinstance(container, Sequence | Static) and as_condition(item) is not None
         if searched is not None or compared:

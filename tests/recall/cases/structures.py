@@ -83,6 +83,20 @@ class Recurrent(keras.layers.Layer):
         return tf.add_n(kept)
 
 
+# case: Boxes(f32[2, 3])
+class Boxes(keras.layers.Layer):
+    def __init__(self, labelled=True):
+        super().__init__()
+        self.labelled = labelled
+
+    def call(self, inputs):
+        boxes = {"boxes": inputs} if self.labelled else inputs * 2.0
+        for key in ["boxes", "classes"]:
+            if key in boxes:
+                inputs += 1.0
+        return inputs
+
+
 # case: Pyramid(f32[2, 3])
 class Pyramid(keras.layers.Layer):
     def __init__(self, collect=True):
