@@ -268,6 +268,19 @@ def f(x):
         ),
         Good(
             """
+def letters(x):
+    shape = tf.TensorShape(x.shape) if hasattr(x, "shape") else x
+    return "a" + "".join("bcd"[i] for i in range(shape.rank - 1))
+
+class L(tf.keras.layers.Layer):
+    def call(self, x, doubled=False):
+        x = tf.concat([x, x], 0) if doubled else x
+        return tf.einsum(f"{letters(x)}->{letters(x)}", x)
+""",
+            why="every tensor has a shape, and ranks are Python numbers",
+        ),
+        Good(
+            """
 for row in tf.reshape(tf.range(6), [2, 3]):
     print(row)
 """,

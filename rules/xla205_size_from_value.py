@@ -368,6 +368,31 @@ class L(tf.keras.layers.Layer):
         ),
         Good(
             """
+import math
+
+def scaled(x, least, most):
+    factor = 1.0
+    if not math.isclose(least, most):
+        factor = tf.random.uniform([], least, most)
+    return tf.image.resize(x, [tf.cast(4.0 * factor, tf.int32), 4])
+
+@tf.function(jit_compile=True)
+def f(x):
+    return scaled(x, 1.0, 1.0)
+""",
+            inputs=("f32[4, 6, 3]",),
+            why="nothing is drawn where both limits are the same",
+        ),
+        Good(
+            """
+def coordinates(shape, axis):
+    return tf.zeros(shape, tf.int32) + tf.range(shape[axis]) + tf.size(shape)
+""",
+            None,
+            why="what is handed on whole as a shape holds sizes; nobody is seen to take them from data",
+        ),
+        Good(
+            """
 def crop(example, length):
     return example[:length]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -216,7 +217,7 @@ def _setattr(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseE
 
 def _hasattr(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.positional:
-        case [Tensor() | Nest(), Static(str("shape" | "dtype"))]:
+        case [value, Static(str("shape" | "dtype"))] if all(isinstance(it, Tensor | Nest) for it in options(value)):
             return Static(True)
         case [Tensor(), Static(str(name))]:
             return Static(name not in ("numpy", "_numpy", "keys", "items", "__iter__"))
@@ -289,6 +290,21 @@ def _replaced(machine: Calls, frame: Frame, arguments: Arguments, node: cst.Base
             return UNKNOWN
 
 
+def _folded(function: Callable[..., float]) -> Handler:
+    """A function of Python numbers: of known ones, its result is known."""
+
+    def handle(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+        numbers = [value.constant for value in arguments.positional if isinstance(value, Static) and value.known]
+        if arguments.keywords or len(numbers) < len(arguments.positional) or not numbers:
+            return None
+        try:
+            return Static(function(*numbers))
+        except (ArithmeticError, TypeError, ValueError):
+            return None
+
+    return handle
+
+
 def _static(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     return STATIC
 
@@ -330,6 +346,7 @@ BUILTIN_CALLS: Final[dict[str, Handler]] = {
     "builtins.type": _type,
     "copy.copy": _copy,
     "copy.deepcopy": _copy,
+    **{f"math.{function.__name__}": _folded(function) for function in (math.isclose, math.ceil, math.floor, math.sqrt)},
     "typing.cast": lambda machine, frame, arguments, node: (arguments.positional or [UNKNOWN])[-1],
     "collections.OrderedDict": _dict,
     "collections.defaultdict": _defaultdict,

@@ -39,6 +39,7 @@ from .values import (
     Static,
     Tensor,
     TensorMethod,
+    Unknown,
     Value,
     as_tensor,
     perhaps_array,
@@ -130,6 +131,9 @@ class Calls(Attributes):
         for parameter in ("axis", "axes", "perm"):
             if parameter in bound:
                 self.no_tensor(frame, bound[parameter])
+        match bound.get("shape", bound.get("dims")):
+            case Unknown(names):
+                frame.shapes |= names
         place = Place(frame.unit, node)
         if result is None:
             if name.startswith("tf.data."):

@@ -57,7 +57,7 @@ class Core(ABC):
         self.entries: list[Entry] = []
         self.host_roots: list[Summary] = []
         self.memo: dict[Any, Summary] = {}
-        self.analyses: dict[Function, int] = {}
+        self.analyses: dict[tuple[Function, bool], int] = {}  # the host's are counted apart
         self.instances: dict[Class, Instance] = {}
         self.orphans: list[tuple[FunctionValue, Context]] = []
         self.local_classes: list[Class] = []

@@ -566,6 +566,7 @@ class Expressions(Iteration):
             assumed=frame.assumed,
             evidence=frame.evidence,
             doubts=frame.doubts,
+            shapes=frame.shapes,
             undefined=frame.undefined,
         )
 

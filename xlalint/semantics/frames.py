@@ -93,6 +93,7 @@ class Frame:
     assumed: Mapping[str, Value] = field(default_factory=dict)
     evidence: set[str] = field(default_factory=set)
     doubts: set[str] = field(default_factory=set)
+    shapes: set[str] = field(default_factory=set)  # names that are given whole as the shape of something
     undefined: set[str] = field(default_factory=set)
     aliases: dict[str, frozenset[str]] = field(default_factory=dict)  # parameters, by the caller's names for them
     inputs: set[str] = field(default_factory=set)  # parameters that a compiled function makes tensors of

@@ -147,7 +147,8 @@ class Interpreter(Statements):
             inner.handed = frozenset(name for name, item in env.items() if self._is_from_before(frame, item))
         if inner.context.kind is ContextKind.XLA and (arguments.inputs or (crossing and frame is not None)):
             inner.inputs = _undeclared(node, env)
-        count = self.analyses.get(function, 0)
+        counted = (function, inner.context.kind is ContextKind.HOST)
+        count = self.analyses.get(counted, 0)
         if count >= _GENERALISE_AFTER:
             env = {name: generalise(item) for name, item in env.items()}
         key = (
@@ -168,7 +169,7 @@ class Interpreter(Statements):
             return known
         if self._depth >= _DEEPEST or count >= _MOST_ANALYSES:
             return None
-        self.analyses[function] = count + 1
+        self.analyses[counted] = count + 1
         self.memo[key] = summary
         self._depth += 1
         try:
@@ -184,7 +185,7 @@ class Interpreter(Statements):
         summary = frame.summary
         for attempt in range(2):
             frame.env = dict(env)
-            frame.evidence, frame.doubts = set(), set()
+            frame.evidence, frame.doubts, frame.shapes = set(), set(), set()
             frame.returns, frame.yields, frame.half_bound, frame.alternatives = [], [], {}, []
             frame.left = None
             orphans, allocated = len(self.orphans), len(self._allocated)
@@ -200,7 +201,7 @@ class Interpreter(Statements):
                     self.compare_returns(frame)
             learned = {
                 name: Tensor(Dependence.VALUE, origin=Origin(frame.function.label, f"`{name}` is used as a tensor"))
-                for name in sorted((frame.evidence & frame.doubts) | (frame.inputs - summary.structures))
+                for name in sorted((frame.evidence & frame.doubts) - frame.shapes | (frame.inputs - summary.structures))
                 if frame.function is not None and isinstance(env.get(name), Unknown)
             }
             if attempt or not learned:
