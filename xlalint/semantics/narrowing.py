@@ -175,4 +175,5 @@ def _as_kind(value: Unknown | Nest, names: frozenset[str]) -> Value:
         return Sequence("list" if "builtins.list" in names else "tuple", None, inner)
     if names == {"builtins.dict"}:
         return Dict({}, value if isinstance(value, Nest) else Unknown())
-    return ApiObject(min(names)) if len(names) == 1 and names <= _TENSOR_LIKE else value
+    # The payload keeps in mind that nobody was seen to make one.
+    return ApiObject(min(names), payload=value) if len(names) == 1 and names <= _TENSOR_LIKE else value
