@@ -87,10 +87,10 @@ def inconsistencies(readings: Sequence[Reading], codes: Iterable[str]) -> list[s
 
 
 def from_tables(notes: dict[tuple[str, str, str], str]) -> list[Reading]:
-    """Count the verdicts in the tables of the last scan; notes are carried over."""
+    """Count the verdicts in the tables of the last scan; notes are carried over. What only informs is not judged."""
     readings: list[Reading] = []
     for package in packages():
-        rows = read_table(package.table)
+        rows = [row for row in read_table(package.table) if row["severity"] in TARGETS]
         for code, severity in sorted({(row["code"], row["severity"]) for row in rows}):
             counted = Counter(row["verdict"] for row in rows if (row["code"], row["severity"]) == (code, severity))
             if unknown := set(counted) - {"", *VERDICTS}:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from xlalint.rule import all_rules
 
+from . import packages as corpus
 from .packages import packages
-from .tally import TALLY, Reading, dump, inconsistencies, load, share, summary
+from .scan import COLUMNS, write_table
+from .tally import TALLY, Reading, dump, from_tables, inconsistencies, load, share, summary
 
 CODES = [rule.code for rule in all_rules()]
 FINE = Reading("transformers", "4.37.2", "XLA101", "error", found=4, right=2, wrong=1, arguable=1, note='a "reason"')
@@ -60,3 +63,14 @@ def test_the_share_leaves_out_what_is_arguable() -> None:
     assert share([FINE]) == pytest.approx(2 / 3)
     assert share([replace(FINE, right=0, wrong=0)]) is None
     assert "66.7%" in summary([FINE])
+
+
+def test_verdicts_are_counted_of_what_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "TABLES", tmp_path)
+    verdicts = (("error", "right"), ("error", "wrong"), ("error", "arguable"), ("error", "right"), ("info", ""))
+    rows = [
+        dict.fromkeys(COLUMNS, "") | {"code": "XLA101", "severity": severity, "verdict": verdict}
+        for severity, verdict in verdicts
+    ]
+    write_table(tmp_path / "transformers.tsv", rows)
+    assert from_tables({FINE.key: FINE.note}) == [FINE]
