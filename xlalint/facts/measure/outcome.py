@@ -289,8 +289,9 @@ class State:
                 owned = getattr(made, "variables", ())
                 self.variables += list(owned() if callable(owned) else owned)
         self.saved = [np.array(variable) for variable in self.variables]
-        self.trained = [getattr(one, "value", one) for one in self.variables if getattr(one, "trainable", False)]
-        self.trained = [one for one in self.trained if isinstance(one, tf.Variable) and one.dtype.is_floating]
+        trainable = [one for one in self.variables if getattr(one, "trainable", False)]
+        owned = [one if isinstance(one, tf.Variable) else one.value for one in trainable]  # Keras 3 wraps its variables
+        self.trained = [one for one in owned if isinstance(one, tf.Variable) and one.dtype.is_floating]
 
     def restore(self) -> None:
         for variable, value in zip(self.variables, self.saved, strict=True):
