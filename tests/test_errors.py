@@ -153,6 +153,13 @@ def test_a_file_that_has_changed_since_is_not_believed(tmp_path: Path) -> None:
     assert (answer.code, answer.finding) == ("XLA101", None)
 
 
+def test_a_lambda_has_no_name_in_a_stack_of_xla() -> None:
+    stack = 'Stack trace for op definition: \nFile "run.py", line 3, in <module>\nFile "run.py", line 9, in \n'
+    answer = only(f"Input 1 to node `a` with op Range must be a compile-time constant.\n\n{stack}")
+    assert answer.place is not None
+    assert (answer.place.line, answer.place.function) == (9, None)
+
+
 def test_an_installed_package_is_named_where_nothing_else_is() -> None:
     frame = '  File "/venv/lib/python3.11/site-packages/models/bert.py", line 3, in call\n    if x:\n'
     assert where(only(f"Traceback (most recent call last):\n{frame}E: {NOT_A_BOOL}\n")) == ("bert.py", 3)
@@ -308,6 +315,11 @@ WORDINGS = [
     ("Argument to function must be a compile-time constant, but unable to resolve argument value", "XLA205"),
     ("INVALID_ARGUMENT: Fail to proof the equality of two dimensions at compile time: %a vs %b", "XLA201"),
     ("on XLA_TPU_JIT: Where (No registered 'Where' OpKernel for XLA_TPU_JIT devices compatible with node w)", "XLA203"),
+    ("Cannot concatenate arrays that differ in dimensions: s64[<=10,2] vs s64[4,2].\n\t [[{{node concat}}]]", "XLA201"),
+    ("Incompatible shapes: [3] vs. [2]\n\n\t [[{{node mul}}]]\n\ttf2xla conversion failed while converting", "XLA201"),
+    ("InvalidArgumentError: TensorArray dtype is float32 but Op is trying to write dtype int32", "XLA604"),
+    ("CudnnRNNV3 (No registered 'CudnnRNNV3' OpKernel for XLA_GPU_JIT devices compatible with node c)", "XLA401"),
+    ("SparseReshape (No registered 'SparseReshape' OpKernel for XLA_CPU_JIT devices compatible with node s)", "XLA207"),
     ("RaggedRange (No registered 'RaggedRange' OpKernel for XLA_CPU_JIT devices compatible with node r)", "XLA207"),
     ("(No registered 'NonMaxSuppressionV5' OpKernel for XLA_CPU_JIT devices compatible with node n)", "XLA208"),
     (

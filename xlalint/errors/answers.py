@@ -156,8 +156,9 @@ def _error(log: Log, hit: _Hit) -> str:
 def _frames(log: Log, hit: _Hit) -> list[Frame]:
     """The frames that lead to the error, outermost first: of an operation, to where it was made."""
     start, end = log.passage(hit.start)
-    before = log.frames_between(start, hit.start)
-    after = log.frames_between(hit.end, end)
+    middle = hit.start if hit.pattern.compiled else hit.end
+    before = log.frames_between(start, middle)
+    after = log.frames_between(middle, end)
     made = _first_list([frame for frame in after if frame.kind is Kind.DEFINITION], log)
     called = [frame for frame in before if frame.kind is not Kind.DEFINITION]
     below = [frame for frame in after if frame.kind is not Kind.DEFINITION]

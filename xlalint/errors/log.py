@@ -138,7 +138,7 @@ _CALLS: Final = tuple(
     re.compile(pattern)
     for pattern in (
         # Python, AutoGraph, XLA
-        r'\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>.+?))?(?:  \*+)?$',
+        r'\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in ?(?P<function>.*?))?(?:  \*+)?$',
         r"File (?P<path>\S.*?\.py):(?P<line>\d+), in (?P<function>[\w.<>]+)",  # IPython 8
         r"(?P<path>(?:Cell In|Input In) ?\[\d+\]), (?:line (?P<line>\d+)|in )(?:, in )?(?P<function>[\w.<>]+)?",
         r"(?P<path><ipython-input-[\w-]+>|[~/]\S+\.py) in (?P<function>[\w.<>]+)(?P<line>)",  # IPython 7
@@ -174,7 +174,7 @@ def _frames(lines: list[str]) -> Iterator[Frame]:
             kind = Kind.LOCATION if below else Kind.DEFINITION if definitions else Kind.CALL
             if number is not None:
                 path = match["path"].replace("\\", "/")
-                function = match.groupdict().get("function")
+                function = match.groupdict().get("function") or None  # of a lambda XLA prints nothing
                 yield Frame(path, number, function, text, kind, position)
         elif "(defined " in line:
             for made in _MADE.finditer(line):

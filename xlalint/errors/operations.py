@@ -71,6 +71,8 @@ def _special(op: str) -> tuple[tuple[Candidate, ...], bool]:
     """The rules about options and gradients, where one makes the operation; and whether nothing else does."""
     cases = [(fact.plain, case) for fact in tables.apis() for case in fact.cases]
     plain = any(op in first.missing for first, _ in cases if first is not None)
+    if family(op).code != NO_KERNEL:
+        return (), False
     if any(op in case.missing for first, case in cases if case is not first):
         return (Candidate("XLA406", "the value of an option has no kernel"),), not plain
     if any(op in case.gradient_missing for _, case in cases):

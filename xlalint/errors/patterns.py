@@ -264,10 +264,27 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|(?:XLA has not implemented )?dynamic sized slice with non-trivi?al stride"
             r"|Split op doesn't support split for the dynamic dimension|Asked to propagate a dynamic dimension"
             r"|Dynamic reshape is not implemented|[Ff]ail(?:ed)? to proof the equality of two dimensions"
-            r"|Invalid shape broadcast from [^\n]*?<=[^\n]*|Reshape's input dynamic dimension"
-            r"|Concat[^\n]{0,60}<=[^\n]*)"
+            r"|Reshape's input dynamic dimension)[^\n]*"
         ),
         _BOUNDED,
+        _SELECTIONS,
+        compiled=True,
+    ),
+    Pattern(
+        wording(
+            r"(?:Incompatible shapes: \[|Shapes of all inputs must match|Input to reshape is a tensor with \d+ values"
+            r"|Shape of tensor [^\n]{1,200} is not compatible with expected shape)"
+            r"[^\x00]{0,3000}?tf2xla conversion failed"
+        ),
+        "XLA compares shapes when it compiles. If eager execution accepts these, one of them depends on data (a boolean"
+        " mask, one-argument `tf.where`, `tf.unique`), and XLA takes its upper bound.",
+        _SELECTIONS,
+        compiled=True,
+    ),
+    Pattern(
+        wording(r"\b(?:pred|bf16|[sufc]\d+)\[(?:\d+,)*<=\d+[^\n]*"),
+        "A shape with `<=` in this message is bounded and dynamic: a selection by data (a boolean mask, one-argument"
+        " `tf.where`, `tf.unique`) gave it, and this operation cannot take it.",
         _SELECTIONS,
         compiled=True,
     ),
@@ -283,7 +300,17 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "An element of an empty list of tensors is read: `tf.map_fn` or a loop over an axis of length 0, or a"
         " `tf.TensorArray` that was made with `size=0`.",
         (_candidate("XLA204", "a `tf.TensorArray` made with `size=0`", "call TensorArray|call read|call gather"),),
+        rewrite="Give the array its size from the start; leave the loop out where the static length is 0.",
         compiled=True,
+    ),
+    Pattern(
+        wording(
+            r"TensorArray dtype is \w+ but Op is trying to write dtype \w+"
+            r"|Invalid data types; op elements \w+ but list elements \w+"
+        ),
+        "A function gives another dtype than `tf.map_fn` or the `tf.TensorArray` was told. XLA does not even say so: it"
+        " reads the bits of the one as the other.",
+        (_candidate("XLA604", "`tf.map_fn` with another dtype"),),
     ),
     Pattern(
         wording(r"Expected bool for argument `(?:dynamic_size|resize_if_index_out_of_bounds)` not"),

@@ -41,6 +41,11 @@ _FAMILIES: Final[tuple[tuple[str, Family], ...]] = (
         r"Collective\w*|Nccl\w*|Horovod\w*",
         Family(None, "it exchanges values between devices from outside the program; leave `jit_compile` off here"),
     ),
+    (
+        r"CudnnRNN\w*",
+        Family(NO_KERNEL, "it is a library's own, which `use_cudnn=False` of `keras.layers.LSTM` and `GRU` leaves out"),
+    ),
+    (r"Assert", Family("XLA601", "older versions refuse assertions; TensorFlow 2.21 leaves them out")),
     (r"Unique\w*|\w*SetOperation|SetSize|ListDiff", Family("XLA202", "how many values remain depends on data")),
     (r"\w*NonMaxSuppression\w*", Family("XLA208", "how many boxes remain depends on data")),
     (r"Where", Family("XLA203", "how many positions there are depends on data")),
