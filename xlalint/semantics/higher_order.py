@@ -216,12 +216,18 @@ def _cond(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpr
 def _cases(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     found: list[Value] = []
     for value in (*arguments.positional, *arguments.keywords.values()):
-        held = (*(value.items or ()), value.element) if isinstance(value, Sequence) else (value,)
-        for item in held:
-            inner = item.items[-1] if isinstance(item, Sequence) and item.items else item
-            if inner is not None:
-                found += [machine.call(frame, branch, Arguments(), node) for branch in machine.functions_in(inner)]
+        if isinstance(value, Sequence) and value.element is not None:
+            # How many branches a list has is not known, nor what all of them leave: they run, no more is said.
+            for branch in machine.functions_in(_last(value.element)):
+                machine.call(frame, branch, Arguments(), node)
+        for item in value.items or () if isinstance(value, Sequence) else (value,):
+            found += [machine.call(frame, branch, Arguments(), node) for branch in machine.functions_in(_last(item))]
     return _chosen_by(None, join_all(*found)) if found else Nest()
+
+
+def _last(value: Value) -> Value:
+    """The function of a pair of a condition or number and a function."""
+    return value.items[-1] if isinstance(value, Sequence) and value.items else value
 
 
 def _loop_variable(value: Value) -> Value:
