@@ -23,12 +23,14 @@ from .values import (
     STATIC,
     UNKNOWN,
     Api,
+    ApiObject,
     Array,
     ClassValue,
     Dependence,
     Dict,
     FunctionValue,
     Instance,
+    ModuleValue,
     Nest,
     OneOf,
     Origin,
@@ -396,7 +398,7 @@ class Interpreter(Statements):
             case Api(name):
                 return name.startswith(("tf.", "functools.partial"))
             case FunctionValue(function):
-                return _COMPILERS.search(function.text) is not None
+                return function.module.serves_tensorflow and _COMPILERS.search(function.text) is not None
             case Unknown():
                 return text.partition("(")[0].partition(".")[0] in module.outline.assigned or "function" in text
             case _:
@@ -592,8 +594,27 @@ def _is_plain(value: FunctionValue, arguments: Arguments) -> bool:
         return False
     if isinstance(value.bound, Instance | ClassValue) and _is_about_tensors(value.bound.cls):
         return False
-    given = (*arguments.positional, *arguments.keywords.values())
-    return all(isinstance(value, Static | Unknown | Api) for value in given)
+    return all(map(_is_plain_value, (*arguments.positional, *arguments.keywords.values())))
+
+
+def _is_plain_value(value: Value) -> bool:
+    """Whether a value has nothing to do with TensorFlow."""
+    match value:
+        case Static() | Unknown() | Api() | ModuleValue():
+            return True
+        case Instance(cls, attributes):
+            held = any(isinstance(item, Tensor | Nest | ApiObject) for item in attributes.values())
+            return not held and not _is_about_tensors(cls)
+        case ClassValue(cls):
+            return not _is_about_tensors(cls)
+        case Sequence(items=items, element=element):
+            return all(map(_is_plain_value, (*(items or ()), *((element,) if element is not None else ()))))
+        case Dict(entries, element):
+            return all(map(_is_plain_value, (*entries.values(), *((element,) if element is not None else ()))))
+        case OneOf(alternatives):
+            return all(map(_is_plain_value, alternatives))
+        case _:
+            return False
 
 
 def _is_about_tensors(cls: Class) -> bool:
