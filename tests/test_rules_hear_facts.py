@@ -17,6 +17,7 @@ UNHEARD = {
     "keras.backend.ctc_label_dense_to_sparse": "labels of a CTC loss, which an input pipeline makes",
     "keras.layers.CategoryEncoding": "the shape is fixed; that it counts with `bincount` is inside the layer",
     "keras.layers.Equalization": "as CategoryEncoding",
+    "keras.ops.argpartition": "the bounded shape stays inside: the result has the shape of the argument",
     "keras.ops.histogram": "the bounded shape stays inside: the result has as many elements as bins",
     "tf.broadcast_dynamic_shape": "the shapes that it is given are data already, and reported where they are used",
     "tf.image.stateless_random_crop": "a seed from data; seeds are numbers, or made by a generator",
