@@ -21,7 +21,8 @@ _SHARED: Final = {
 _LAYER: Final = Candidate("XLA408", "a Keras layer for preprocessing makes it", frozenset(("preprocessing layer",)))
 _ELSEWHERE: Final = "do it outside of the compiled function: in dataset.map, or on what the function returns"
 _STRINGS: Final = "XLA404"
-_DTYPE: Final = "XLA406"
+_DTYPE: Final = "XLA410"
+_OPTION: Final = "XLA406"
 
 
 def operation_error(op: str, device: str, attributes: str | None) -> tuple[Pattern, str]:
@@ -32,7 +33,8 @@ def operation_error(op: str, device: str, attributes: str | None) -> tuple[Patte
         return _pattern(_STRINGS, op), f"A string reaches `{op}`, and XLA has no strings on {where}."
     if attributes is not None:
         kind = dtype.removeprefix("DT_").lower() if dtype else "these attributes"
-        return _pattern(_DTYPE, op), f"XLA has a kernel of `{op}` for {where}, but not for {kind}."
+        code = _DTYPE if dtype else _OPTION
+        return _pattern(code, op), f"XLA has a kernel of `{op}` for {where}, but not for {kind}."
     found = family(op)
     why = f": {found.why}" if found.why else ""
     makers = [f"`{maker}`" for maker in _makers(op)]
