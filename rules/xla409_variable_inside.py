@@ -42,6 +42,7 @@ import libcst as cst
 from xlalint.fixes.masked import brief, one_line, path_to
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
 from xlalint.semantics.events import ApiCall, ContextKind, Event
+from xlalint.semantics.files import Place
 
 TRACED = frozenset((ContextKind.XLA, ContextKind.GRAPH))
 SINGLETON = Fails("tf.function only supports singleton tf.Variables")
@@ -145,6 +146,27 @@ def f(x):
         ),
         Good(
             """
+class Counter(tf.Module):
+    def __init__(self):
+        self.total = None
+
+    def create(self):
+        return tf.Variable(tf.zeros([4]))
+
+    def __call__(self, x):
+        if self.total is None:
+            self.total = self.create()
+        return x + self.total
+
+COUNTER = Counter()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return COUNTER(x)
+""",
+        ),
+        Good(
+            """
 @tf.function(jit_compile=True)
 def f(x):
     total = tf.zeros([4])
@@ -179,7 +201,16 @@ def _tensor(call: cst.Call) -> str:
 
 
 def _conditional(event: ApiCall) -> bool:
-    """Some condition around the call in its function may let it run once."""
-    path = path_to(event.place.unit.tree, event.place.node)
-    inside = path[max((at for at, node in enumerate(path) if isinstance(node, cst.FunctionDef)), default=0) :]
+    """Some condition around the call, or around a call that leads to it, may let it run once."""
+    places, trail = [event.place], event.trail
+    while trail is not None:
+        places.append(trail.place)
+        trail = trail.parent
+    return any(map(_under_condition, places))
+
+
+def _under_condition(place: Place) -> bool:
+    path = path_to(place.unit.tree, place.node)
+    functions = [at for at, node in enumerate(path[:-1]) if isinstance(node, cst.FunctionDef)]
+    inside = path[functions[-1] :] if functions else []
     return any(isinstance(node, cst.If | cst.IfExp | cst.BooleanOperation | cst.Try) for node in inside)
