@@ -21,8 +21,8 @@ leave the update out.
 or, where the position may not occur, `tf.where(position < size, pixel, 0.0)` around the clamped read.
 
 ## Not flagged
-Constant positions, positions that are clipped, or that `tf.argmax`, `tf.argsort`, `tf.math.top_k`, `tf.range`,
-`tf.where`, `tf.searchsorted` or a remainder gave, and code that is not compiled.
+The same positions a second time in one function; constant positions, positions that are clipped, or that `tf.argmax`,
+`tf.argsort`, `tf.math.top_k`, `tf.range`, `tf.where`, `tf.searchsorted` or a remainder gave; code that is not compiled.
 
 ## Fix safety
 Shown only: whether the border repeats or is left out is for the author to say.
@@ -37,9 +37,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from xlalint.fixes.masked import brief
+from xlalint.fixes.masked import brief, one_line
 from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity, origin_note
 from xlalint.semantics.events import ApiCall, ContextKind, Event
+from xlalint.semantics.files import Place
 from xlalint.semantics.values import as_tensor
 
 from ._names import names
@@ -147,6 +148,19 @@ def f(ids):
             """
 @tf.function(jit_compile=True)
 def f(x, ids):
+    left = tf.gather(x, ids)
+    return left + tf.gather(x * 2.0, ids)
+""",
+            ["tf.gather(x, ids)"],
+            Compiles(),
+            inputs=("f32[4]", "i32[3]"),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, ids):
     return tf.tensor_scatter_nd_add(x, ids[:, None], tf.ones([3]))
 """,
             ["tf.tensor_scatter_nd_add(x, ids[:, None], tf.ones([3]))"],
@@ -217,6 +231,7 @@ dataset = tf.data.Dataset.range(4).map(look)
 
     def __init__(self) -> None:
         self._provenance = Provenance()
+        self._told: dict[tuple[int, str], Place] = {}
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -234,6 +249,8 @@ dataset = tf.data.Dataset.range(4).map(look)
         if self._in_range(event, origin):
             return
         rounded = self._rounded(event, node, origin)
+        if not rounded and self._told.setdefault((id(event.place.unit), one_line(origin)), event.place) != event.place:
+            return  # the same positions once more in this function
         what = "clamps positions that are" if event.api in READS else "leaves out positions that are"
         code = brief(event.place.node)
         reason = "is rounded from a float" if rounded else "comes from data"
