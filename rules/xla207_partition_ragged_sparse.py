@@ -42,7 +42,7 @@ from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief, one_line
 from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Severity
 from xlalint.semantics.events import ApiCall, Consume, Event
-from xlalint.semantics.values import UNKNOWN, ApiObject, Nest, Tensor, Unknown, as_tensor
+from xlalint.semantics.values import UNKNOWN, ApiObject, Nest, Unknown, as_tensor
 
 from ._bounded import NAMED, BoundedShapes
 from ._kernels import missing_in, names_lacking, worst
@@ -234,17 +234,16 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(parts)
                 if as_tensor(arguments.get(CUT_BY[api], UNKNOWN)):
                     message = f"`{brief(event.place.node)}` has as many elements as data says: {NAMED}"
                     yield from self._shapes.begin(event.place, message, _whole(event))
-            case ApiCall() if not _is_dense(event) and (missing := missing_in(event, self.code, self.tensorflow)):
+            case ApiCall() if not _is_only_asked(event) and (missing := missing_in(event, self.code, self.tensorflow)):
                 message = f"`{brief(event.place.node)}`: {lacking(missing, self.tensorflow)}"
                 yield Draft(message, Effect.FAILS, DENSE, at_most=worst(event))
 
 
-def _is_dense(event: ApiCall) -> bool:
-    """Whether an operation of sparse tensors gets a dense one, or what is only asked whether it is sparse: a branch
-    for what the caller is not seen to hand over."""
+def _is_only_asked(event: ApiCall) -> bool:
+    """Whether `isinstance` alone says that the argument is sparse or ragged: nobody is seen to hand over such a one."""
     match next(iter(event.arguments.values()), None):
-        case Tensor() | ApiObject(api="tf.SparseTensor", payload=Unknown() | Nest()):
-            return event.api.startswith("tf.sparse.")
+        case ApiObject(payload=Unknown() | Nest()):
+            return True
         case _:
             return False
 
