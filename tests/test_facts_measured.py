@@ -9,13 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pytest
 
 from xlalint.facts import tables
 from xlalint.facts.measure.driver import Driver
+from xlalint.facts.tables import ApiFact
 
+Essence: TypeAlias = tuple[str, str, tuple[str, ...], bool, str]
 SECONDS: Final = 30.0
 AT_LEAST: Final = 12  # callables, however slow the machine
 
@@ -27,7 +29,7 @@ def driver() -> Iterator[Driver]:
     running.close()
 
 
-def essence(case: Any) -> tuple[str, str, tuple[str, ...], bool, str]:
+def essence(case: Any) -> Essence:
     """What of a case does not depend on the machine."""
     return (
         case["call"],
@@ -36,6 +38,18 @@ def essence(case: Any) -> tuple[str, str, tuple[str, ...], bool, str]:
         case.get("bounded", False),
         case.get("gradient", "none"),
     )
+
+
+def stored(fact: ApiFact) -> list[Essence]:
+    return sorted(
+        (case.call, case.outcome.value, case.missing, case.bounded, case.gradient.value) for case in fact.cases
+    )
+
+
+def measured_again(driver: Driver, fact: ApiFact) -> list[Essence]:
+    varied = [list(pair) for case in fact.cases[1:] for pair in case.varied.items()]
+    row = driver.row(fact.name, {"call": fact.cases[0].call, "varied": varied})
+    return sorted(essence(case) for case in (row or {}).get("cases", ()))
 
 
 @pytest.mark.compiler
@@ -49,14 +63,12 @@ def test_a_random_sample_of_the_table_is_what_the_compiler_does(driver: Driver) 
         if count >= AT_LEAST and time.monotonic() - started > SECONDS:
             break
         count += 1
-        varied = [list(pair) for case in fact.cases[1:] for pair in case.varied.items()]
-        row = driver.row(fact.name, {"call": fact.cases[0].call, "varied": varied})
-        stored = [
-            (case.call, case.outcome.value, case.missing, case.bounded, case.gradient.value) for case in fact.cases
-        ]
-        found = [essence(case) for case in (row or {}).get("cases", ())]
-        if sorted(found) != sorted(stored):
-            wrong[fact.name] = {"stored": stored, "found": found or row}
+        found = measured_again(driver, fact)
+        if found != stored(fact):
+            driver.close()  # some calls leave the process in a state that changes others: once more, alone
+            found = measured_again(driver, fact)
+        if found != stored(fact):
+            wrong[fact.name] = {"stored": stored(fact), "found": found}
     print(f"{count} callables measured again")
     assert not wrong
 

@@ -459,7 +459,8 @@ class Interpreter(Statements):
                 for name in ("__init__", "build", "setup"):
                     method = cls.find(name)
                     if method is not None and (
-                        name != "build" or any(map(cls.is_keras, ("layer", "model", "optimizer")))
+                        name != "build"
+                        or (any(map(cls.is_keras, ("layer", "model", "optimizer"))) and method.fills_its_object)
                     ):
                         self.host_run(method_value(method, made), Arguments(unknown=True))
             else:
@@ -493,7 +494,7 @@ class Interpreter(Statements):
             else:
                 self.invoke(frame, method_value(method, made), arguments, node)
         build = cls.find("build")
-        if build is not None and any(map(cls.is_keras, ("layer", "model"))):
+        if build is not None and any(map(cls.is_keras, ("layer", "model"))) and build.fills_its_object:
             self.host_run(method_value(build, made), Arguments(unknown=True))
         return made
 

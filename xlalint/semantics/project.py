@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
+from textwrap import dedent
 from typing import Any, Final
 
 import libcst as cst
@@ -79,6 +80,29 @@ class Function:
         if self.stretch is None:
             return self.unit.code(self.node)
         return "".join(self.module.file.lines[self.stretch.first - 1 : self.stretch.last])
+
+    @property
+    def fills_its_object(self) -> bool:
+        """Whether a method may give its object an attribute besides `built`: by itself, or through what it hands the
+        object to. Most `build` methods only build the layers inside."""
+        try:
+            [made] = ast.parse(dedent(self.text)).body
+        except (SyntaxError, ValueError):
+            return True
+        if not isinstance(made, ast.FunctionDef) or not made.args.args:
+            return True
+        nodes = list(ast.walk(made))
+        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        # `self.built = ..`, and `self.name` where it is read and not called: a method may fill the object.
+        harmless = {
+            id(node.value)
+            for node in nodes
+            if isinstance(node, ast.Attribute)
+            and id(node) not in called
+            and (node.attr == "built" or isinstance(node.ctx, ast.Load))
+        }
+        itself = (made.args.args[0].arg, "super")
+        return any(isinstance(node, ast.Name) and node.id in itself and id(node) not in harmless for node in nodes)
 
     @property
     def uses_tensorflow(self) -> bool:
