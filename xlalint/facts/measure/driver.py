@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
+ROOT: Final = Path(__file__).parents[3]  # what holds the package, for interpreters that do not have it installed
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
 STEP_LIMIT: Final = 60.0  # seconds for one step of a measurement
 PER_WORKER: Final = 120  # callables; compiled code is never freed
@@ -67,6 +68,7 @@ class _Worker:
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "AUTOGRAPH_VERBOSITY": "0",
             "KERAS_BACKEND": "tensorflow",
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
             "XLA_FLAGS": f"--xla_dump_to={self._folder.name}/dump --xla_dump_hlo_as_text",
         }
         self._process = subprocess.Popen(
@@ -75,6 +77,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=self._log or subprocess.DEVNULL,
             env=environment,
+            cwd=self._folder.name,  # some of the calls write files
             text=True,
         )
         if self._line(START_LIMIT) != {"ready": True}:
