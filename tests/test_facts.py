@@ -84,6 +84,14 @@ def test_counts_tell_every_version(capsys: pytest.CaptureFixture[str]) -> None:
         assert f"of {total} callables" in shown
 
 
+def test_what_was_not_tested_is_listed_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert program.main(["counts", "--untested"]) == 0
+    listed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  untested: ")]
+    untested = [fact for version in tables.versions() for fact in tables.apis(version) if not fact.cases]
+    assert listed == [f"  untested: {fact.name}: {fact.untested}" for fact in untested]
+    assert all(fact.untested for fact in untested)
+
+
 # -- putting tables together ------------------------------------------------------------------------------------------
 
 

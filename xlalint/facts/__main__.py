@@ -78,6 +78,9 @@ def counts(options: argparse.Namespace) -> None:
         print(f"TensorFlow {version}: {tally.total() - tally['untested']} measured of {tally.total()} callables")
         for outcome in tables.Outcome:
             print(f"  {outcome.value:<10} {tally[outcome.value]:>5}")
+        for fact in tables.apis(version) if options.untested else ():
+            if fact.untested:
+                print(f"  untested: {fact.name}: {fact.untested}")
 
 
 def _write(path: Path, text: str) -> None:
@@ -101,6 +104,8 @@ def main(arguments: Sequence[str]) -> int:
             sub.add_argument("--only", metavar="REGEX", help="the callables whose canonical names it finds")
             sub.add_argument("--again", action="store_true", help="try again what is untested so far")
             sub.add_argument("--search", action="store_true", help="find calls anew, whatever the shipped table holds")
+        if name == "counts":
+            sub.add_argument("--untested", action="store_true", help="list the callables without an outcome, and why")
         if name == "tables":
             sub.add_argument("--anew", action="store_true", help="forget what is shipped")
     options = parser.parse_args(arguments)
