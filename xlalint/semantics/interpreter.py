@@ -16,6 +16,7 @@ from .files import Place, SyntaxTrouble, Unit
 from .frames import Arguments, Compilation, Frame, Summary
 from .higher_order import split_gradient
 from .joins import generalise, join, join_all, join_environments, pattern
+from .plain import is_plain
 from .project import Class, Function, Module, Project
 from .statements import Statements
 from .values import (
@@ -23,14 +24,11 @@ from .values import (
     STATIC,
     UNKNOWN,
     Api,
-    ApiObject,
     Array,
-    ClassValue,
     Dependence,
     Dict,
     FunctionValue,
     Instance,
-    ModuleValue,
     Nest,
     OneOf,
     Origin,
@@ -112,7 +110,7 @@ class Interpreter(Statements):
     ) -> Summary | None:
         """The summary of a function for these arguments in this context; None where it is not analysed any deeper."""
         function = value.function
-        if context.kind is ContextKind.HOST and _is_plain(value, arguments):
+        if context.kind is ContextKind.HOST and is_plain(value, arguments):
             return None
         try:
             node, unit = function.node, function.unit
@@ -586,41 +584,6 @@ class Interpreter(Statements):
         if function.owner is None or self.decorators_of(function) & {"staticmethod", "classmethod"}:
             return FunctionValue(function)
         return method_value(function, self.canonical_instance(function.owner))
-
-
-def _is_plain(value: FunctionValue, arguments: Arguments) -> bool:
-    """Whether a call on the host stays in plain Python: a file without TensorFlow, handed plain values."""
-    module = value.function.module
-    if module.serves_tensorflow or module.file.may_be_fragment or arguments.rest is not None:
-        return False
-    if isinstance(value.bound, Instance | ClassValue) and _is_about_tensors(value.bound.cls):
-        return False
-    return all(map(_is_plain_value, (*arguments.positional, *arguments.keywords.values())))
-
-
-def _is_plain_value(value: Value) -> bool:
-    """Whether a value has nothing to do with TensorFlow."""
-    match value:
-        case Static() | Unknown() | Api() | ModuleValue():
-            return True
-        case Instance(cls, attributes):
-            held = any(isinstance(item, Tensor | Nest | ApiObject) for item in attributes.values())
-            return not held and not _is_about_tensors(cls)
-        case ClassValue(cls):
-            return not _is_about_tensors(cls)
-        case Sequence(items=items, element=element):
-            return all(map(_is_plain_value, (*(items or ()), *((element,) if element is not None else ()))))
-        case Dict(entries, element):
-            return all(map(_is_plain_value, (*entries.values(), *((element,) if element is not None else ()))))
-        case OneOf(alternatives):
-            return all(map(_is_plain_value, alternatives))
-        case _:
-            return False
-
-
-def _is_about_tensors(cls: Class) -> bool:
-    """Whether a class is written for TensorFlow, whatever file its bases are written in."""
-    return any(isinstance(ancestor, Class) and ancestor.module.file.uses_tensorflow for ancestor in cls.mro)
 
 
 def _is_vague(value: Value) -> bool:
