@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from xlalint.facts import tables
 from xlalint.facts.families import NO_KERNEL
-from xlalint.facts.kernels import about, listed, missing_of
+from xlalint.facts.kernels import about, lacking, listed, missing_of
 from xlalint.facts.replacements import instead_of
 from xlalint.facts.tables import ApiFact, Case
-from xlalint.rule import Severity
+from xlalint.fixes.masked import brief
+from xlalint.rule import Draft, Effect, Severity
 from xlalint.semantics.api import kind_of
 from xlalint.semantics.events import ApiCall, ContextKind
 from xlalint.semantics.values import Api, ApiObject, Static, Value, as_tensor, options
@@ -76,6 +77,16 @@ def missing_in(event: ApiCall, code: str, version: str | None) -> tuple[str, ...
     case = case_of(fact, event.arguments) if fact is not None else None
     missing = missing_of(case) if case is not None else ()
     return missing if about(missing, code) else ()
+
+
+def only_on_the_host(
+    event: ApiCall, ops: Mapping[str, str], code: str, version: str | None, help: str
+) -> Iterator[Draft]:
+    """What compiled code asks for that only the host can do: by the op that is known of the call, else by the table."""
+    if event.context.kind is ContextKind.XLA:
+        missing = (ops[event.api],) if event.api in ops else missing_in(event, code, version)
+        if missing:
+            yield Draft(f"`{brief(event.node)}`: {lacking(missing, version)}", Effect.FAILS, help)
 
 
 def worst(event: ApiCall) -> Severity:

@@ -39,12 +39,13 @@ Shown only. A `tf.TensorArray` needs a static size: with `dynamic_size=True` XLA
 """
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 import libcst as cst
 
+from xlalint.fixes.masked import path_to
 from xlalint.rule import Bad, Diverges, Draft, Effect, Fails, Good, Rule
 from xlalint.semantics.events import Event, MutateInLoop
-from xlalint.semantics.files import Place
 
 SHRINKING = frozenset(("pop", "popitem", "remove", "clear", "del"))
 # AutoGraph carries these where the statement itself is in the loop.
@@ -314,23 +315,10 @@ def _in_the_statement(event: MutateInLoop) -> bool:
     if not event.context.converted or (event.form == "new key" and event.inside == "branch"):
         return False
     statements = (cst.For, cst.While) if event.inside == "loop" else (cst.If,)
-    return any(isinstance(node, statements) for node in _path_to(event.place))
-
-
-def _path_to(place: Place) -> list[cst.CSTNode]:
-    """The nodes from the innermost function around a place down to it."""
-    path: list[cst.CSTNode] = []
-
-    def descend(node: cst.CSTNode) -> bool:
-        path.append(node)
-        if node is place.node or any(map(descend, node.children)):
-            return True
-        path.pop()
-        return False
-
-    descend(place.unit.tree)
-    functions = [at for at, node in enumerate(path) if isinstance(node, cst.FunctionDef | cst.Lambda)]
-    return path[functions[-1] :] if functions else path
+    # From the place outwards, as far as the innermost function.
+    outwards = reversed(path_to(event.place.unit.tree, event.place.node))
+    inside = takewhile(lambda node: not isinstance(node, cst.FunctionDef | cst.Lambda), outwards)
+    return any(isinstance(node, statements) for node in inside)
 
 
 def _help(form: str, target: str) -> str:

@@ -30,12 +30,10 @@ Shown only: the work moves to another place.
 
 from collections.abc import Iterator
 
-from xlalint.facts.kernels import lacking
-from xlalint.fixes.masked import brief
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
-from xlalint.semantics.events import ApiCall, ContextKind, Event
+from xlalint.semantics.events import ApiCall, Event
 
-from ._kernels import missing_in, names_lacking
+from ._kernels import names_lacking, only_on_the_host
 
 TABLES = ("StaticHashTable", "StaticVocabularyTable", "experimental.DenseHashTable", "experimental.MutableHashTable")
 METHODS = {"insert": "LookupTableInsertV2", "lookup": "LookupTableFindV2", "size": "LookupTableSizeV2"}
@@ -145,10 +143,8 @@ def f(x):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
-                missing = (OPS[api],) if api in OPS else missing_in(event, self.code, self.tensorflow)
-                if missing:
-                    yield Draft(f"`{brief(node)}`: {lacking(missing, self.tensorflow)}", Effect.FAILS, HELP)
+            case ApiCall():
+                yield from only_on_the_host(event, OPS, self.code, self.tensorflow, HELP)
 
 
 HELP = "do it in dataset.map, which runs on the host, and hand numbers to the compiled function"
