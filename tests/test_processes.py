@@ -93,6 +93,58 @@ def test_findings_depend_neither_on_parts_nor_on_processes(
     assert check([CASES], Settings(jobs=jobs)) == whole
 
 
+# What a part cannot know by itself: who runs the functions of `one.py` stands in `two.py`.
+ONE = "import tensorflow as tf\n\n"
+TWO = "import tensorflow as tf\n\nimport one\n\n"
+ACROSS = {
+    "a script runs it on the host": (
+        ONE + "def positive(x):\n    return tf.boolean_mask(x, x > 0)\n",
+        TWO + "print(one.positive(tf.random.normal([4])))\n",
+        [],
+    ),
+    "a compiled function is handed a number": (
+        ONE + "@tf.function(jit_compile=True)\ndef step(x, n):\n    return tf.zeros([n]) + tf.reduce_sum(x)\n",
+        TWO + "one.step(tf.ones([3]), 4)\n",
+        [],
+    ),
+    "an input pipeline runs it": (
+        ONE + "@tf.function\ndef positive(x):\n    return tf.boolean_mask(x, x > 0)\n",
+        TWO + "data = tf.data.Dataset.range(4).map(one.positive)\n",
+        [],
+    ),
+    "a function without callers leads to it": (
+        ONE + "def positive(x):\n    return tf.boolean_mask(x, x > 0)\n",
+        TWO + "def total(x):\n    return tf.reduce_sum(one.positive(x))\n",
+        [["total", "positive"]],
+    ),
+    "a test runs it": (
+        ONE + "def positive(x):\n    return tf.boolean_mask(x, x > 0)\n",
+        TWO + "class Checks(tf.test.TestCase):\n    def test_it(self):\n        one.positive(tf.ones([3]))\n",
+        [],
+    ),
+}
+
+
+@forking
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("case", ACROSS)
+def test_parts_learn_from_each_other_who_runs_a_function(
+    case: str, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, trails = ACROSS[case]
+    (tmp_path / "one.py").write_text(one, encoding="utf-8")
+    (tmp_path / "two.py").write_text(two, encoding="utf-8")
+    if not trails:
+        (tmp_path / "alone.py").write_text(one, encoding="utf-8")
+        assert check([tmp_path / "alone.py"], Settings()).findings, "without a caller in sight there is a finding"
+        (tmp_path / "alone.py").unlink()
+    together = check([tmp_path], Settings())
+    monkeypatch.setattr(parts_module, "_TEXT_OF_A_PART", len(one))
+    assert check([tmp_path], Settings(jobs=jobs)) == together
+    found = [finding.context.trail for finding in together.findings if finding.context is not None]
+    assert [[step.name for step in trail] for trail in found] == trails
+
+
 @forking
 def test_a_lost_process_is_reported_and_costs_no_finding(
     whole: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
