@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from xlalint.semantics import api
+from xlalint.semantics import api, api_results
 from xlalint.semantics.api_names import known
 from xlalint.semantics.api_object_tables import ATTRIBUTES, LAYER_CALLS, METHODS
 from xlalint.semantics.api_tables import (
@@ -635,3 +635,8 @@ def test_functions_with_their_proper_arguments(reality: Reality) -> None:
     for name, arguments in cases:
         reality.check(name, arguments)
     assert reality.wrong[before:] == []
+
+
+def test_functions_that_keras_keeps_to_itself_are_not_guessed() -> None:
+    assert api_results.result_of("keras.losses.loss.squeeze_or_expand_to_same_rank") == "unknown"
+    assert api_results.result_of("keras.ops.mean") != "unknown"

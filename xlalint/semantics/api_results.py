@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from .api_keras import kind_of
-from .api_names import parameters
+from .api_names import known, parameters
 from .api_tables import (
     CAPITAL_FUNCTIONS,
     CONFIGURATION,
@@ -157,6 +157,8 @@ def result_of(name: str) -> str:
     rest = _by_namespace().get(namespace, "")
     if kind_of(name) or (parts[-1][:1].isupper() and parts[0] in _LIBRARIES and namespace not in CAPITAL_FUNCTIONS):
         return f"@{name}"
+    if parts[0] == "keras" and not known(name):
+        return "unknown"  # a function of Keras's own, which may return anything
     return rest or {"tf": "?/?", "keras": "?/?", "tnp": "?/?", "math": "static"}.get(parts[0], "unknown")
 
 
