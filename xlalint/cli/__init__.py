@@ -1,0 +1,111 @@
+"""The command line: which commands there are, and how a process begins and ends."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from .. import __version__
+from .console import CLEAN, FAILED, INTERRUPTED, complain, write
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+# Where each command is defined: a module of this package, which is imported when the command is asked for.
+_COMMANDS: Final = {
+    "check": "check:check",
+    "explain": "explain:explain",
+    "facts": "facts:facts",
+    "rules": "about:list_rules",
+    "schema": "about:schema",
+    "completion": "about:completion",
+}
+
+
+class _DefaultCheck(click.Group):
+    """A group whose first word may be left out: what is not a command is an argument of `check`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(f".{module}", __name__), name)
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        completing_first_word = ctx.resilient_parsing and not args
+        if not completing_first_word and (not args or args[0] not in {*_COMMANDS, "--help", "-h", "--version"}):
+            args = ["check", *args]
+        return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        if incomplete.startswith("-"):
+            from .check import check
+
+            return [*super().shell_complete(ctx, incomplete), *check.shell_complete(ctx, incomplete)]
+        from click.shell_completion import CompletionItem
+
+        return [*super().shell_complete(ctx, incomplete), CompletionItem(incomplete, type="file")]
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage("xlalint", "[check] [OPTIONS] [PATHS]...")
+        formatter.write_usage("xlalint", "COMMAND [ARGS]...")
+
+
+@click.group(cls=_DefaultCheck, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="xlalint", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Say where XLA will refuse TensorFlow and Keras code, recompile it, or quietly change its result.
+
+    `xlalint PATHS` is short for `xlalint check PATHS`; `xlalint check --help` lists its options.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what the arguments ask; the exit code. Never lets an exception through."""
+    from ..codes import SelectorError
+    from ..config import ConfigurationError
+
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
+    try:
+        code = cli.main(list(arguments), prog_name="xlalint", standalone_mode=False)
+    except click.ClickException as error:
+        complain(error.format_message())
+        return FAILED
+    except (ConfigurationError, SelectorError) as error:
+        complain(str(error))
+        return FAILED
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except Exception as error:
+        if {"-v", "--verbose"} & set(arguments):
+            import traceback
+
+            traceback.print_exc()
+        complain(
+            f"internal error: {type(error).__name__}: {error} "
+            "(this is a bug: please report it to xlalint's issue tracker with the output of --verbose)"
+        )
+        return FAILED
+    return code if isinstance(code, int) else CLEAN
+
+
+def main() -> None:
+    """The console script. A process that ends need not search its memory for garbage, nor give it back piece by piece:
+    with the trees of a large package that would be a tenth of the run."""
+    gc.disable()
+    code = run(sys.argv[1:])
+    write("")
+    sys.stderr.flush()
+    os._exit(code)

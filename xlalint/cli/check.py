@@ -1,0 +1,162 @@
+"""`xlalint check`: from arguments to settings, and from a report to output and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from .console import CLEAN, FAILED, FOUND, coloured, complain, selectors, split, write
+
+if TYPE_CHECKING:
+    from ..config import Settings
+    from ..engine import Stdin
+    from ..findings import Report
+
+_FORMATS: Final = ("full", "concise", "json")
+_LEVELS: Final = ("error", "warning", "info")
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path())
+@selectors("--select", text="Rules to run: codes, prefixes such as XLA2, or names. Default: all.")
+@selectors("--extend-select", text="Rules to run besides the selected ones.")
+@selectors("--ignore", text="Rules not to run.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Paths not to check; replaces the defaults.")
+@click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Paths not to check, besides --exclude.")
+@click.option("--force-exclude", is_flag=True, default=None, help="Exclude files named on the command line, too.")
+@click.option("--output-format", type=click.Choice(_FORMATS), help="How findings are printed. Default: full.")
+@click.option("--fail-on", type=click.Choice(_LEVELS), help="Least severity for exit code 1. Default: warning.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
+@click.option("--statistics", is_flag=True, help="Print how often each rule found something.")
+@click.option("--include-host", is_flag=True, default=None, help="Also report code that runs eagerly on the host.")
+@click.option("--keras", type=click.IntRange(2, 3), help="The Keras that runs the code. Default: from requirements.")
+@click.option("--tensorflow", metavar="VERSION", help="The TensorFlow version that runs the code.")
+@click.option(
+    "--jobs", type=click.IntRange(min=0), metavar="N", help="Processes for large projects. Default: one a processor."
+)
+@click.option("--stdin-filename", type=click.Path(), help="The file that the text piped to `-` stands for.")
+@click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
+@click.option("--isolated", is_flag=True, help="Read no settings file.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write cached results.")
+@click.option("--cache-dir", type=click.Path(), help="Where results are kept. Default: .xlalint_cache.")
+@click.option("--show-settings", is_flag=True, help="Print the settings and where each comes from; check nothing.")
+@click.option("--show-files", is_flag=True, help="Print the files that would be checked; check nothing.")
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")
+@click.option("-q", "--quiet", is_flag=True, help="Print findings only.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what is done; show tracebacks of internal errors.")
+def check(paths: tuple[str, ...], **given: Any) -> int:
+    """Check files and folders (default: the current one); `-` reads the standard input.
+
+    \b
+    Exit codes: 0 nothing at or above the fail level, 1 findings,
+    2 the tool could not do what was asked.
+    """
+    from .. import config
+
+    stdin_wanted = "-" in paths
+    if stdin_wanted and len(paths) > 1:
+        raise click.UsageError("`-` stands alone: the standard input is one file")
+    if given["stdin_filename"] and not stdin_wanted:
+        raise click.UsageError("--stdin-filename needs `-` as the path")
+    where = [given["stdin_filename"] or "stdin.py"] if stdin_wanted else list(paths) or ["."]
+    options = {
+        **{key: split(given[key]) for key in ("select", "extend_select", "ignore")},
+        **{key: list(given[key]) for key in ("exclude", "extend_exclude")},
+        **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
+        **{key: given[key] for key in ("keras", "tensorflow", "jobs", "cache_dir")},
+    }
+    settings = config.load(
+        [Path(path) for path in where],
+        options={key.replace("_", "-"): value for key, value in options.items() if value not in (None, [])},
+        config=given["config"],
+        isolated=given["isolated"],
+    )
+    if given["show_settings"]:
+        return _show_settings(settings)
+    if given["show_files"]:
+        return _show_files(where, settings)
+    return _check(where, settings, stdin_wanted, given)
+
+
+def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: dict[str, Any]) -> int:
+    from dataclasses import replace
+    from time import perf_counter
+
+    from ..engine import Stdin
+    from ..engine import check as run
+    from ..reports.progress import progress
+
+    started = perf_counter()
+    if given["no_cache"]:
+        settings = replace(settings, cache_dir=None)
+    stdin = Stdin(Path(paths[0]), sys.stdin.buffer.read()) if stdin_wanted else None
+    with progress(quiet=given["quiet"]):
+        report = run(paths, settings, stdin)
+    for problem in report.problems:
+        if problem.detail and given["verbose"]:
+            print(problem.detail, end="", file=sys.stderr)
+        complain(f"{problem.path}: {problem.message}" if problem.path else problem.message)
+    if any(problem.detail for problem in report.problems):
+        complain("this is a bug: please report it to xlalint's issue tracker with the output of --verbose")
+    write(_rendered(report, settings.output_format, stdin, given))
+    if given["verbose"]:
+        complain(f"{report.files_checked} files in {perf_counter() - started:.2f} s", label="xlalint")
+    if report.problems:
+        return FAILED
+    failing = any(finding.severity >= settings.fail_on for finding in report.findings)
+    return FOUND if failing and not given["exit_zero"] else CLEAN
+
+
+def _rendered(report: Report, output_format: str, stdin: Stdin | None, given: dict[str, Any]) -> str:
+    """The report in its format, with statistics and summary where they belong."""
+    from ..reports.terminal import Paint
+
+    if output_format == "json":
+        from ..reports.json import json_report
+
+        return json_report(report)
+    paint = Paint(coloured(given["color"]))
+    if given["statistics"]:
+        from ..reports.summary import statistics
+
+        body = statistics(report)
+    elif output_format == "concise":
+        from ..reports.concise import concise
+
+        body = concise(report, paint)
+    else:
+        from ..reports.full import full
+        from ..sources.lines import line_reader
+        from ..sources.text import display_path
+
+        overlay = {display_path(stdin.path): stdin.data} if stdin else {}
+        body = full(report, paint, line_reader(overlay))
+    if given["quiet"]:
+        return body
+    from ..reports.summary import summary
+
+    return body + summary(report, paint)
+
+
+def _show_settings(settings: Settings) -> int:
+    import json
+
+    width = max(len(key) for key, _, _ in settings.shown)
+    lines = (f"{key:<{width}} = {json.dumps(value)}  # {origin}" for key, value, origin in settings.shown)
+    write("".join(f"{line}\n" for line in lines))
+    return CLEAN
+
+
+def _show_files(paths: Sequence[str], settings: Settings) -> int:
+    from ..engine import files_to_check
+    from ..reports.terminal import safe
+
+    files, problems = files_to_check(paths, settings)
+    write("".join(f"{safe(file.display)}\n" for file in files))
+    for problem in problems:
+        complain(f"{problem.path}: {problem.message}")
+    return FAILED if problems else CLEAN

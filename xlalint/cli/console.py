@@ -1,0 +1,75 @@
+"""What every command shares: exit codes, the ways to say something, and options that name rules."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from ..rule import Rule
+
+CLEAN: Final = 0
+FOUND: Final = 1
+FAILED: Final = 2
+INTERRUPTED: Final = 130
+
+
+def coloured(mode: str) -> bool:
+    """Whether to colour: as asked, else NO_COLOR and FORCE_COLOR, else when a terminal shows it."""
+    if mode != "auto":
+        return mode == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def write(text: str) -> None:
+    """Write to the standard output; a reader that has gone away has seen enough."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes the stream once more at exit, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def complain(message: str, label: str = "xlalint: error") -> None:
+    """Say on the standard error what went wrong, in one line."""
+    from ..reports.terminal import safe
+
+    print(f"{label}: {safe(message)}", file=sys.stderr)
+
+
+def split(values: Sequence[str]) -> list[str]:
+    """The words of an option that is given repeatedly, by comma, or both."""
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+
+def complete_selector(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The rules that the word being typed may become."""
+    from click.shell_completion import CompletionItem
+
+    from ..codes import selectors_known
+
+    done, comma, start = incomplete.rpartition(",")
+    return [CompletionItem(f"{done}{comma}{known}") for known in selectors_known() if known.startswith(start)]
+
+
+def selectors(*names: str, text: str) -> Callable[[Any], Any]:
+    """An option that takes rules, by comma and repeatedly."""
+    return click.option(*names, multiple=True, metavar="RULES", help=text, shell_complete=complete_selector)
+
+
+def rules_of(selectors: Sequence[str]) -> list[type[Rule]]:
+    """The rules that codes, prefixes or names select."""
+    from ..codes import codes_of
+    from ..rule import all_rules
+
+    wanted = codes_of(selectors)
+    return [rule for rule in all_rules() if rule.code in wanted]
