@@ -33,11 +33,14 @@ Shown only. `tf.logical_and` computes both operands, where `and` skips the secon
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import libcst as cst
 
 from xlalint.fixes import sketch
-from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, origin_note
+from xlalint.fixes.names import Names
+from xlalint.fixes.rewrite import Rewrite, replace
+from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 from xlalint.semantics.events import Event, TruthOf
 from xlalint.semantics.values import Dependence, Tensor, Value, as_tensor
 
@@ -63,6 +66,13 @@ class L(tf.keras.layers.Layer):
             NOT_A_BOOL,
             effect=Effect.FAILS,
             help="tf.logical_and(tf.reduce_max(x) > 0.0, tf.reduce_min(x) < 0.0)",
+            safety=Safety.UNSAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        active = tf.logical_and(tf.reduce_max(x) > 0.0, tf.reduce_min(x) < 0.0)
+        return x * tf.cast(active, x.dtype)
+""",
         ),
         Bad(
             """
@@ -77,6 +87,15 @@ def f(x):
             Compiles(),
             effect=Effect.NAMED,
             help="tf.logical_and(low < t, t < high)",
+            safety=Safety.UNSAFE,
+            fixed="""
+def within(t, low, high):
+    return tf.logical_and(low < t, t < high)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * tf.cast(within(tf.reduce_sum(x), 0.0, 5.0), tf.float32)
+""",
         ),
         Bad(
             """
@@ -118,6 +137,15 @@ class L(tf.keras.layers.Layer):
             NOT_A_BOOL,
             effect=Effect.FAILS,
             help="tf.logical_not(self.frozen)",
+            safety=Safety.SAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.frozen = tf.Variable(False, trainable=False)
+
+    def call(self, x):
+        return x * tf.cast(tf.logical_not(self.frozen), x.dtype)
+""",
         ),
         Bad(
             """
@@ -211,7 +239,23 @@ def f(x):
                     message = f"{label} on {of_a_tensor(tensor)}: {reason}"
                     node = event.place.node
                     help = sketch.builtin_over(form, node) if form in BUILTINS else sketch.condition(node)
-                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event))
+                    rewrite = partial(_rewrite, event, node)
+                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
+
+
+def _rewrite(event: TruthOf, node: cst.BaseExpression, names: Names) -> Rewrite | None:
+    """The logical operation, where Python's would be given booleans only: of others it returns one of them."""
+    if event.form in BUILTINS or event.form == "in" or not all(map(_is_bool, event.operands)):
+        return None
+    edits = (replace(event.place, sketch.condition(node, names.tf)),)
+    title = "Compute it with TensorFlow's logical operations"
+    if event.form == "not":
+        return Rewrite(title, edits)
+    return Rewrite(title, edits, Safety.UNSAFE, "where Python would skip an operand that raises or has an effect")
+
+
+def _is_bool(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtype == "bool" and value.rank == 0
 
 
 def _asked(form: str, operands: tuple[Value, ...]) -> Tensor | None:

@@ -18,6 +18,7 @@ from xlalint.findings import (
     Note,
     Problem,
     Report,
+    Safety,
     Severity,
     Span,
     TrailStep,
@@ -157,7 +158,7 @@ def test_json_is_the_contract() -> None:
         context=FindingContext("xla", True, (TrailStep("t.py", 1, "step"),)),
         help="é",
         notes=(Note("b.py", Span(1, 1, 1, 2), "here"),),
-        fix=Fix("unsafe", "pad", (Edit(Span(3, 4, 3, 9), "x"),)),
+        fix=Fix(Safety.UNSAFE, "pad", (Edit(Span(3, 4, 3, 9), "x"),), "for odd sizes"),
     )
     own = finding(code="XLA900", name="syntax-error", effect=None, severity=Severity.WARNING)
     text = json_report(Report((one, own), (Problem("c.py", "no"),), 4))
@@ -183,6 +184,7 @@ def test_json_is_the_contract() -> None:
                 "fix": {
                     "safety": "unsafe",
                     "title": "pad",
+                    "differs": "for odd sizes",
                     "edits": [{"line": 3, "column": 4, "end_line": 3, "end_column": 9, "text": "x"}],
                 },
                 "verdict": None,

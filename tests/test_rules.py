@@ -13,8 +13,9 @@ from tests.compiler import measure
 from xlalint.config import Settings
 from xlalint.engine import check
 from xlalint.errors.answers import explain_log
-from xlalint.findings import Finding
-from xlalint.rule import Bad, Behaviour, Good, Rule, all_rules
+from xlalint.findings import Finding, Safety
+from xlalint.fixes.apply import apply_fixes
+from xlalint.rule import Bad, Behaviour, Compiles, Good, Rule, all_rules
 
 SECTIONS = (
     "What it does",
@@ -44,16 +45,27 @@ def claims() -> Iterator[object]:
                     yield pytest.param(*claim, code, id=f"{rule.code}-{kind}-{at}")
 
 
+def rewrites() -> Iterator[object]:
+    """Each runnable example with its rewritten form."""
+    for rule in LISTENERS:
+        for at, bad in enumerate(rule.bad):
+            if bad.fixed is not None and bad.behaviour is not None:
+                yield pytest.param(bad.code, bad.fixed, tuple(bad.inputs), id=f"{rule.code}-{at}")
+
+
 @pytest.fixture
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder whose name does not look like one of tests."""
     return tmp_path_factory.mktemp("example", numbered=True)
 
 
+def with_import(code: str) -> str:
+    return code if "import tensorflow as tf" in code else f"import tensorflow as tf\n{code}"
+
+
 def lint(code: str, folder: Path) -> tuple[str, list[Finding]]:
     """The text that was linted, and its findings."""
-    if "import tensorflow as tf" not in code:
-        code = f"import tensorflow as tf\n{code}"
+    code = with_import(code)
     path = folder / "example.py"
     path.write_text(code, encoding="utf-8")
     report = check([str(path)], Settings())
@@ -84,6 +96,31 @@ def test_bad_example_is_flagged_at_its_places(rule: type[Rule], example: Bad, fo
         assert example.severity in (None, finding.severity), finding
     if example.help is not None:
         assert example.help in (own[0].help or "")
+
+
+@pytest.mark.parametrize(("rule", "example"), BAD)
+def test_bad_example_is_rewritten_as_it_says(rule: type[Rule], example: Bad, folder: Path) -> None:
+    code, findings = lint(example.code, folder)
+    own = [finding for finding in findings if finding.code == rule.code]
+    fixes = [finding.fix for finding in own if finding.fix is not None]
+    assert {fix.safety for fix in fixes} == ({example.safety} if example.safety else set())
+    assert (example.fixed is None) == (example.safety in (None, Safety.DISPLAY))
+    if example.fixed is None:
+        return
+    for _ in own:  # of places inside each other, one is rewritten at a time
+        if fixes:
+            code = apply_fixes(code, fixes).text
+        code, findings = lint(code, folder)
+        fixes = [finding.fix for finding in findings if finding.code == rule.code and finding.fix is not None]
+    assert code == with_import(example.fixed)
+    assert rule.code not in {finding.code for finding in findings}
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize(("code", "fixed", "inputs"), [*rewrites()])
+def test_rewritten_example_compiles_and_equals_the_original(code: str, fixed: str, inputs: tuple[str, ...]) -> None:
+    measured = measure(fixed, inputs, original=code)
+    assert measured.matches(Compiles()), measured
 
 
 @pytest.mark.parametrize(("rule", "example"), GOOD)

@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from .findings import Effect, Finding, FindingContext, Note, Severity, Span, TrailStep
+from .findings import Effect, Finding, FindingContext, Fix, Note, Safety, Severity, Span, TrailStep
+from .fixes.edits import fix_of
+from .fixes.names import Names, NoNameError
 from .rule import Draft, Rule, all_rules
 from .semantics.events import ApiCall, ContextKind, Event, Trail
-from .semantics.files import Place
+from .semantics.files import InternalTrouble, Place
 
 # From the least grave to the gravest.
 _GRAVITY: Final = {
     effect: rank
     for rank, effect in enumerate((Effect.NAMED, Effect.TPU, Effect.RECOMPILES, Effect.DIVERGES, Effect.FAILS))
 }
+_TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 _BREAKING: Final = frozenset((Effect.FAILS, Effect.DIVERGES))
 
 
@@ -44,10 +47,12 @@ class _Heard:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What one rule says of one place, as plain data that processes can hand to each other."""
+    """What one rule says of one place, as plain data that processes can hand to each other. `refused`: it has a
+    rewrite, but not for every way in which the place is reached."""
 
     gravity: tuple[Severity, int]
     finding: Finding
+    refused: bool
 
 
 class Dispatcher:
@@ -57,6 +62,7 @@ class Dispatcher:
         self._listeners: dict[type[Event], list[Rule]] = {}
         self._callers: dict[str, list[Rule]] = {}
         self._heard: dict[tuple[Rule, Place], list[_Heard]] = {}
+        self.failures: list[InternalTrouble] = []
         for rule in rules:
             for kind in rule.listens:
                 if kind is not ApiCall:
@@ -93,7 +99,26 @@ class Dispatcher:
         for (rule, place), heard in self._heard.items():
             if linted(place.path):
                 gravest = max(heard, key=lambda one: one.gravity)
-                yield Candidate(gravest.gravity, _finding(rule, place, heard, gravest, severities.get(rule.code)))
+                answers = self._rewritten(place, [one.draft for one in heard])
+                fix, refused = _agreed(answers), None in answers
+                finding = _finding(rule, place, heard, gravest, severities.get(rule.code), None if refused else fix)
+                yield Candidate(gravest.gravity, finding, refused)
+
+    def _rewritten(self, place: Place, drafts: Iterable[Draft]) -> set[Fix | None]:
+        """What the drafts of a place make of it; None where one of them has no rewrite for what it heard."""
+        answers: set[Fix | None] = set()
+        for draft in drafts:
+            if draft.rewrite is None:
+                continue
+            try:
+                names = Names(place)
+                rewrite = draft.rewrite(names)
+                answers.add(None if rewrite is None else fix_of(rewrite, names, place))
+            except NoNameError:
+                answers.add(None)
+            except Exception as error:
+                self.failures.append(InternalTrouble.of(error, place.path, place.line, "building a fix"))
+        return answers
 
 
 def gravest_of(candidates: Iterable[Candidate]) -> Iterator[Finding]:
@@ -116,10 +141,22 @@ def _joined(found: list[Candidate]) -> Candidate:
     best = max(found, key=lambda candidate: candidate.gravity)
     notes = dict.fromkeys((*best.finding.notes, *(note for other in found for note in other.finding.notes)))
     help = best.finding.help or next((other.finding.help for other in found if other.finding.help), None)
-    return Candidate(best.gravity, replace(best.finding, notes=tuple(notes), help=help))
+    refused = any(other.refused for other in found)
+    fix = None if refused else _agreed(other.finding.fix for other in found)
+    return Candidate(best.gravity, replace(best.finding, notes=tuple(notes), help=help, fix=fix), refused)
 
 
-def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Heard, severity: Severity | None) -> Finding:
+def _agreed(fixes: Iterable[Fix | None]) -> Fix | None:
+    """The fix that all who have one agree upon, as safe as the one who trusts it least."""
+    given = [fix for fix in fixes if fix is not None]
+    if len({fix.edits for fix in given}) != 1:
+        return None
+    return min(given, key=lambda fix: (_TRUST[fix.safety], fix.title))
+
+
+def _finding(
+    rule: Rule, place: Place, heard: list[_Heard], gravest: _Heard, severity: Severity | None, fix: Fix | None
+) -> Finding:
     draft, context = gravest.draft, gravest.event.context
     notes = {
         (note.place, note.text): None for one in heard for note in one.draft.notes if note.place != place
@@ -135,6 +172,7 @@ def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Heard, sev
         context=FindingContext(context.kind.value, context.autograph, _steps(gravest.event.trail)),
         help=draft.help or next((one.draft.help for one in heard if one.draft.help), None),
         notes=tuple(Note(where.path, Span(*where.span), text) for where, text in notes),
+        fix=fix,
     )
 
 

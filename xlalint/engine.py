@@ -176,7 +176,8 @@ def _run_rules(inputs: _Input, settings: Settings) -> tuple[list[Finding], dict[
         dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow)
         project = yield from analyse(files, share, options, dispatcher.hear, dispatcher.wanted_apis)
         candidates = list(dispatcher.candidates(linted.__contains__, settings.severities))
-        failures, trouble = files.failures + project.failures, files.trouble + project.trouble
+        failures = files.failures + project.failures + dispatcher.failures
+        trouble = files.trouble + project.trouble
         return _Share(candidates, failures, trouble, imported)
 
     ranges = shares(files.checked)

@@ -65,9 +65,17 @@ class FindingContext:
     trail: tuple[TrailStep, ...] = ()
 
 
+class Safety(StrEnum):
+    """How far a rewrite computes what the original computes, from the least to the most."""
+
+    DISPLAY = "display"  # a sketch for a person; never applied
+    UNSAFE = "unsafe"  # the same on the inputs that it is meant for
+    SAFE = "safe"  # the same values, dtypes, shapes and gradients for all inputs
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace the text of `span` by `text`."""
+    """Replace the text of `span` by `text`; an empty span inserts."""
 
     span: Span
     text: str
@@ -75,11 +83,19 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A rewrite. `safety`: `safe`, `unsafe` or `display`."""
+    """A rewrite: edits of the finding's file, in order and apart from each other. `differs` says where the result of
+    an unsafe one is another; `imports` are the edits for names that the file lacks, which fixes may share."""
 
-    safety: str
+    safety: Safety
     title: str
     edits: tuple[Edit, ...]
+    differs: str = ""
+    imports: tuple[Edit, ...] = ()
+
+    @property
+    def all_edits(self) -> tuple[Edit, ...]:
+        """Everything that the fix changes, in order."""
+        return tuple(sorted((*self.imports, *self.edits), key=lambda edit: edit.span))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, TypeAlias
 
-from .findings import Effect, Severity
+from .findings import Effect, Safety, Severity
+from .fixes.rewrite import Rewriter
 from .semantics.events import ApiCall, Context, Event
 from .semantics.files import Place
 from .semantics.values import Origin
@@ -69,6 +70,8 @@ class Bad:
     effect: Effect | None = None  # the effect that the finding must carry
     severity: Severity | None = None  # the severity that it must have
     help: str | None = None  # text that the help must hold
+    fixed: str | None = None  # the file once the rewrites of all its places are applied, to the byte
+    safety: Safety | None = None  # the safety that each rewrite must have
     why: str = ""
 
 
@@ -99,7 +102,9 @@ class Draft:
 
     `place` defaults to the event's place. Drafts of one rule for one place are merged: the gravest effect wins and the
     notes add up, so a consumer that goes wrong can be reported as a draft at the origin's place. `at_most` is for what
-    differs only on inputs that a correct program never sees: it says so, and is no error.
+    differs only on inputs that a correct program never sees: it says so, and is no error. `rewrite` is asked only for
+    what is reported, once for each time that the place was heard of: all must answer the same, else there is no fix.
+    Without a `help`, the rewrite's text is the help.
     """
 
     message: str
@@ -108,6 +113,7 @@ class Draft:
     place: Place | None = None
     notes: tuple[DraftNote, ...] = ()
     at_most: Severity = Severity.ERROR
+    rewrite: Rewriter | None = None
 
 
 class Rule:
@@ -177,6 +183,7 @@ __all__ = [
     "Good",
     "Recompiles",
     "Rule",
+    "Safety",
     "Severity",
     "all_rules",
     "origin_note",

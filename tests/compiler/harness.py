@@ -192,6 +192,7 @@ def measure(
     code: str,
     inputs: Sequence[str] = ("f32[4]",),
     *,
+    original: str | None = None,
     entry: str | None = None,
     search: Sequence[Path] = (),
     limit: float = CALL_LIMIT,
@@ -201,11 +202,18 @@ def measure(
     `inputs` are specs such as "f32[4, 3]", "i32[]", "bool[4]", "str[2]" or "f32[2..5, 3]" (shapes with 2, 3, 4 and 5).
     What runs is the function `f` or an instance of the class `L` (a Keras layer, model, loss or metric), or `entry`. A
     `tf.function` runs as it is, any other function in `tf.function(jit_compile=True)`, a Keras object in one without
-    AutoGraph, as Keras does it. `search`: folders from which the code may import.
+    AutoGraph, as Keras does it. `original`: code whose eager result counts instead of that of `code`. `search`: folders
+    from which the code may import.
     """
     if not _running:
         _running.append(_Worker())
-    job = {"code": code, "inputs": list(inputs), "entry": entry, "search": [str(folder) for folder in search]}
+    job = {
+        "code": code,
+        "original": original,
+        "inputs": list(inputs),
+        "entry": entry,
+        "search": [str(folder) for folder in search],
+    }
     measured = _running[0].ask(job, limit)
     if measured.death is not None:
         _stop()

@@ -14,7 +14,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -158,7 +158,7 @@ def same_leaf(expected: Any, actual: Any) -> bool:
     if expected is None or actual is None:
         return expected is actual
     left, right = np.asarray(expected), np.asarray(actual)
-    if left.shape != right.shape:
+    if left.shape != right.shape or (tf.is_tensor(expected) and tf.is_tensor(actual) and left.dtype != right.dtype):
         return False
     if left.dtype.kind in "OSUb" or right.dtype.kind in "OSUb":
         return bool(np.array_equal(left, right))
@@ -196,15 +196,22 @@ def run(job: dict[str, Any], folder: Path, number: int) -> dict[str, Any]:
     calls: list[dict[str, Any]] = []
     try:
         specs = [parse_spec(text) for text in job["inputs"]]
-        with loaded(job["code"], job["search"], folder / f"example_{number}.py") as module:
+        with ExitStack() as stack:
+            module = stack.enter_context(loaded(job["code"], job["search"], folder / f"example_{number}.py"))
             target = entry_point(module, job["entry"])
             function = compiled(target)
+            reference, around = target, module
+            if job["original"] is not None:
+                path = folder / f"original_{number}.py"
+                around = stack.enter_context(loaded(job["original"], job["search"], path))
+                reference = entry_point(around, job["entry"])
             for variant in range(max((len(spec.shapes) for spec in specs), default=1)):
                 for value_set in range(VALUE_SETS):
                     arguments = [content(spec, variant, value_set, place) for place, spec in enumerate(specs)]
                     if not calls:
-                        eager(target, arguments, [])  # a Keras object makes its variables at its first call
-                    expected = eager(target, arguments, variables(module, target))
+                        for made in {id(target): target, id(reference): reference}.values():
+                            eager(made, arguments, [])  # a Keras object makes its variables at its first call
+                    expected = eager(reference, arguments, variables(around, reference))
                     calls.append({"variant": variant} | call(function, arguments, expected, folder / "dump"))
                     if calls[-1]["error"] is not None:
                         return {"calls": calls, "failure": None}

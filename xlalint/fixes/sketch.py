@@ -93,32 +93,32 @@ def code_of(node: cst.CSTNode) -> str:
 # -- conditions -------------------------------------------------------------------------------------------------------
 
 
-def condition(node: cst.BaseExpression) -> str:
+def condition(node: cst.BaseExpression, tf: str = "tf") -> str:
     """A test as one tensor expression: `and`, `or`, `not`, chains and `in` as operations."""
     match node:
         case cst.BooleanOperation(left=left, operator=operator, right=right):
-            name = "tf.logical_and" if isinstance(operator, cst.And) else "tf.logical_or"
-            return f"{name}({condition(left)}, {condition(right)})"
+            name = "logical_and" if isinstance(operator, cst.And) else "logical_or"
+            return f"{tf}.{name}({condition(left, tf)}, {condition(right, tf)})"
         case cst.UnaryOperation(operator=cst.Not(), expression=expression):
-            return f"tf.logical_not({condition(expression)})"
+            return f"{tf}.logical_not({condition(expression, tf)})"
         case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(cst.In(), container)]):
-            return f"tf.reduce_any(tf.equal({_plain(left)}, {_plain(container)}))"
+            return f"{tf}.reduce_any({tf}.equal({_plain(left)}, {_plain(container)}))"
         case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(cst.NotIn(), container)]):
-            return f"tf.reduce_all(tf.not_equal({_plain(left)}, {_plain(container)}))"
+            return f"{tf}.reduce_all({tf}.not_equal({_plain(left)}, {_plain(container)}))"
         case cst.Comparison(left=left, comparisons=[_, _, *_] as targets):
-            return _chain(left, targets)
+            return _chain(left, targets, tf)
         case _:
             return _plain(node)
 
 
-def _chain(left: cst.BaseExpression, targets: Sequence[cst.ComparisonTarget]) -> str:
+def _chain(left: cst.BaseExpression, targets: Sequence[cst.ComparisonTarget], tf: str) -> str:
     parts = []
     for target in targets:
         parts.append(_plain(cst.Comparison(_bare(left), [target])))
         left = target.comparator
     text = parts.pop()
     while parts:
-        text = f"tf.logical_and({parts.pop()}, {text})"
+        text = f"{tf}.logical_and({parts.pop()}, {text})"
     return text
 
 

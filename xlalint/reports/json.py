@@ -68,7 +68,8 @@ def _context(context: FindingContext) -> dict[str, Any]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    return {"safety": fix.safety, "title": fix.title, "edits": [_edit(edit) for edit in fix.edits]}
+    edits = [_edit(edit) for edit in fix.all_edits]
+    return {"safety": fix.safety, "title": fix.title, "differs": fix.differs or None, "edits": edits}
 
 
 def _edit(edit: Edit) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -93,6 +93,24 @@ class Unit:
     @cached_property
     def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
         return _Positions().of(self.tree)
+
+    @cached_property
+    def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
+        found: dict[cst.CSTNode, cst.CSTNode] = {}
+        pending: list[cst.CSTNode] = [self.tree]
+        while pending:
+            node = pending.pop()
+            for child in node.children:
+                found[child] = node
+                pending.append(child)
+        return found
+
+    def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """What a node stands in, from the inside out."""
+        parent = self._parents.get(node)
+        while parent is not None:
+            yield parent
+            parent = self._parents.get(parent)
 
     def span(self, node: cst.CSTNode) -> Span4:
         """(line, column, end line, end column), 1-based, in code points, the end exclusive."""

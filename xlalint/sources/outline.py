@@ -107,7 +107,7 @@ def outline(text: str) -> Outline:
 def _outline_statement(statement: ast.stmt, result: Outline) -> None:
     match statement:
         case ast.Import() | ast.ImportFrom():
-            _bind_import(statement, result)
+            bind_import(statement, result)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             result.bindings.setdefault(statement.name, []).append(_function(statement))
         case ast.ClassDef():
@@ -160,7 +160,8 @@ def _block_children(statement: ast.stmt) -> Iterator[ast.stmt]:
         yield from handler.body
 
 
-def _bind_import(statement: ast.Import | ast.ImportFrom, result: Outline) -> None:
+def bind_import(statement: ast.Import | ast.ImportFrom, result: Outline) -> None:
+    """Add what an import binds."""
     for alias in statement.names:
         if isinstance(statement, ast.Import):
             whole = alias.asname is None and "." in alias.name

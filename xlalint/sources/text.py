@@ -63,6 +63,17 @@ def split_lines(text: str) -> list[str]:
     return _LINE_END.split(text)
 
 
+def line_starts(text: str) -> list[int]:
+    """Where each line begins, as an offset; the last may be the end of the text."""
+    return [0, *(found.end() for found in _LINE_END.finditer(text))]
+
+
+def newline_of(text: str) -> str:
+    """The line end that a text is written with: its first."""
+    found = _LINE_END.search(text)
+    return found.group() if found else "\n"
+
+
 def display_path(path: Path) -> str:
     """`path` relative to the working directory where it lies below it, with "/" between the parts.
 

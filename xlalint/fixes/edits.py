@@ -1,0 +1,259 @@
+"""From edits of nodes to edits of the file's text."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+import libcst as cst
+
+from ..findings import Edit, Fix, Span
+from ..semantics.files import File, Place
+from ..sources.text import newline_of
+from .imports import import_edit
+from .names import Names
+from .rewrite import NodeEdit, Rewrite, Side
+
+# Syntax in which an expression of any kind may stand without parentheses.
+_OPEN: Final = (
+    cst.AnnAssign,
+    cst.Arg,
+    cst.Assign,
+    cst.AugAssign,
+    cst.Element,
+    cst.Expr,
+    cst.If,
+    cst.Index,
+    cst.Return,
+    cst.While,
+)
+# Expressions that may stand everywhere.
+_ATOMS: Final = (
+    ast.Name,
+    ast.Attribute,
+    ast.Call,
+    ast.Subscript,
+    ast.Constant,
+    ast.List,
+    ast.Dict,
+    ast.Set,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+)
+# .. and those that want parentheses almost everywhere.
+_LOOSE: Final = (ast.Tuple, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Starred, ast.GeneratorExp)
+
+
+class _Unplaceable(Exception):  # noqa: N818
+    """An edit that cannot be made where it stands, such as statements inside of a line."""
+
+
+def fix_of(rewrite: Rewrite, names: Names, place: Place) -> Fix | None:
+    """The fix that a rewrite of `place` is; None where the source leaves no room for it. Raises ValueError for text
+    that is not Python."""
+    file = place.unit.file
+    if any(edit.place.unit.file is not file for edit in rewrite.edits):
+        return None
+    try:
+        edits = [made for edit in rewrite.edits for made in _TextEdit(edit).edits()]
+    except _Unplaceable:
+        return None
+    edits.sort(key=lambda edit: edit.span)
+    for one, other in pairwise(edits):
+        if _overlap(one.span, other.span):
+            raise ValueError(f"edits of one rewrite overlap: {rewrite.title}")
+    imports = () if names.needed is None else (import_edit(file.source.text, names.needed),)
+    return Fix(rewrite.safety, rewrite.title, tuple(edits), rewrite.differs, imports)
+
+
+def _overlap(first: Span, second: Span) -> bool:
+    """Whether `second`, which does not begin before `first`, begins inside of it."""
+    return (second.line, second.column) < (first.end_line, first.end_column)
+
+
+class _TextEdit:
+    """One edit of a node on its way to the text."""
+
+    def __init__(self, edit: NodeEdit) -> None:
+        self._side, self._text, self._place = edit.side, edit.text, edit.place
+        self._unit, self._node = edit.place.unit, edit.place.node
+        if isinstance(self._node, cst.BaseSmallStatement):
+            line = next(self._unit.around(self._node))
+            if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
+                self._node = line
+        self._file: File = self._unit.file
+        self._newline = newline_of(self._file.source.text)
+        self._span = self._span_of(self._node)
+
+    def edits(self) -> Iterator[Edit]:
+        """The edits of the text. Raises `_Unplaceable`, and ValueError for text that is not Python."""
+        match self._node:
+            case cst.SimpleStatementLine() | cst.BaseCompoundStatement():
+                yield self._statement()
+            case cst.BaseSmallStatement():
+                yield self._small_statement()
+            case _:
+                yield from self._inline()
+
+    # -- statements ---------------------------------------------------------------------------------------------------
+
+    def _statement(self) -> Edit:
+        _parsed(self._text, "exec")
+        span, indent = self._span, self._indent_of(self._node)
+        if indent is None:
+            raise _Unplaceable
+        text = _indented(self._text, indent, self._newline)
+        match self._side:
+            case Side.BEFORE:
+                return Edit(_point(span.line, span.column), f"{text}{self._newline}{indent}")
+            case Side.AFTER:
+                return Edit(_point(span.end_line, self._width(span.end_line) + 1), f"{self._newline}{indent}{text}")
+            case Side.INSTEAD if not self._text:
+                return self._removal()
+            case Side.INSTEAD:
+                kept = (f"{comment}{self._newline}{indent}" for comment in self._lost_comments())
+                return Edit(span, f"{''.join(kept)}{text}")
+
+    def _removal(self) -> Edit:
+        """The whole lines, or `pass` where nothing else would stand."""
+        block, span = next(self._unit.around(self._node)), self._span
+        if isinstance(block, cst.IndentedBlock) and len(block.body) == 1:
+            return Edit(span, "pass")
+        if span.end_line < len(self._file.lines):
+            return Edit(Span(span.line, 1, span.end_line + 1, 1), "")
+        return Edit(Span(span.line, 1, span.end_line, self._width(span.end_line) + 1), "")
+
+    def _small_statement(self) -> Edit:
+        """A statement that shares its line with others, which only one of its kind can replace."""
+        match _parsed(self._text, "exec"):
+            case ast.Module(body=[ast.stmt() as only]) if "\n" not in self._text and not hasattr(only, "body"):
+                if self._side is Side.INSTEAD:
+                    return Edit(self._span, self._text)
+        raise _Unplaceable
+
+    def _indent_of(self, statement: cst.CSTNode) -> str | None:
+        """The white space before a statement; None where it does not begin its line."""
+        span = self._span_of(statement)
+        indent = self._file.lines[span.line - 1][: span.column - 1]
+        if indent.strip(" \t") or isinstance(next(self._unit.around(statement)), cst.If):
+            return None
+        return indent
+
+    # -- expressions, and parts of them -------------------------------------------------------------------------------
+
+    def _inline(self) -> Iterator[Edit]:
+        text, span = self._text.replace("\n", self._newline), self._span
+        inside = [*self._unit.around(self._node)]
+        if any(isinstance(node, cst.FormattedString) for node in inside) and set(text) & set("'\"\\\r\n"):
+            raise _Unplaceable
+        match self._side:
+            case Side.BEFORE:
+                yield Edit(_point(span.line, span.column), text)
+                return
+            case Side.AFTER:
+                yield Edit(_point(span.end_line, span.end_column), text)
+                return
+        if isinstance(self._node, cst.BaseExpression) and self._wants_parentheses(inside[0]):
+            text = f"({text})"
+        before = self._file.lines[span.line - 1][: span.column - 1]
+        after = self._file.lines[span.end_line - 1][span.end_column - 1 :]
+        text = f"{' ' * _would_join(before, text)}{text}{' ' * _would_join(text, after)}"
+        if lost := self._lost_comments():
+            yield self._comments_above(lost, inside)
+        yield Edit(span, text)
+
+    def _wants_parentheses(self, parent: cst.CSTNode) -> bool:
+        """Whether the new expression must stand in parentheses that the old one does not have."""
+        expression = _parsed(f"({self._text}\n)", "eval")
+        assert isinstance(expression, ast.Expression)
+        if getattr(self._node, "lpar", ()):
+            return False
+        if "\n" in self._text and not _stands_alone(self._text):
+            return True
+        if isinstance(expression.body, _ATOMS):
+            return False
+        return isinstance(expression.body, _LOOSE) or not isinstance(parent, _OPEN)
+
+    def _comments_above(self, comments: list[str], inside: list[cst.CSTNode]) -> Edit:
+        """Comments of an expression that goes, on lines of their own above its statement."""
+        for node in inside:
+            if isinstance(node, cst.SimpleStatementLine | cst.BaseCompoundStatement):
+                indent = self._indent_of(node)
+                if indent is not None:
+                    span = self._span_of(node)
+                    lines = (f"{comment}{self._newline}{indent}" for comment in comments)
+                    return Edit(_point(span.line, span.column), "".join(lines))
+        raise _Unplaceable
+
+    # -- the source ---------------------------------------------------------------------------------------------------
+
+    def _span_of(self, node: cst.CSTNode) -> Span:
+        span = Span(*self._unit.span(node))
+        if any("\f" in line for line in self._file.lines[span.line - 1 : span.end_line]):
+            raise _Unplaceable  # the analyser's columns leave page breaks out
+        if isinstance(node, cst.FunctionDef | cst.ClassDef) and node.decorators:
+            first = self._unit.span(node.decorators[0])
+            span = Span(first[0], first[1], span.end_line, span.end_column)
+        return span
+
+    def _width(self, line: int) -> int:
+        return len(self._file.lines[line - 1].rstrip("\r\n"))
+
+    def _lost_comments(self) -> list[str]:
+        """The comments inside the node that the new text does not have."""
+        found: list[tuple[Span, str]] = []
+        pending = [self._node]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, cst.Comment):
+                span = Span(*self._unit.span(node))
+                if self._span < span and (span.line, span.column) < (self._span.end_line, self._span.end_column):
+                    found.append((span, node.value))
+            pending.extend(node.children)
+        return [comment for _, comment in sorted(found) if comment not in self._text]
+
+
+def _point(line: int, column: int) -> Span:
+    return Span(line, column, line, column)
+
+
+def _parsed(text: str, mode: str) -> ast.AST:
+    try:
+        return ast.parse(text, mode=mode)
+    except SyntaxError as error:
+        raise ValueError(f"a rewrite is not Python: {error.msg}: {text!r}") from error
+
+
+def _stands_alone(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+def _would_join(before: str, after: str) -> bool:
+    """Whether two texts, one behind the other, would make one word."""
+    return _is_word(before[-1:]) and _is_word(after[:1])
+
+
+def _is_word(character: str) -> bool:
+    return character == "_" or character.isalnum()
+
+
+def _indented(text: str, indent: str, newline: str) -> str:
+    """Statements moved to an indentation; lines that begin inside of a string stay."""
+    inside = {
+        line
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.start[0] < token.end[0] and token.type not in (tokenize.NEWLINE, tokenize.NL)
+        for line in range(token.start[0] + 1, token.end[0] + 1)
+    }
+    first, *rest = text.split("\n")
+    moved = (line if number in inside or not line.strip() else f"{indent}{line}" for number, line in enumerate(rest, 2))
+    return newline.join((first, *moved))

@@ -1,0 +1,110 @@
+"""The names that a rewrite may use at its place: TensorFlow's, new ones, and the import of what is missing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cached_property
+from typing import Final
+
+import libcst as cst
+
+from ..semantics.files import Place
+from ..sources.outline import Binding, ImportOutline, Outline, bind_import
+
+_TENSORFLOW: Final = frozenset(("tensorflow", "tensorflow.compat.v2"))
+# What an import of TensorFlow is written as, by the name that it binds; the first that is free is taken.
+_IMPORTS: Final = {"tf": "import tensorflow as tf", "tensorflow": "import tensorflow"}
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+
+
+class NoNameError(Exception):
+    """Every name under which TensorFlow could be imported means something else at the place."""
+
+
+class Names:
+    """The names at a place. What is asked for here is what the rewrite needs: a missing import becomes part of it."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._file = place.unit.file
+        self._chosen: set[str] = set()
+        self.needed: str | None = None  # the import statement that the module lacks
+
+    @cached_property
+    def tf(self) -> str:
+        """The name of TensorFlow ("tf"). Raises `NoNameError`."""
+        local, module = _bound_around(self._place), self._file.outline
+        for name, found in local.bindings.items():
+            if name not in local.assigned and all(map(_is_tensorflow, found)):
+                return name
+        hidden = local.assigned | local.bindings.keys()
+        for name, found in module.bindings.items():
+            if name not in hidden and any(map(_is_tensorflow, found)):
+                return name
+        for name, statement in _IMPORTS.items():
+            if name not in hidden | module.assigned | module.bindings.keys():
+                if name != "tf" or not self._file.may_be_fragment:
+                    self.needed = statement
+                return name
+        raise NoNameError(f"{self._file.source.display}: no name is free for TensorFlow")
+
+    @cached_property
+    def indent(self) -> str:
+        """By how much blocks are indented here."""
+        unit = self._place.unit
+        around = (node.indent for node in unit.around(self._place.node) if isinstance(node, cst.IndentedBlock))
+        return next((indent for indent in around if indent is not None), unit.tree.default_indent)
+
+    def fresh(self, wanted: str) -> str:
+        """A name that nothing around the place uses: `wanted`, or that with a number."""
+        number = 1
+        name = wanted
+        while name in self._used or name in self._chosen:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._chosen.add(name)
+        return name
+
+    @cached_property
+    def _used(self) -> set[str]:
+        """Every word of the function around the place, or of the file where there is none."""
+        inside = any(isinstance(node, cst.FunctionDef) for node in self._place.unit.around(self._place.node))
+        return set(_WORD.findall(self._place.unit.text if inside else self._file.source.text))
+
+
+def _is_tensorflow(binding: Binding) -> bool:
+    match binding:
+        case ImportOutline(module, None, 0, whole):
+            return module in _TENSORFLOW or (whole and module.partition(".")[0] == "tensorflow")
+        case ImportOutline(module, str() as attribute, 0):
+            return f"{module}.{attribute}" in _TENSORFLOW
+        case _:
+            return False
+
+
+def _bound_around(place: Place) -> Outline:
+    """What the functions around a place bind: imports in `bindings`, everything else in `assigned`."""
+    unit = place.unit
+    indented = unit.text[:1] in (" ", "\t")
+    tree = ast.parse(f"if 1:\n{unit.text}" if indented else unit.text)
+    found = Outline()
+    _collect(tree, place.line - unit.first_line + 1 + indented, found, inside=False)
+    return found
+
+
+def _collect(node: ast.AST, line: int, found: Outline, *, inside: bool) -> None:
+    """Add what `node` binds where it is `inside` a function around the line, or is one."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+            if inside and not isinstance(node, ast.Lambda):
+                found.assigned.add(node.name)
+            if not node.lineno <= line <= (node.end_lineno or node.lineno):
+                return
+            inside = True
+        case ast.Import() | ast.ImportFrom() if inside:
+            bind_import(node, found)
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.ClassDef(name=name) if inside:
+            found.assigned.add(name)
+    for child in ast.iter_child_nodes(node):
+        _collect(child, line, found, inside=inside)

@@ -1,0 +1,77 @@
+"""How a rule says a rewrite: edits of nodes, a title and a safety. The engine makes text edits of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from ..findings import Safety
+from ..semantics.files import Place
+from .names import Names
+
+
+class Side(Enum):
+    """Where the text of an edit goes."""
+
+    INSTEAD = "instead of the node"
+    BEFORE = "before the node"
+    AFTER = "behind the node"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEdit:
+    """Put `text` instead of the node at `place`, before it or behind it.
+
+    At a statement the text is whole statements, the first at column 0, lines ended by "\\n" and blocks indented by
+    `Names.indent`: it is moved to the statement's indentation and gets the file's line ends. The empty text instead of
+    a statement removes it. At an expression the text is an expression, and is put into parentheses where it needs
+    them; before or behind one it may be anything ("tf.logical_and(", ")").
+    """
+
+    place: Place
+    text: str
+    side: Side = Side.INSTEAD
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A rewrite of a flagged place, all of its edits in the file of the finding.
+
+    `title`: what it does, in the imperative, without a full stop. `safety`: `safe` is proven for all inputs; where a
+    rewrite is `unsafe`, `differs` completes "differs ..." ("where both branches raise", "for an empty mask").
+    """
+
+    title: str
+    edits: tuple[NodeEdit, ...]
+    safety: Safety = Safety.SAFE
+    differs: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.safety is Safety.UNSAFE) != bool(self.differs):
+            raise ValueError(f"{self.title}: an unsafe rewrite, and no other, says where it differs")
+
+
+Rewriter: TypeAlias = Callable[[Names], Rewrite | None]
+"""Builds a rewrite with the names of the place; None where the code has no honest one."""
+
+
+def replace(place: Place, text: str) -> NodeEdit:
+    """Put `text` instead of an expression or a statement."""
+    return NodeEdit(place, text)
+
+
+def before(place: Place, text: str) -> NodeEdit:
+    """Put statements before a statement, or text before an expression."""
+    return NodeEdit(place, text, Side.BEFORE)
+
+
+def after(place: Place, text: str) -> NodeEdit:
+    """Put statements behind a statement, or text behind an expression."""
+    return NodeEdit(place, text, Side.AFTER)
+
+
+def remove(place: Place) -> NodeEdit:
+    """Take a statement away."""
+    return NodeEdit(place, "")
