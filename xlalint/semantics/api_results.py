@@ -44,8 +44,11 @@ from .values import (
     Tensor,
     Unknown,
     Value,
+    Variation,
     options,
+    united,
 )
+from .variations import carried_over
 
 if TYPE_CHECKING:
     from .files import Place
@@ -124,6 +127,7 @@ class _Content:
     bounded: Origin | None = None
     carried: bool = False
     outside: bool = False  # data that no loop carries is among it
+    varies: tuple[Variation, ...] = ()
 
 
 # -- looking up -------------------------------------------------------------------------------------------------------
@@ -203,6 +207,7 @@ def leaves(value: Value | None) -> Iterator[Value]:
 def content(call: Call, names: Iterable[str] | None = None) -> _Content:
     """The strongest dependence among the arguments (those of `names`), and what else they hand on."""
     best, origin, bounded, carried, outside = Dependence.STATIC, None, None, False, False
+    varies: tuple[Variation, ...] = ()
     evidence = tensor_parameters(call.name)
     given = [(name, value) for name, value in call.arguments.items() if names is None or name in names]
     if call.owner is not None:
@@ -215,8 +220,13 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
                     dependence, source = leaf.dependence, leaf.origin
                     bounded = bounded or leaf.bounded
                     carried = carried or leaf.carried
+                    varies = united(varies, leaf.varies)
                 case Nest():
                     dependence, source = leaf.dependence, leaf.origin
+                    varies = united(varies, leaf.varies)
+                case Array():
+                    varies = united(varies, leaf.varies)
+                    continue
                 case Unknown() if name in evidence:
                     dependence, source = Dependence.VALUE, call.here("takes a tensor")
                 case Unknown():
@@ -232,7 +242,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
                 best, origin = dependence, source
             if dependence is Dependence.VALUE and not isinstance(leaf, Unknown):
                 outside = outside or not (isinstance(leaf, Tensor) and leaf.carried and not leaf.mixed)
-    return _Content(best, origin, bounded, carried and best is Dependence.VALUE, outside)
+    return _Content(best, origin, bounded, carried and best is Dependence.VALUE, outside, varies)
 
 
 def _deciding(call: Call) -> list[Value]:
@@ -573,7 +583,8 @@ def tensor(spec: str, call: Call) -> Tensor:
     if rank == 0:
         bounded = None
     mixed = carried and (inside.outside or flag == "layer")
-    return Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed)
+    varies = carried_over(call.name, rank_rule, inside.varies)
+    return Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
 
 
 def call(name: str, arguments: Mapping[str, Value], place: Place) -> Value:

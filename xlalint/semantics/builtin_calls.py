@@ -95,13 +95,21 @@ def _len(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpre
 
 
 def _range(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    payload: Value | None = None
+    payload: Value | None = _rounds(arguments.positional)
     for value in arguments.positional:
         machine.doubt(frame, value)
         tensor = as_tensor(value, Dependence.STATIC)
         if tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE):
             payload = value
     return ApiObject("builtins.range", payload=payload)
+
+
+def _rounds(bounds: list[Value]) -> Static | None:
+    """How many numbers `range` of these yields, where all are known."""
+    numbers = [bound.constant for bound in bounds if isinstance(bound, Static) and type(bound.constant) is int]
+    if len(numbers) != len(bounds) or not 1 <= len(numbers) <= 3 or numbers[2:] == [0]:
+        return None
+    return Static(min(len(range(*numbers)), 1 << 40)) if max(map(abs, numbers)) < 1 << 40 else None
 
 
 def _iterator(form: str) -> Handler:
@@ -120,7 +128,7 @@ def _iterator(form: str) -> Handler:
         if arguments.rest is not None:
             return Sequence("list", None, UNKNOWN)
         if form == "enumerate":
-            elements.insert(0, STATIC)
+            elements.insert(0, machine.counter(frame, node))
         if form in ("zip", "enumerate"):
             known = [v.items for v in arguments.positional if isinstance(v, Sequence) and v.items]
             if form == "zip" and len(known) == len(arguments.positional) and len(set(map(len, known))) == 1:

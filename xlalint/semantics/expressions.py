@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, reduce
 from typing import Any, ClassVar, Final
 
 import libcst as cst
@@ -55,7 +56,9 @@ from .values import (
     as_tensor,
     is_mixed,
     perhaps_structure,
+    united,
 )
+from .variations import after_index
 
 _REMAINDERS: Final = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
 
@@ -117,12 +120,12 @@ class Expressions(Iteration):
             self.no_tensor(frame, value)
             return self._negate(frame, node, value, tested=False)
         match value:
-            case Static(constant) if isinstance(node.operator, cst.Minus) and isinstance(constant, int | float):
-                return Static(-constant)
-            case Static():
-                return STATIC
-            case Nest(dependence, origin):
-                return Tensor(dependence, origin=origin)
+            case Static(constant, varies) if isinstance(node.operator, cst.Minus) and isinstance(constant, int | float):
+                return Static(-constant, varies)
+            case Static(varies=varies):
+                return Static(varies=varies) if varies else STATIC
+            case Nest(dependence, origin, varies):
+                return Tensor(dependence, origin=origin, varies=varies)
             case _:
                 return value
 
@@ -159,7 +162,9 @@ class Expressions(Iteration):
         self.doubt(frame, right)
         match left, right:
             case Static(a), Static(b):
-                return fold(type(sign), a, b)
+                made = fold(type(sign), a, b)
+                varies = () if isinstance(sign, _REMAINDERS) else united(left.varies, right.varies)
+                return replace(made, varies=varies) if varies else made
             case (Array(), _) | (_, Array()):
                 return Array()
             case Sequence(), Sequence() if isinstance(sign, cst.Add | cst.AddAssign):
@@ -206,6 +211,7 @@ class Expressions(Iteration):
             bounded,
             any(tensor.carried for tensor in tensors),
             mixed=is_mixed(tensors),
+            varies=reduce(united, (tensor.varies for tensor in tensors)),
         )
 
     # -- truth --------------------------------------------------------------------------------------------------------
@@ -385,7 +391,7 @@ class Expressions(Iteration):
             case Sequence() | Dict():
                 return self._index_container(frame, node, base, index)
             case Array():
-                return Array(base.dtype)
+                return Array(base.dtype, varies=after_index(base.varies, index))
             case Static(constant) if isinstance(constant, tuple | list | str):
                 return index_static(constant, index)
             case Static() | Api():
@@ -449,7 +455,8 @@ class Expressions(Iteration):
                     if len(index) == 1 and base.rank == 1:
                         bounded = None
         carried = any(part.carried for part in parts)
-        return Tensor(dependence, base.dtype, rank, origin, bounded, carried, mixed=is_mixed(parts))
+        varies = after_index(base.varies, index)
+        return Tensor(dependence, base.dtype, rank, origin, bounded, carried, mixed=is_mixed(parts), varies=varies)
 
     def _index_container(
         self, frame: Frame, node: cst.Subscript, base: Sequence | Dict, index: tuple[Value, ...]

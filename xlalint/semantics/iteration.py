@@ -6,7 +6,7 @@ import libcst as cst
 
 from . import api
 from .core import Core
-from .events import IterateOver
+from .events import ContextKind, IterateOver
 from .files import Place
 from .frames import Frame
 from .joins import as_tuple, element_of, join_all
@@ -26,9 +26,11 @@ from .values import (
     Tensor,
     Unknown,
     Value,
+    Variation,
     as_tensor,
     surely_tensor,
 )
+from .variations import filtered
 
 
 class Iteration(Core):
@@ -62,12 +64,13 @@ class Iteration(Core):
             case Tensor(rank=rank, origin=origin):
                 lower = rank - 1 if rank else None
                 if not in_graph:
-                    return iterable.with_(rank=lower, bounded=None, variable=False)
+                    varies = tuple(filter(_below_the_first, iterable.varies))
+                    return iterable.with_(rank=lower, bounded=None, variable=False, varies=varies)
                 return iterable.element(lower, origin or Origin(place, "a loop over a tensor yields a tensor"))
             case ApiObject("builtins.range", payload=payload):
                 tensor = as_tensor(payload, Dependence.STATIC) if payload is not None else None
                 if tensor is None:
-                    return STATIC
+                    return self.counter(frame, node, payload)
                 return Tensor(Dependence.VALUE, "int", 0, Origin(place, "the loop runs over a tensor"), carried=True)
             case ApiObject(payload=payload) if payload is not None:
                 return payload
@@ -78,7 +81,7 @@ class Iteration(Core):
             case Dict() | Static():
                 return STATIC
             case Nest():
-                return iterable
+                return filtered(iterable, _below_the_first)
             case Array(dtype):
                 return Array(dtype)
             case OneOf(alternatives):
@@ -88,3 +91,17 @@ class Iteration(Core):
                 return Unknown(names, part=True)
             case _:
                 return UNKNOWN
+
+    @staticmethod
+    def counter(frame: Frame, node: cst.CSTNode, count: Value | None = None) -> Value:
+        """The number of a loop's round: on the host another Python number each time, while a function is traced a
+        constant of its trace."""
+        if frame.context.kind not in (ContextKind.HOST, ContextKind.OPEN) or frame.context.pipeline:
+            return STATIC
+        rounds = count.constant if isinstance(count, Static) and isinstance(count.constant, int) else None
+        return Static(varies=(Variation("counter", Place(frame.unit, node), shapes=rounds),))
+
+
+def _below_the_first(variation: Variation) -> bool:
+    """Whether an element of a tensor varies as the tensor does: not where that is in how many there are."""
+    return variation.axis != 0

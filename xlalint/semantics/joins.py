@@ -33,6 +33,7 @@ from .values import (
     Value,
     options,
     settled,
+    united,
 )
 
 # More alternatives than this say nothing any more, except that a tensor is among them.
@@ -101,9 +102,14 @@ def _meet(a: Value, b: Value) -> Value | None:
         case Tensor(), Tensor():
             return _meet_tensors(a, b)
         case Nest(), Nest():
-            return a if a.dependence >= b.dependence else b
+            stronger = a if a.dependence >= b.dependence else b
+            varies = united(a.varies, b.varies)
+            return stronger if varies == stronger.varies else replace(stronger, varies=varies)
         case Array(), Array():
-            return a if a.dtype == b.dtype else Array()
+            if a == b:
+                return a
+            length = a.length if a.length == b.length else None
+            return Array(a.dtype if a.dtype == b.dtype else None, length, united(a.varies, b.varies))
         case Unknown(), Unknown():
             merged = Unknown(a.names | b.names, a.compared and b.compared, a.part or b.part)
             return a if merged == a else merged
@@ -123,12 +129,13 @@ def _meet(a: Value, b: Value) -> Value | None:
 
 
 def _meet_static(a: Static, b: Static) -> Static | None:
+    varies = united(a.varies, b.varies)
     if not a.known or (type(a.constant) is type(b.constant) and a.constant == b.constant):
-        return a
+        return a if varies == a.varies else replace(a, varies=varies)
     # None stays apart: `x is None` is the commonest question of all.
     if (a.constant is None) != (b.known and b.constant is None):
         return None
-    return STATIC
+    return Static(varies=varies) if varies else STATIC
 
 
 def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
@@ -142,6 +149,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         a.carried or b.carried,
         a.variable and b.variable,
         a.mixed or b.mixed,
+        united(a.varies, b.varies),
     )
     return a if merged == a else merged
 
@@ -223,13 +231,13 @@ def without_none(value: Value) -> Value:
 def pattern(value: Value, depth: int = 0) -> Hashable:
     """What two argument values must share for one analysis of a function to serve both."""
     match value:
-        case Static(constant):
+        case Static(constant, varies):
             plain = constant is None or isinstance(constant, bool | int | float | str | Member)
-            return ("static", type(constant), constant) if plain else ("static", constant is not UNSET)
-        case Tensor(dependence, dtype, rank, _, bounded, carried, variable, mixed):
-            return ("tensor", dependence, dtype, rank, bounded and bounded.perhaps, carried, variable, mixed)
-        case Nest(dependence):
-            return ("nest", dependence)
+            return ("static", type(constant), constant) if plain else ("static", constant is not UNSET, varies)
+        case Tensor(dependence, dtype, rank, _, bounded, carried, variable, mixed, varies):
+            return ("tensor", dependence, dtype, rank, bounded and bounded.perhaps, carried, variable, mixed, varies)
+        case Nest(dependence, _, varies):
+            return ("nest", dependence, varies)
         case Sequence(kind, items, element):
             if depth >= _PATTERN_DEPTH or (items is not None and len(items) > _PATTERN_ITEMS):
                 return (kind,)
@@ -250,8 +258,10 @@ def pattern(value: Value, depth: int = 0) -> Hashable:
             return ("module", module)
         case OneOf(alternatives):
             return ("one of", *(pattern(option, depth + 1) for option in alternatives))
-        case ApiObject(api, method, _):
-            return ("object", api, method)
+        case ApiObject(api, method, payload, facts):
+            # What a dataset holds decides what becomes of it; the payloads of other objects do not.
+            held = pattern(payload, depth + 1) if facts is not None and payload is not None else None
+            return ("object", api, method, held, facts)
         case TensorMethod(owner, name):
             return ("method", pattern(owner, depth + 1), name)
         case _:

@@ -61,8 +61,8 @@ def arithmetic_tensor(value: Value) -> Tensor | None:
         match option:
             case Tensor():
                 return as_tensor(value, Dependence.STATIC) or (option if option.dependence < Dependence.VALUE else None)
-            case Nest(dependence, origin):
-                return Tensor(dependence, origin=origin)
+            case Nest(dependence, origin, varies):
+                return Tensor(dependence, origin=origin, varies=varies)
             case ApiObject("tf.Variable"):
                 return Tensor(Dependence.VALUE, variable=True)
     return None

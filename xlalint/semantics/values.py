@@ -62,10 +62,28 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Variation:
+    """Why a tensor has another shape, or a Python number another value, from one call to the next.
+
+    `kind`: "last batch", "longest", "unpadded", "padded batch", "bucket", "generator", "ragged", "joined" (it grows where
+    it is joined with itself), "grows", "resized", "decoded", "undeclared", "number", ... `axis`: the dimension that
+    varies, where that is known; `shapes`: how many there are, where that can be told; `detail`: what a message needs.
+    """
+
+    kind: str
+    place: Place
+    axis: int | None = None
+    shapes: int | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Static:
-    """A Python value at trace time; `constant` is the value itself where it is a known literal."""
+    """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
+    one in each round of a loop, say."""
 
     constant: Any = UNSET
+    varies: tuple[Variation, ...] = ()
 
     @property
     def known(self) -> bool:
@@ -84,6 +102,7 @@ class Tensor:
     carried: bool = False  # made by a tensor loop or by chance: never a compile-time constant
     variable: bool = False
     mixed: bool = False  # carried, and made of data that no loop carries as well
+    varies: tuple[Variation, ...] = ()  # on the host: why its shape is another one from call to call
 
     @property
     def is_mask(self) -> bool:
@@ -104,13 +123,16 @@ class Nest:
 
     dependence: Dependence = Dependence.VALUE
     origin: Origin | None = None
+    varies: tuple[Variation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A NumPy array: host data, constant to the compiler."""
+    """A NumPy array: host data, constant to the compiler. `length`: its first dimension, where it is known."""
 
     dtype: str | None = None
+    length: int | None = None
+    varies: tuple[Variation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +175,38 @@ class ApiObject:
     api: str
     method: str | None = None
     payload: Value | None = None  # what it was made of: a dataset's elements, a TensorArray's dtype
+    facts: Facts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """What is known of a `tf.data.Dataset` beside its elements. `count`: how many elements, where that is known;
+    `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None where
+    it is not batched; `uniform`: all elements have one shape, since they are slices of arrays."""
+
+    count: int | None = None
+    endless: bool = False
+    batch: int | None = None
+    uniform: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """How a Keras model was compiled. `jit`: XLA compiles its steps; None: Keras decides, by the devices that it finds.
+    `place`: the call of `compile`."""
+
+    jit: bool | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """What a collator makes of examples: `varies` is empty where its batches have one length, or few."""
+
+    varies: tuple[Variation, ...] = ()
+
+
+Facts: TypeAlias = Pipeline | Compiled | Padding
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +244,7 @@ class Instance:
     cls: Class
     attributes: dict[str, Value] = field(default_factory=dict)
     version: int = 0
+    facts: Facts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +299,14 @@ Value: TypeAlias = (
     | Deferred
     | OneOf
 )
+
+def united(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variation, ...]:
+    """The variations of both, those of `a` first; `a` itself where `b` adds nothing."""
+    if not b or a == b:
+        return a
+    new = tuple(variation for variation in b if variation not in a)
+    return (*a, *new) if new else a
+
 
 def is_mixed(parts: Iterable[Tensor]) -> bool:
     """Whether what is made of these is carried, and made of data that no loop carries as well."""
