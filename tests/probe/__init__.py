@@ -1,0 +1,1 @@
+"""What the probe does, beginning with what it reads and ending with real code."""

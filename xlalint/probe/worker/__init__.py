@@ -1,0 +1,4 @@
+"""The child process of the probe: the only code of the product that imports TensorFlow and the user's modules.
+
+Python 3.10, the standard library, TensorFlow and what comes with it: it also runs under another interpreter.
+"""

@@ -1,0 +1,121 @@
+"""Imports the user's file: as a member of its package where it is in one, else by itself, to be forgotten again."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import keras  # type: ignore[import-untyped]
+import numpy as np
+import tensorflow as tf  # type: ignore[import-untyped]
+
+
+class LoadError(Exception):
+    """The file cannot be imported; the text says why in one line."""
+
+
+@dataclass
+class Loaded:
+    """An imported file, and what it takes to forget it."""
+
+    module: ModuleType
+    _before: frozenset[str] = frozenset()
+    _folders: tuple[str, ...] = ()
+    _path: tuple[str, ...] = ()  # what was put before `sys.path`
+
+    def close(self) -> None:
+        """Forget a file that is in no package, with what it imported from its folders: it is read anew next time."""
+        for folder in self._path:
+            if folder in sys.path:
+                sys.path.remove(folder)
+        for name in set(sys.modules) - self._before if self._folders else ():
+            if str(getattr(sys.modules[name], "__file__", None)).startswith(self._folders):
+                del sys.modules[name]
+
+
+def load(path: Path, search: Sequence[str] = ()) -> Loaded:
+    """Import a file. Raises LoadError with what its import raised.
+
+    A file in a package is imported by its dotted name and stays imported, as all of its package does: other files of
+    the same package follow soon. Names that snippets leave out (`tf`, `np`, `keras`) are there for a file by itself.
+    """
+    name, root = dotted_name(path)
+    folders = _put_first([*search, str(root)])
+    try:
+        if "." in name or path.name == "__init__.py":
+            return Loaded(_member(name, path, root), _path=folders)
+        before = frozenset(sys.modules)
+        module = _alone(path)
+        inside = tuple(f"{folder}{os.sep}" for folder in (path.parent, *search))
+        return Loaded(module, before, inside, folders)
+    except BaseException as error:
+        # A module may do anything while it is imported, `sys.exit` included.
+        if isinstance(error, KeyboardInterrupt | MemoryError):
+            raise
+        raise LoadError(f"{type(error).__name__}: {first_line(error)}") from error
+
+
+def dotted_name(path: Path) -> tuple[str, Path]:
+    """A file's name in its outermost package, and the folder that this package is in."""
+    parts = [] if path.name == "__init__.py" else [path.stem]
+    folder = path.parent
+    while (folder / "__init__.py").is_file() and folder != folder.parent:
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts), folder
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, on one line."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+
+
+def _put_first(folders: Iterable[str]) -> tuple[str, ...]:
+    added = tuple(folder for folder in dict.fromkeys(folders) if folder not in sys.path)
+    sys.path[:0] = added
+    return added
+
+
+def _member(name: str, path: Path, root: Path) -> ModuleType:
+    """A file in a package. Another package of that name, from elsewhere, makes room."""
+    top = name.partition(".")[0]
+    known = sys.modules.get(top)
+    if known is not None and not _is_from(known, root / top):
+        for other in [other for other in sys.modules if other == top or other.startswith(f"{top}.")]:
+            del sys.modules[other]
+        importlib.invalidate_caches()
+    module = importlib.import_module(name)
+    if not _is_from(module, path):
+        raise ImportError(f"`{name}` is imported from {getattr(module, '__file__', 'elsewhere')}")
+    return module
+
+
+def _is_from(module: ModuleType, path: Path) -> bool:
+    """Whether a module is of a file, or in a folder."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return any(Path(one).resolve() == path.resolve() for one in getattr(module, "__path__", ()))
+    return Path(file).resolve() == path.resolve() or path.resolve() in Path(file).resolve().parents
+
+
+def _alone(path: Path) -> ModuleType:
+    # Another module may have the name of the file: of the standard library, say.
+    name = path.stem if path.stem not in sys.modules else f"probed_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    vars(module).update(tf=tf, keras=keras, np=np)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -1,0 +1,72 @@
+"""The tensors that an input stands for: drawn so that both sides of a branch are reached, the same at every draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+import tensorflow as tf  # type: ignore[import-untyped]
+
+from xlalint.probe.specs import Form, Keyed, Many, Spec
+
+# Sets of values of one shape: half of the signs positive or true, all but one, one, as many again elsewhere; none; all.
+VALUE_SETS = 6
+_NONE, _ALL = 4, 5
+
+
+def signs(size: int, value_set: int, random: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Which elements are positive or true: both kinds in each of the first four sets, and another number of each."""
+    if value_set in (_NONE, _ALL):
+        return np.full(size, value_set == _ALL)
+    positive = (size // 2, size - 1, min(1, size // 2), max(1, size // 2))[value_set]
+    chosen = np.zeros(size, bool)
+    chosen[:positive] = True
+    if size == 1:
+        chosen[:] = value_set % 2 == 0
+    return chosen if value_set == 0 else random.permutation(chosen)
+
+
+def content(spec: Spec, variant: int, value_set: int, position: int) -> tf.Tensor:
+    """The values of one tensor. Integers are 1, 2 or 3: valid as sizes and as indices of most axes."""
+    shape, dtype = spec.shape(variant), tf.as_dtype(spec.dtype)
+    size = int(np.prod(shape))
+    random = np.random.default_rng([position, value_set, variant])
+    if dtype == tf.bool:
+        values: Any = signs(size, value_set, random)
+    elif dtype.is_integer or dtype == tf.string:
+        values = 1 + (np.arange(size) + value_set + position) % 3 if size == 1 else random.integers(1, 4, size)
+    else:
+        magnitude = random.uniform(0.25, 2.0, size) * (8.0 if value_set == 1 else 1.0)
+        values = _styled(spec.style, magnitude, shape)
+        if values is None:
+            values = np.where(signs(size, value_set, random), magnitude, -magnitude)
+    if dtype == tf.string:
+        return tf.constant(np.array(["one", "two", "three"], object)[values - 1].reshape(shape))
+    return tf.cast(values.reshape(shape), dtype)
+
+
+def _styled(style: str, magnitude: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Any:
+    """Numbers of the kind that a spec names; None for those of both signs."""
+    if style == "unit":
+        return magnitude / (1.0 + magnitude.max(initial=0.0))
+    if style == "positive":
+        return magnitude
+    if style == "definite" and len(shape) >= 2 and shape[-1] == shape[-2]:
+        rows = magnitude.reshape(shape) / (1.0 + magnitude.max(initial=0.0))
+        return rows @ np.swapaxes(rows, -1, -2) + np.eye(shape[-1])
+    return None
+
+
+def made(form: Form, variant: int, value_set: int, positions: Iterator[int] | None = None) -> Any:
+    """The Python object that a form describes. `positions` numbers the tensors of a call, so that no two are equal."""
+    positions = count() if positions is None else positions
+    if isinstance(form, Spec):
+        return content(form, variant, value_set, next(positions))
+    if isinstance(form, Many):
+        items = [made(item, variant, value_set, positions) for item in form.items]
+        return items if form.kind == "list" else tuple(items)
+    if isinstance(form, Keyed):
+        return {key: made(item, variant, value_set, positions) for key, item in form.entries}
+    return form.value
