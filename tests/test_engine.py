@@ -89,6 +89,11 @@ def test_severity(effect: Effect, kind: ContextKind, severity: Severity) -> None
     assert severity_of(effect, kind) is severity
 
 
+def test_what_sets_a_program_up_is_not_only_information() -> None:
+    assert severity_of(Effect.FAILS, ContextKind.HOST, about_setup=True) is Severity.ERROR
+    assert severity_of(Effect.TPU, ContextKind.HOST, about_setup=True) is Severity.WARNING
+
+
 def test_a_draft_becomes_a_finding_at_its_place(place: Place) -> None:
     trail = Trail("inner", other(place), Trail("outer", place))
     draft = Draft("message", Effect.FAILS, "help", notes=(DraftNote(other(place), "there"),))

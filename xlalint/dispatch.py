@@ -10,7 +10,7 @@ from .findings import Effect, Finding, FindingContext, Fix, Note, Safety, Severi
 from .fixes.edits import fix_of
 from .fixes.names import Names, NoNameError
 from .rule import Draft, Rule, all_rules
-from .semantics.events import ApiCall, ContextKind, Event, Trail
+from .semantics.events import ApiCall, ContextKind, Event, Program, Setup, Trail
 from .semantics.files import InternalTrouble, Place
 
 # From the least grave to the gravest.
@@ -22,11 +22,13 @@ _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 _BREAKING: Final = frozenset((Effect.FAILS, Effect.DIVERGES))
 
 
-def severity_of(effect: Effect, kind: ContextKind) -> Severity:
-    """An error breaks code that XLA compiles for certain; code that stays on the host is only information."""
-    if kind is ContextKind.HOST:
+def severity_of(effect: Effect, kind: ContextKind, about_setup: bool = False) -> Severity:
+    """An error breaks code that XLA compiles for certain, or the program that is set up so; other code that stays on
+    the host is only information."""
+    if kind is ContextKind.HOST and not about_setup:
         return Severity.INFO
-    return Severity.ERROR if kind is ContextKind.XLA and effect in _BREAKING else Severity.WARNING
+    sure = kind is ContextKind.XLA or about_setup
+    return Severity.ERROR if sure and effect in _BREAKING else Severity.WARNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ class _Heard:
 
     @property
     def severity(self) -> Severity:
-        return min(severity_of(self.draft.effect, self.event.context.kind), self.draft.at_most)
+        about_setup = isinstance(self.event, Setup | Program)
+        return min(severity_of(self.draft.effect, self.event.context.kind, about_setup), self.draft.at_most)
 
     @property
     def gravity(self) -> tuple[Severity, int]:

@@ -13,11 +13,12 @@ from typing import Final, TypeAlias
 
 from . import api
 from .core import Entry, Options, method_value
-from .events import HOST, Context, ContextKind, Event, Trail
+from .events import HOST, Context, ContextKind, Event, Setup, Trail
 from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary
 from .interpreter import Interpreter
 from .parts import Part
+from .programs import setup_events
 from .project import Class, Function, Module, Project
 from .uses import dicts_among
 from .values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Tensor, Value
@@ -277,6 +278,9 @@ class _Analysis:
         loops = _around_steps((*self.roots, *self._opened))
         roots = [*self.roots, *self.machine.fragments.values(), *self._opened, *hosts]
         yield from _events_below(sorted(roots, key=_root_key), loops, self._piped)
+        if self.machine.set_up:
+            roots = [*self.roots, *self._opened, *self.machine.host_roots]
+            yield from setup_events(sorted(roots, key=_root_key))
 
     def _find_piped(self) -> Part[None]:
         """The analyses of each plain `tf.function` that the project runs, and in input pipelines only, in this part
@@ -452,7 +456,8 @@ def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Su
             seen.add(summary)
             if summary not in loops:
                 for event in summary.events:
-                    yield replace(event, trail=trail)
+                    if not isinstance(event, Setup):
+                        yield replace(event, trail=trail)
             following += [
                 (callee, Trail(callee.name, place, trail))
                 for place, callee in summary.calls

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -126,7 +127,7 @@ def _object_attribute(owner: ApiObject, api: str, name: str) -> Value | None:
         case "tf.data.Dataset" | "tf.data.Iterator", "__getitem__":
             return owner.payload
     if name in _inverted("methods", key) or name.startswith("__") or _method_path(owner, name) is not None:
-        return ApiObject(api, name, owner.payload)
+        return replace(owner, method=name)
     return None
 
 
@@ -186,8 +187,8 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], place
             return STATIC if method in ("item", "tolist", "tobytes", "__len__") else owner
         case Sequence("tuple", items):
             return _shape_method(owner, items, method)
-        case ApiObject(api):
-            return _object_method(ApiObject(api, None, owner.payload), method, arguments, place)
+        case ApiObject():
+            return _object_method(replace(owner, method=None), method, arguments, place)
         case _:
             return UNKNOWN
 

@@ -8,6 +8,7 @@ import libcst as cst
 
 from . import api
 from .core import method_value
+from .distribution import making_of
 from .expressions import Expressions
 from .frames import Arguments, Frame
 from .joins import join, join_all
@@ -112,7 +113,7 @@ class Attributes(Expressions):
             if name in _KERAS_ATTRIBUTES:
                 return _KERAS_ATTRIBUTES[name]
             base = next(owner.cls.external_bases, "keras.layers.Layer")
-            known = api.attribute(ApiObject(base), name)
+            known = api.attribute(ApiObject(base, made=making_of(owner)), name)
             if known is not None:
                 return known
         return UNKNOWN

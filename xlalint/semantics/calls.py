@@ -14,6 +14,7 @@ from . import api
 from .attributes import Attributes
 from .builtin_calls import BUILTIN_CALLS, CONTAINER_METHODS
 from .core import method_value
+from .distribution import OF_OTHERS, placed, said_setup, sets_up
 from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame
@@ -103,8 +104,8 @@ class Calls(Attributes):
                 return self._call_method(frame, owner, name, arguments, node)
             case ApiObject(method=None):
                 return self._call_object(frame, callee, arguments, node)
-            case ApiObject(name, method, payload) if method is not None:
-                return self._call_method(frame, ApiObject(name, None, payload), method, arguments, node)
+            case ApiObject(method=str() as method):
+                return self._call_method(frame, replace(callee, method=None), method, arguments, node)
             case OneOf(alternatives) if len(alternatives) > FEW:
                 for option in alternatives:
                     self._enter_on_host(frame.context, option)
@@ -146,6 +147,8 @@ class Calls(Attributes):
                 if isinstance(bound[parameter], Nest):  # what an operation takes as one tensor, is one
                     bound[parameter] = arithmetic_tensor(bound[parameter]) or bound[parameter]
             result = api.call(name, bound, place)
+        if self.strategies:
+            result = placed(frame, name, bound, nodes, result, node)
         self.said_call(frame, name, bound, nodes, result, node)
         return result
 
@@ -157,8 +160,11 @@ class Calls(Attributes):
         nodes: Mapping[str, cst.BaseExpression],
         result: Value,
         node: cst.BaseExpression,
+        owner: Value | None = None,
     ) -> None:
         """Say that a library function is called, and that it is handed a bounded dynamic shape."""
+        if sets_up(name):
+            said_setup(self, frame, name, owner, bound, nodes, result, node)
         for value in bound.values():
             for part in _direct(value):
                 if isinstance(part, Tensor) and part.bounded is not None:
@@ -192,7 +198,7 @@ class Calls(Attributes):
                 self.witness(frame, value)
         bound, nodes = bind_api(None, arguments)
         result = api.call_object(owner, bound, Place(frame.unit, node))
-        self.said_call(frame, f"{owner.api}.__call__", bound, nodes, result, node)
+        self.said_call(frame, f"{owner.api}.__call__", bound, nodes, result, node, owner)
         return result
 
     def _call_method(
@@ -223,11 +229,13 @@ class Calls(Attributes):
         if isinstance(owner, ApiObject):
             if owner.api.startswith(HOST_APIS) or name in _WEIGHT_MAKERS:
                 frame.summary.host_only = True
-            self.said_call(frame, f"{owner.api}.{name}", bound, nodes, result, node)
+            self.said_call(frame, f"{owner.api}.{name}", bound, nodes, result, node, owner)
         return result
 
     def _call_instance(self, frame: Frame, owner: Instance, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Calling an object: Keras calls `call` of its own, Python calls `__call__`."""
+        if frame.context.scope is not None and frame.context.scope.replica and owner.cls.is_keras("model"):
+            said_setup(self, frame, "keras.Model.__call__", owner, *bind_api(None, arguments), UNKNOWN, node)
         own = owner.cls.find("__call__")
         if own is not None:
             return self.invoke(frame, method_value(own, owner), arguments, node)
@@ -273,7 +281,10 @@ class Calls(Attributes):
         """Something outside the project: what it does with functions that it is handed is not known."""
         self.no_tensor(frame, callee)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-            special = HIGHER_ORDER_METHODS.get(f".{node.func.attr.value}")
+            name = node.func.attr.value
+            if name in OF_OTHERS:
+                said_setup(self, frame, f".{name}", UNKNOWN, *bind_api(None, arguments), UNKNOWN, node)
+            special = HIGHER_ORDER_METHODS.get(f".{name}")
             if special is not None:
                 found = special(self, frame, UNKNOWN, arguments, node)
                 if found is not None:

@@ -11,7 +11,8 @@ from typing import Any, Final
 import libcst as cst
 
 from . import libraries
-from .events import Context, ContextKind, Event
+from .distribution import uses_strategies
+from .events import Context, ContextKind, Event, Setup
 from .files import Place
 from .frames import Arguments, Compilation, Frame, Summary
 from .project import Class, Function, Module, Project
@@ -63,7 +64,11 @@ class Core(ABC):
         self.local_classes: list[Class] = []
         self.called: dict[object, Function] = {}  # compiled functions that the project calls itself, by identity
         self.piped: dict[object, Function] = {}  # functions that input pipelines run, by identity
+        self.strategies = uses_strategies(project.modules)  # whether scopes and makings are followed
+        self.scope_stays = False  # whether a function enters a scope and leaves it to its caller
+        self.set_up = False  # whether any call that sets a program up was met
         self._entered: set[Any] = set()
+        self._orders: dict[cst.CSTNode, int] = {}
 
     # -- floors above -------------------------------------------------------------------------------------------------
 
@@ -87,11 +92,17 @@ class Core(ABC):
     # -- events -------------------------------------------------------------------------------------------------------
 
     def emit(self, frame: Frame, kind: type[Event], node: cst.CSTNode, /, **content: Any) -> None:
-        """Say that something happens at `node`; on the host only where that was asked for."""
-        if frame.context.kind is ContextKind.HOST and not self.options.include_host:
+        """Say that something happens at `node`; on the host only where that was asked for, or it sets a program up."""
+        if issubclass(kind, Setup):
+            self.set_up = True
+        elif frame.context.kind is ContextKind.HOST and not self.options.include_host:
             return
         event = kind(Place(frame.unit, node), frame.context, None, frame.loop > 0, **content)
         frame.summary.events.append(event)
+
+    def order_of(self, node: cst.CSTNode) -> int:
+        """When the program comes to a place for the first time, as a number among others."""
+        return self._orders.setdefault(node, len(self._orders))
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import Final
 import libcst as cst
 
 from .files import Place
-from .values import Dependence, Slice, Tensor, Value
+from .values import Dependence, Scope, Slice, Tensor, Value
 
 
 class ContextKind(StrEnum):
@@ -30,13 +30,14 @@ class ContextKind(StrEnum):
 class Context:
     """How a function is run. `entry` completes "reached from ..." in a message; `plain_python` says why AutoGraph
     converts nothing here although it is on ("a walrus", "a match statement"), else None. `pipeline`: the host runs it
-    as part of an input pipeline."""
+    as part of an input pipeline. `scope`: the scope of a distribution strategy around it."""
 
     kind: ContextKind
     autograph: bool
     entry: str = ""
     plain_python: str | None = None
     pipeline: bool = False
+    scope: Scope | None = None
 
     @property
     def converted(self) -> bool:
@@ -66,6 +67,34 @@ class Event:
     context: Context
     trail: Trail | None
     in_tensor_loop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Setup(Event):
+    """Something that decides how a program is compiled, fed or distributed; it is said of eager code on the host, too.
+    `order`: which of the events of this kind comes first when the program runs."""
+
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetupCall(Setup):
+    """A call that sets a program up; place: the whole call. `api`: the canonical name of the function, of the class
+    that is made, or of a method (".fit" where the owner is not known); `owner`: what a method is called on."""
+
+    api: str
+    owner: Value | None
+    arguments: Mapping[str, Value]
+    argument_nodes: Mapping[str, cst.BaseExpression]
+    result: Value
+    node: cst.Call
+
+
+@dataclass(frozen=True, slots=True)
+class Program(Event):
+    """All calls that set up one program, in the order in which they run; place: the first of them."""
+
+    steps: tuple[SetupCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +255,9 @@ __all__ = [
     "LeaveLoop",
     "LoopWhile",
     "MutateInLoop",
+    "Program",
+    "Setup",
+    "SetupCall",
     "Trail",
     "TruthOf",
 ]

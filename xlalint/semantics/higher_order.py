@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import libcst as cst
 
 from . import api
+from .distribution import SCOPE, is_strategy, is_tpu, scope_entered
 from .events import HOST, PIPELINE, ContextKind
 from .files import Place
 from .frames import Arguments, Compilation
@@ -25,6 +26,7 @@ from .values import (
     Instance,
     Nest,
     Origin,
+    Scope,
     Sequence,
     Static,
     Tensor,
@@ -437,14 +439,39 @@ def _strategy_run(
             call.rest = Nest()
     if isinstance(named, Dict):
         call.keywords = {key: value for key, value in named.entries.items() if isinstance(key, str)}
-    tpu = isinstance(owner, ApiObject) and "TPUStrategy" in owner.api
-    if tpu and function.compiled is None:
+    if isinstance(owner, ApiObject):
+        machine.said_call(frame, f"{owner.api}.run", {"fn": function}, {}, UNKNOWN, node, owner)
+    if is_tpu(owner) and function.compiled is None:
         how = Compilation(ContextKind.XLA, True, f"`{function.function.qualname}`, compiled by `TPUStrategy.run`")
         function = replace(function, compiled=how)
     before = len(frame.summary.calls)
+    outside = frame.context
+    if machine.strategies:
+        frame.context = replace(outside, scope=Scope(Place(frame.unit, node), owner, replica=True))
     result = machine.invoke(frame, function, call, node)
+    frame.context = outside
     frame.summary.steps |= {callee for _, callee in frame.summary.calls[before:]}
     return result
+
+
+def _scope(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`strategy.scope()`."""
+    if not machine.strategies or not (is_strategy(owner) or isinstance(owner, Unknown)):
+        return None
+    if isinstance(owner, ApiObject):
+        machine.said_call(frame, f"{owner.api}.scope", {}, {}, UNKNOWN, node, owner)
+    return ApiObject(SCOPE, payload=owner)
+
+
+def _enter_scope(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`strategy.scope().__enter__()`, `stack.enter_context(strategy.scope())`: it holds for all that follows."""
+    for value in (owner, *arguments.positional):
+        if isinstance(value, ApiObject) and value.api == SCOPE:
+            frame.context = replace(frame.context, scope=scope_entered(frame, value, node))
+            machine.scope_stays |= not frame.is_module
+    return None
 
 
 HIGHER_ORDER: Final[dict[str, Handler]] = {
@@ -510,5 +537,8 @@ HIGHER_ORDER_METHODS: Final[dict[str, MethodHandler]] = {
     ".interleave": _dataset_function,
     ".compile": _compile,
     ".run": _strategy_run,
+    ".scope": _scope,
+    ".__enter__": _enter_scope,
+    ".enter_context": _enter_scope,
     ".experimental_run_v2": _strategy_run,
 }

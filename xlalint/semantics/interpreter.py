@@ -11,6 +11,7 @@ import libcst as cst
 
 from .annotations import value_of_annotation
 from .core import Options, method_value
+from .distribution import note_making
 from .events import HOST, Context, ContextKind, JoinBranches
 from .files import Place, SyntaxTrouble, Unit
 from .frames import Arguments, Compilation, Frame, Summary
@@ -158,6 +159,7 @@ class Interpreter(Statements):
             inner.context.kind,
             inner.context.converted,
             inner.context.pipeline,
+            inner.context.scope,
             inner.loop,
             inner.handed,
             bool(inner.inputs),
@@ -477,16 +479,21 @@ class Interpreter(Statements):
             return self._make_record(cls, arguments)
         given = (*arguments.positional, *arguments.keywords.values())
         if all(isinstance(value, Static | Unknown | Api) for value in given) and arguments.rest is None:
-            return self.canonical_instance(cls)
+            made = self.canonical_instance(cls)
+            if self.strategies:
+                note_making(frame, made, node)
+            return made
         key = (cls, node, frame.summary)
         if key not in self._allocated:
             self._allocated[key] = Instance(cls)
         made = self._allocated[key]
+        if self.strategies:
+            note_making(frame, made, node)
         method = cls.find("__init__")
         if method is not None:
             if any(map(cls.is_keras, ("layer", "model", "loss", "metric", "optimizer"))):
                 outside = frame.context
-                frame.context = HOST
+                frame.context = replace(HOST, scope=outside.scope)
                 self.invoke(frame, method_value(method, made), arguments, node)
                 frame.context = outside
             else:
@@ -643,6 +650,11 @@ def _pass_on(summary: Summary, inner: Frame, caller: Frame | None, env: dict[str
 
 def context_of(value: FunctionValue, caller: Context) -> Context:
     """The context in which a function runs that is called from `caller`."""
+    found = _compiled_context(value, caller)
+    return found if found.scope is caller.scope else replace(found, scope=caller.scope)
+
+
+def _compiled_context(value: FunctionValue, caller: Context) -> Context:
     compiled = value.compiled
     if not isinstance(compiled, Compilation):
         return caller

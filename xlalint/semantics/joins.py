@@ -258,10 +258,10 @@ def pattern(value: Value, depth: int = 0) -> Hashable:
             return ("module", module)
         case OneOf(alternatives):
             return ("one of", *(pattern(option, depth + 1) for option in alternatives))
-        case ApiObject(api, method, payload, facts):
+        case ApiObject(api, method, payload, facts, made):
             # What a dataset holds decides what becomes of it; the payloads of other objects do not.
             held = pattern(payload, depth + 1) if facts is not None and payload is not None else None
-            return ("object", api, method, held, facts)
+            return ("object", api, method, held, facts, made)
         case TensorMethod(owner, name):
             return ("method", pattern(owner, depth + 1), name)
         case _:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Ordered
+from dataclasses import replace
 from typing import ClassVar, Final
 
 import libcst as cst
 
 from .calls import Calls
+from .distribution import scope_entered
 from .events import AssertOn, BranchOn, IterateOver, JoinBranches, LeaveLoop, LoopWhile, MutateInLoop
 from .files import InternalTrouble, Place
 from .frames import Frame
@@ -457,6 +459,10 @@ class Statements(Calls):
             value = self.evaluate(frame, item.item)
             if isinstance(value, ApiObject) and value.api == "tf.xla.experimental.jit_scope":
                 frame.context = self.jitted(context)
+            elif self.strategies:
+                scope = scope_entered(frame, value, item.item)
+                if scope is not frame.context.scope:
+                    frame.context = replace(frame.context, scope=scope)
             if item.asname is not None:
                 self.assign(frame, item.asname.name, self.entered(value))
         self.execute_body(frame, node.body)

@@ -54,6 +54,24 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """The scope of a distribution strategy that code runs in. `strategy` is UNKNOWN where it is not known which one it
+    is, or whether it is one at all. `replica`: the strategy itself runs the code, in `strategy.run`."""
+
+    place: Place
+    strategy: Value = field(compare=False)
+    replica: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Where an object that holds variables, or a strategy, was made, and in which scope; None: in none."""
+
+    place: Place
+    scope: Scope | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """A member of an `enum.Enum` of the project, as a constant: it is itself and nothing else."""
 
@@ -176,6 +194,7 @@ class ApiObject:
     method: str | None = None
     payload: Value | None = None  # what it was made of: a dataset's elements, a TensorArray's dtype
     facts: Facts | None = None
+    made: Made | None = None  # of models, optimizers, metrics and strategies, in programs that use strategies
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +258,13 @@ class ClassValue:
 @dataclass(slots=True, eq=False)
 class Instance:
     """An object of a project class; `attributes` is shared by everything that sees the object. `version` counts the
-    changes: what was said of its methods before one need not hold after it."""
+    changes: what was said of its methods before one need not hold after it. `makings`: where it was made."""
 
     cls: Class
     attributes: dict[str, Value] = field(default_factory=dict)
     version: int = 0
     facts: Facts | None = None
+    makings: set[Made] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,241 @@
+"""Distribution strategies: what they are made of, the code in their scope, and the calls that set a program up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import libcst as cst
+
+from . import api
+from .events import ContextKind, SetupCall
+from .files import Place
+from .values import (
+    NONE,
+    UNKNOWN,
+    ApiObject,
+    Instance,
+    Made,
+    OneOf,
+    Scope,
+    Static,
+    Unknown,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from .core import Core
+    from .frames import Frame
+    from .project import Module
+
+RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
+SCOPE: Final = "tf.distribute.Strategy.scope"
+_STRATEGY: Final = re.compile(r"tf\.(?:contrib\.)?(?:distribute|tpu)\.(?:experimental\.)?\w*Strategy(?:V[12])?$")
+_KEEPERS: Final = frozenset(("model", "optimizer", "metric"))
+# Calls that set a program up, by canonical name.
+_FUNCTIONS: Final = frozenset(
+    (
+        "accelerate.notebook_launcher",
+        "accelerate.launchers.notebook_launcher",
+        "tf.config.experimental_connect_to_cluster",
+        "tf.config.experimental_connect_to_host",
+        "tf.config.run_functions_eagerly",
+        "tf.data.FixedLengthRecordDataset",
+        "tf.data.TFRecordDataset",
+        "tf.data.TextLineDataset",
+        "tf.data.Dataset.from_generator",
+        "tf.data.Dataset.list_files",
+        "tf.data.experimental.make_csv_dataset",
+        "tf.distribute.experimental_set_strategy",
+        "tf.function",
+        "tf.io.gfile.glob",
+        "tf.numpy_function",
+        "tf.py_func",
+        "tf.py_function",
+        "tf.tpu.experimental.initialize_tpu_system",
+        "keras.utils.audio_dataset_from_directory",
+        "keras.utils.image_dataset_from_directory",
+        "keras.utils.text_dataset_from_directory",
+        RESOLVER,
+        f"{RESOLVER}.connect",
+    )
+)
+# Methods that do, by the kind of what they are called on.
+_METHODS: Final[Mapping[str, frozenset[str]]] = {
+    "model": frozenset(
+        ("__call__", "compile", "evaluate", "fit", "predict", "prepare_tf_dataset", "train_on_batch", "test_on_batch")
+    ),
+    "optimizer": frozenset(("apply", "apply_gradients", "minimize")),
+    "metric": frozenset(("update_state",)),
+    "strategy": frozenset(
+        (
+            "distribute_datasets_from_function",
+            "experimental_distribute_dataset",
+            "experimental_run_v2",
+            "run",
+            "scope",
+        )
+    ),
+}
+# Methods of objects of other libraries, known by their names alone.
+OF_OTHERS: Final = frozenset(("to_tf_dataset", "prepare_tf_dataset"))
+
+
+def uses_strategies(modules: list[Module]) -> bool:
+    """Whether a file can be about strategies at all: no other project pays for them."""
+    return any("Strategy" in module.source.text or "get_strategy" in module.source.text for module in modules)
+
+
+@cache
+def sets_up(name: str) -> bool:
+    """Whether a call of this canonical name sets a program up."""
+    if name in _FUNCTIONS or _STRATEGY.match(name):
+        return True
+    owner, _, method = name.rpartition(".")
+    kind = "strategy" if _STRATEGY.match(owner) else api.kind_of(owner)
+    return kind is not None and method in _METHODS.get(kind, ())
+
+
+def is_strategy(value: Value) -> bool:
+    """Whether a value is a distribution strategy of TensorFlow's."""
+    return isinstance(value, ApiObject) and value.method is None and _STRATEGY.match(value.api) is not None
+
+
+def is_tpu(strategy: Value) -> bool:
+    """Whether it is a strategy for TPUs."""
+    return isinstance(strategy, ApiObject) and "TPUStrategy" in strategy.api
+
+
+def copies_variables(strategy: Value) -> bool:
+    """Whether it is a strategy of several devices of one kind, each with a copy of the variables."""
+    return isinstance(strategy, ApiObject) and "MirroredStrategy" in strategy.api
+
+
+def address_of(strategy: Value) -> str | None:
+    """What the resolver of a TPU strategy was told: "local", a name or an address, "" for nothing; None: not known."""
+    if not isinstance(strategy, ApiObject) or not is_tpu(strategy):
+        return None
+    match strategy.payload:
+        case ApiObject(api=name, payload=Static(str() as told)) if name == RESOLVER:
+            return told
+        case ApiObject(api=name, payload=Static(None) | None) if name == RESOLVER:
+            return ""
+        case _:
+            return None
+
+
+def is_node(strategy: Value) -> bool:
+    """Whether a TPU strategy is known to be for a TPU node, another machine than the one that runs Python."""
+    return address_of(strategy) not in (None, "", "local")
+
+
+def told(value: Value | None, node: cst.BaseExpression | None) -> Value:
+    """What a resolver is told of its TPU. Of a computed address the beginning is enough."""
+    if value is None:
+        return NONE
+    if isinstance(value, Static) and value.known:
+        return value
+    while isinstance(node, cst.BinaryOperation):
+        node = node.left
+    match node:
+        case cst.SimpleString() if isinstance(text := node.evaluated_value, str):
+            return Static(text)
+        case cst.FormattedString(parts=[cst.FormattedStringText(value=text), *_]):
+            return Static(text)
+        case _:
+            return UNKNOWN
+
+
+def placed(
+    frame: Frame,
+    name: str,
+    bound: Mapping[str, Value],
+    nodes: Mapping[str, cst.BaseExpression],
+    result: Value,
+    node: cst.BaseExpression,
+) -> Value:
+    """The result of a library function with where it was made, and a strategy with what it was made of."""
+    if not isinstance(result, ApiObject) or result.method is not None:
+        return result
+    made = Made(Place(frame.unit, node), frame.context.scope)
+    match result.api:
+        case "tf.distribute.Strategy":  # `get_strategy()`
+            scope = frame.context.scope
+            return scope.strategy if scope is not None and is_strategy(scope.strategy) else result
+        case _ if result.api == RESOLVER:
+            return replace(result, payload=told(bound.get("tpu"), nodes.get("tpu")), made=made)
+        case strategy if _STRATEGY.match(strategy):
+            resolver = bound.get("tpu_cluster_resolver", bound.get("cluster_resolver", UNKNOWN))
+            return replace(result, payload=resolver, made=made)
+        case keeper if api.kind_of(keeper) in _KEEPERS:
+            return replace(result, made=made)
+        case _:
+            return result
+
+
+def note_making(frame: Frame, made: Instance, node: cst.CSTNode) -> None:
+    """Remember where an object of a project class that holds variables is made."""
+    if any(map(made.cls.is_keras, _KEEPERS)):
+        made.makings.add(Made(Place(frame.unit, node), frame.context.scope))
+
+
+def making_of(value: Value) -> Made | None:
+    """Where a value was made, if there is one such place."""
+    match value:
+        case ApiObject(made=made):
+            return made
+        case Instance(makings=makings) if len(makings) == 1:
+            return next(iter(makings))
+        case _:
+            return None
+
+
+def scope_entered(frame: Frame, value: Value, node: cst.CSTNode) -> Scope | None:
+    """The scope in which code runs below `with value:`; that of the code around it where `value` opens none."""
+    outer = frame.context.scope
+    found = [option for option in options(value) if isinstance(option, ApiObject) and option.api == SCOPE]
+    if found:
+        sure = len(found) == 1 and not isinstance(value, OneOf)
+        strategy = found[0].payload if sure and found[0].payload is not None else UNKNOWN
+        return Scope(Place(frame.unit, node), strategy)
+    vague = any(isinstance(option, Unknown | Instance) for option in options(value)) or not isinstance(
+        value, ApiObject | Static | OneOf
+    )
+    return Scope(Place(frame.unit, node), UNKNOWN) if vague and outer is None else outer
+
+
+def said_setup(
+    machine: Core,
+    frame: Frame,
+    name: str,
+    owner: Value | None,
+    bound: Mapping[str, Value],
+    nodes: Mapping[str, cst.BaseExpression],
+    result: Value,
+    node: cst.BaseExpression,
+) -> None:
+    """Say that a call sets the program up. Calls of models inside a step are of interest in the step of a strategy."""
+    if not isinstance(node, cst.Call) or frame.module.is_test:
+        return
+    inside = frame.context.scope is not None and frame.context.scope.replica
+    method = name.rpartition(".")[2]
+    if not inside and (frame.context.kind is ContextKind.XLA or method in ("__call__", "update_state")):
+        return
+    order = machine.order_of(node)
+    nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
+    machine.emit(
+        frame,
+        SetupCall,
+        node,
+        order=order,
+        api=name,
+        owner=owner,
+        arguments=bound,
+        argument_nodes=nodes,
+        result=result,
+        node=node,
+    )

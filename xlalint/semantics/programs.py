@@ -1,0 +1,76 @@
+"""The calls that set programs up: each by itself, with the way to it, and those of one program together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import libcst as cst
+
+from .distribution import making_of
+from .events import HOST, Event, Program, Setup, SetupCall, Trail
+from .frames import Summary
+
+
+@dataclass(slots=True)
+class _Reached:
+    """What the code of one file leads to: calls by their place, and the files that it touches."""
+
+    calls: dict[cst.CSTNode, SetupCall] = field(default_factory=dict)
+    files: set[str] = field(default_factory=set)
+
+
+def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
+    """Each event about how a program is set up, once, and then each program. What is eager by nature counts here."""
+    seen: dict[Summary, list[Setup]] = {}
+    pending: list[tuple[Summary, Trail | None]] = [
+        (root, None if root.function is None else Trail(root.name, root.function.label)) for root in roots
+    ]
+    while pending:
+        following: list[tuple[Summary, Trail | None]] = []
+        for summary, trail in pending:
+            if summary not in seen:
+                seen[summary] = [replace(event, trail=trail) for event in summary.events if isinstance(event, Setup)]
+                yield from seen[summary]
+                following += [(callee, Trail(callee.name, place, trail)) for place, callee in summary.calls]
+        pending = following
+    yield from _programs(roots, seen)
+
+
+def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]]) -> Iterator[Program]:
+    """What the code of each file leads to, with what runs when the files that it touches are imported."""
+    by_file: dict[str, _Reached] = {}
+    for root in roots:
+        if (path := _file_of(root, said)) is not None:
+            _reach(root, said, by_file.setdefault(path, _Reached()))
+    at_top = [(path, root) for root in roots if root.function is None and (path := _file_of(root, said)) is not None]
+    for path, reached in by_file.items():
+        for other, root in at_top:
+            if other in reached.files and other != path:
+                _reach(root, said, reached)
+        if reached.calls:
+            steps = tuple(sorted(reached.calls.values(), key=lambda step: step.order))
+            yield Program(steps[0].place, HOST, None, False, steps)
+
+
+def _file_of(root: Summary, said: Mapping[Summary, Sequence[Setup]]) -> str | None:
+    if root.function is not None:
+        return root.function.module.source.display
+    return next((event.place.path for event in said[root]), None)
+
+
+def _reach(root: Summary, said: Mapping[Summary, Sequence[Setup]], reached: _Reached) -> None:
+    pending, seen = [root], {root}
+    while pending:
+        summary = pending.pop()
+        if summary.function is not None:
+            reached.files.add(summary.function.module.source.display)
+        for event in said[summary]:
+            if isinstance(event, SetupCall):
+                reached.calls.setdefault(event.place.node, event)
+                made = making_of(event.owner) if event.owner is not None else None
+                reached.files |= {made.place.path} if made is not None else set()
+        for _, callee in summary.calls:
+            if callee not in seen:
+                seen.add(callee)
+                pending.append(callee)
