@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.compiler import measure
+from tests.compiler import measure, run_program
 from xlalint.config import Settings
 from xlalint.engine import check
 from xlalint.errors.answers import explain_log
 from xlalint.findings import Finding, Safety
 from xlalint.fixes.apply import apply_fixes
-from xlalint.rule import Bad, Behaviour, Compiles, Good, Rule, all_rules
+from xlalint.rule import Bad, Behaviour, Breaks, Compiles, Good, Rule, Runs, all_rules
 
 SECTIONS = (
     "What it does",
@@ -50,7 +50,8 @@ def rewrites() -> Iterator[object]:
     for rule in LISTENERS:
         for at, bad in enumerate(rule.bad):
             if bad.fixed is not None and bad.behaviour is not None:
-                yield pytest.param(bad.code, bad.fixed, tuple(bad.inputs), id=f"{rule.code}-{at}")
+                inputs = None if isinstance(bad.behaviour, Breaks) else tuple(bad.inputs)
+                yield pytest.param(bad.code, bad.fixed, inputs, id=f"{rule.code}-{at}")
 
 
 @pytest.fixture
@@ -118,9 +119,15 @@ def test_bad_example_is_rewritten_as_it_says(rule: type[Rule], example: Bad, fol
 
 @pytest.mark.compiler
 @pytest.mark.parametrize(("code", "fixed", "inputs"), [*rewrites()])
-def test_rewritten_example_compiles_and_equals_the_original(code: str, fixed: str, inputs: tuple[str, ...]) -> None:
-    measured = measure(fixed, inputs, original=code)
-    assert measured.matches(Compiles()), measured
+def test_rewritten_example_compiles_and_equals_the_original(
+    code: str, fixed: str, inputs: tuple[str, ...] | None
+) -> None:
+    if inputs is None:  # a program
+        measured = run_program(with_import(fixed))
+        assert measured.matches(Runs()), measured
+    else:
+        measured = measure(fixed, inputs, original=code)
+        assert measured.matches(Compiles()), measured
 
 
 @pytest.mark.parametrize(("rule", "example"), GOOD)
@@ -134,7 +141,8 @@ def test_good_example_is_silent(rule: type[Rule], example: Good, folder: Path) -
 def test_claimed_behaviour_is_what_xla_does(
     code: str, inputs: tuple[str, ...], behaviour: Behaviour, rule: str | None
 ) -> None:
-    measured = measure(code, inputs)
+    program = isinstance(behaviour, Breaks | Runs)
+    measured = run_program(with_import(code)) if program else measure(code, inputs)
     assert measured.matches(behaviour), f"claimed {behaviour}, measured: {measured}"
     if rule is not None and measured.trace is not None:
         explained = explain_log(measured.trace)

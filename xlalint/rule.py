@@ -50,7 +50,19 @@ class Compiles:
     bounded: bool = False
 
 
-Behaviour: TypeAlias = Fails | Recompiles | Diverges | Compiles
+@dataclass(frozen=True, slots=True)
+class Breaks:
+    """The file is a program: run where TensorFlow has two CPU devices it raises, and the error's text holds `text`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The file is a program, and runs to its end where TensorFlow has two CPU devices."""
+
+
+Behaviour: TypeAlias = Fails | Recompiles | Diverges | Compiles | Breaks | Runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +186,7 @@ __all__ = [
     "ApiCall",
     "Bad",
     "Behaviour",
+    "Breaks",
     "Compiles",
     "Diverges",
     "Draft",
@@ -183,6 +196,7 @@ __all__ = [
     "Good",
     "Recompiles",
     "Rule",
+    "Runs",
     "Safety",
     "Severity",
     "all_rules",

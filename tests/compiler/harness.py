@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from xlalint.rule import Behaviour, Compiles, Diverges, Fails, Recompiles
+from xlalint.rule import Behaviour, Breaks, Compiles, Diverges, Fails, Recompiles, Runs
 
 WORKER = Path(__file__).with_name("worker.py")
 START_LIMIT = 180.0  # seconds for TensorFlow's import
@@ -88,8 +88,10 @@ class Measured:
         if self.failure is not None:
             return False
         match behaviour:
-            case Fails(text):
+            case Fails(text) | Breaks(text):
                 return self.error is not None and text in self.error
+            case Runs():
+                return self.equal
             case Recompiles("value"):
                 return self.equal and self.recompiles_per_value
             case Recompiles(_):
@@ -205,8 +207,6 @@ def measure(
     AutoGraph, as Keras does it. `original`: code whose eager result counts instead of that of `code`. `search`: folders
     from which the code may import.
     """
-    if not _running:
-        _running.append(_Worker())
     job = {
         "code": code,
         "original": original,
@@ -214,6 +214,17 @@ def measure(
         "entry": entry,
         "search": [str(folder) for folder in search],
     }
+    return _asked(job, limit)
+
+
+def run_program(code: str, *, search: Sequence[Path] = (), limit: float = CALL_LIMIT) -> Measured:
+    """Run `code` as a whole, where TensorFlow has two CPU devices. It counts as one call."""
+    return _asked({"program": code, "search": [str(folder) for folder in search]}, limit)
+
+
+def _asked(job: Mapping[str, object], limit: float) -> Measured:
+    if not _running:
+        _running.append(_Worker())
     measured = _running[0].ask(job, limit)
     if measured.death is not None:
         _stop()

@@ -220,14 +220,32 @@ def run(job: dict[str, Any], folder: Path, number: int) -> dict[str, Any]:
     return {"calls": calls, "failure": None}
 
 
+def run_program(job: dict[str, Any], folder: Path, number: int) -> dict[str, Any]:
+    """A whole program as one call."""
+    for old in (folder / "dump").glob("*"):
+        old.unlink()
+    record = {"variant": 0, "equal": True, "bounded": False, "error": None, "trace": None}
+    try:
+        with loaded(job["program"], job["search"], folder / f"program_{number}.py"):
+            pass
+    except Exception as error:
+        record |= {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
+    compilations = len(list((folder / "dump").glob("*before_optimizations.txt")))
+    return {"calls": [record | {"compilations": compilations}], "failure": None}
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
+    devices = [tf.config.LogicalDeviceConfiguration() for _ in range(2)]  # what a strategy needs
+    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
     # The answers keep the real standard output; what examples print goes to the log.
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
         os.dup2(2, 1)
         print(json.dumps({"ready": True}), file=answers, flush=True)
         for number, line in enumerate(sys.stdin):
-            print(json.dumps(run(json.loads(line), folder, number)), file=answers, flush=True)
+            job = json.loads(line)
+            answer = run_program if "program" in job else run
+            print(json.dumps(answer(job, folder, number)), file=answers, flush=True)
 
 
 if __name__ == "__main__":
