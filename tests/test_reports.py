@@ -31,6 +31,7 @@ from xlalint.reports.terminal import Paint, laid_out, safe
 
 PLAIN = Paint(on=False)
 START = Span(1, 1, 1, 2)
+START_KEYS = {"line": 1, "column": 1, "end_line": 1, "end_column": 2}
 
 
 def finding(span: Span = START, severity: Severity = Severity.ERROR, **changes: object) -> Finding:
@@ -47,7 +48,7 @@ def finding(span: Span = START, severity: Severity = Severity.ERROR, **changes: 
 
 
 def frame(source: str, one: Finding) -> list[str]:
-    return full(Report((one,)), PLAIN, lambda path: source.split("\n")).split("\n")
+    return full(Report((one,)), PLAIN, lambda path, cell: source.split("\n")).split("\n")
 
 
 def test_full_shows_source_notes_trail_help_and_page() -> None:
@@ -60,7 +61,7 @@ def test_full_shows_source_notes_trail_help_and_page() -> None:
         notes=(Note("pkg/b.py", Span(2, 1, 2, 4), "feeds `tf.cumsum`"),),
     )
     sources = {"pkg/a.py": [""] * 9 + ["m = x[x > 0]"[:4] + "x[x > 0]"], "pkg/b.py": ["", "abc"]}
-    assert full(Report((one,)), PLAIN, sources.__getitem__) == (
+    assert full(Report((one,)), PLAIN, lambda path, cell: sources[path]) == (
         "error[XLA201] boolean-mask: the shape depends on data\n"
         "  --> pkg/a.py:10:5\n"
         "   |\n"
@@ -141,8 +142,8 @@ def test_columns_never_run_backwards(line: str) -> None:
 
 def test_colour_only_where_wanted() -> None:
     report = Report((finding(),))
-    assert "\x1b[" in full(report, Paint(on=True), lambda path: ["x"])
-    assert "\x1b[" not in full(report, PLAIN, lambda path: ["x"])
+    assert "\x1b[" in full(report, Paint(on=True), lambda path, cell: ["x"])
+    assert "\x1b[" not in full(report, PLAIN, lambda path, cell: ["x"])
 
 
 def test_concise_is_one_line_each() -> None:
@@ -179,13 +180,17 @@ def test_json_is_the_contract() -> None:
                 "effect": "diverges",
                 "message": "the shape depends on data",
                 "help": "é",
-                "notes": [{"path": "b.py", "line": 1, "column": 1, "end_line": 1, "end_column": 2, "text": "here"}],
-                "context": {"kind": "xla", "autograph": True, "trail": [{"path": "t.py", "line": 1, "name": "step"}]},
+                "notes": [{"path": "b.py", "cell": None, **START_KEYS, "text": "here"}],
+                "context": {
+                    "kind": "xla",
+                    "autograph": True,
+                    "trail": [{"path": "t.py", "cell": None, "line": 1, "name": "step"}],
+                },
                 "fix": {
                     "safety": "unsafe",
                     "title": "pad",
                     "differs": "for odd sizes",
-                    "edits": [{"line": 3, "column": 4, "end_line": 3, "end_column": 9, "text": "x"}],
+                    "edits": [{"cell": None, "line": 3, "column": 4, "end_line": 3, "end_column": 9, "text": "x"}],
                 },
                 "verdict": None,
             },

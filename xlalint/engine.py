@@ -5,23 +5,24 @@ from __future__ import annotations
 import gc
 import os
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .cache import Cache, Entry, key_of
 from .codes import INVALID_SUPPRESSION, SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, rule_names
 from .config import Settings
-from .findings import Finding, Problem, Report, Severity, Span
+from .findings import Finding, Problem, Report, Severity, Span, TrailStep
 from .sources.discovery import FileToCheck, discover
-from .sources.suppressions import names_rules, suppressions_of
+from .sources.suppressions import names_rules, suppressions_in
 from .sources.text import (
     Source,
     UnreadableSource,
+    code_of,
     digest_of,
     display_path,
     may_matter,
@@ -72,7 +73,7 @@ class _Input:
 
     def add(self, file: FileToCheck, data: bytes) -> None:
         """Take in one file's content."""
-        matters = may_matter(data)
+        matters = may_matter(code_of(data, file.path))
         if matters or b"xlalint" in data:
             source = source_of(data, file.path, file.display)
             self.sources[file.display] = source
@@ -156,6 +157,8 @@ def _analyse(inputs: _Input, settings: Settings) -> Entry:
             found, imported = _run_rules(inputs, settings)
     found = _selected(found, inputs, settings)
     found = list(_after_comments(found, inputs, settings))
+    if notebooks := {path: source for path, source in inputs.sources.items() if source.cells}:
+        found = [_in_cells(finding, notebooks) for finding in found]
     return Entry(tuple(sorted(found, key=lambda finding: finding.sort_key)), imported)
 
 
@@ -244,7 +247,7 @@ def _after_comments(findings: Sequence[Finding], inputs: _Input, settings: Setti
         here = by_path.get(display, [])
         if not here and not names_rules(source.text):
             continue
-        suppressions = suppressions_of(source.text)
+        suppressions = suppressions_in(source)
         yield from [finding for finding in here if not suppressions.suppress(finding)]
         about = [
             _own(INVALID_SUPPRESSION, display, misuse.span, misuse.message, Severity.WARNING)
@@ -258,6 +261,31 @@ def _after_comments(findings: Sequence[Finding], inputs: _Input, settings: Setti
             replace(finding, severity=settings.severities.get(finding.code, finding.severity)) for finding in about
         ]
         yield from (f for f in _selected(about, inputs, settings) if not suppressions.suppress(f))
+
+
+def _in_cells(finding: Finding, notebooks: Mapping[str, Source]) -> Finding:
+    """With the lines of notebooks counted within their cells."""
+
+    def cell(path: str, line: int) -> tuple[int | None, int]:
+        """The cell of a line, and how many lines stand above it."""
+        found = notebooks[path].cell_at(line) if path in notebooks else None
+        return (found.cell, found.first - 1) if found is not None else (None, 0)
+
+    def placed(path: str, span: Span) -> dict[str, Any]:
+        number, above = cell(path, span.line)
+        return {"cell": number, "span": replace(span, line=span.line - above, end_line=span.end_line - above)}
+
+    def step(given: TrailStep) -> TrailStep:
+        number, above = cell(given.path, given.line)
+        return replace(given, cell=number, line=given.line - above)
+
+    context, fix = finding.context, finding.fix
+    if context is not None:
+        context = replace(context, trail=tuple(map(step, context.trail)))
+    if fix is not None:
+        fix = replace(fix, edits=tuple(replace(edit, **placed(finding.path, edit.span)) for edit in fix.edits))
+    notes = tuple(replace(note, **placed(note.path, note.span)) for note in finding.notes)
+    return replace(finding, **placed(finding.path, finding.span), context=context, notes=notes, fix=fix)
 
 
 def _own(code: str, path: str, span: Span, message: str, severity: Severity) -> Finding:

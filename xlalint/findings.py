@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
+# A `cell` beside a line or span counts a notebook's cells from 1, those without code included, and the lines count
+# within the cell; it is None in a plain file.
+
 
 class Severity(IntEnum):
     """How much a finding matters; the order is the order of `--fail-on`."""
@@ -45,6 +48,7 @@ class Note:
     path: str
     span: Span
     text: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -54,6 +58,7 @@ class TrailStep:
     path: str
     line: int
     name: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,7 @@ class Edit:
 
     span: Span
     text: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place that must change. `cell` counts notebook cells from 1 and is None in a plain file."""
+    """One place that must change."""
 
     path: str
     span: Span

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ..findings import Report
-from .terminal import SEVERITY_COLOURS, Paint, joined, safe
+from .terminal import SEVERITY_COLOURS, Paint, joined, place, safe
 
 
 def concise(report: Report, paint: Paint) -> str:
     """`path:line:column: CODE message`; in a notebook the cell stands before the line."""
     return joined(
-        f"{paint(safe(finding.path), 'bold')}:{f'cell {finding.cell}:' if finding.cell else ''}"
-        f"{finding.span.line}:{finding.span.column}: "
+        f"{paint(safe(finding.path), 'bold')}{place('', finding.cell, finding.span.line, finding.span.column)}: "
         f"{paint(finding.code, 'bold', SEVERITY_COLOURS[finding.severity])} {safe(finding.message)}"
         for finding in report.findings
     )

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from ..findings import Finding, Note, Report, Span
-from .terminal import SEVERITY_COLOURS, Paint, joined, laid_out, safe
+from .terminal import SEVERITY_COLOURS, Paint, joined, laid_out, place, safe
 
-Lines = Callable[[str], Sequence[str]]
-"""The lines of a file by its path as reports show it; empty when it is gone."""
+Lines = Callable[[str, int | None], Sequence[str]]
+"""The lines of a file, or of a notebook's cell, by its path as reports show it; empty when it is gone."""
 
 _SHOWN: Final = 4  # lines of a span; the middle of a longer one is left out
 
@@ -37,7 +37,7 @@ class _Frame:
             yield from self._note(note)
         context = finding.context
         if context is not None and context.trail:
-            steps = (f"`{safe(step.name)}` ({safe(step.path)}:{step.line})" for step in context.trail)
+            steps = (f"`{safe(step.name)}` ({place(step.path, step.cell, step.line)})" for step in context.trail)
             yield from self._attached("reached", "\n-> ".join(steps))
         if finding.help:
             yield from self._attached("help", finding.help)
@@ -45,7 +45,7 @@ class _Frame:
 
     def _note(self, note: Note) -> Iterator[str]:
         yield f"{' ' * self._margin} {self._paint('note', 'bold', 'cyan')}: {safe(note.text)}"
-        yield from self._source(note.path, note.span, "-", "cyan")
+        yield from self._source(note.path, note.span, "-", "cyan", note.cell)
 
     def _attached(self, label: str, text: str) -> Iterator[str]:
         """A line hung under the source; what follows its first line is aligned with it, so code keeps its shape."""
@@ -57,11 +57,10 @@ class _Frame:
     def _rule(self, sign: str) -> str:
         return self._paint(sign, "bold", "blue")
 
-    def _source(self, path: str, span: Span, mark: str, colour: str, cell: int | None = None) -> Iterator[str]:
+    def _source(self, path: str, span: Span, mark: str, colour: str, cell: int | None) -> Iterator[str]:
         margin = " " * self._margin
-        place = f"{safe(path)}:{f'cell {cell}:' if cell else ''}{span.line}:{span.column}"
-        yield f"{margin}{self._rule('-->')} {place}"
-        source = self._lines(path)
+        yield f"{margin}{self._rule('-->')} {place(path, cell, span.line, span.column)}"
+        source = self._lines(path, cell)
         if not 1 <= span.line <= span.end_line <= len(source):
             return  # the file has changed or gone since it was read
         yield f"{margin} {self._rule('|')}"

@@ -59,11 +59,13 @@ def _span(span: Span) -> dict[str, int]:
 
 
 def _note(note: Note) -> dict[str, Any]:
-    return {"path": note.path, **_span(note.span), "text": note.text}
+    return {"path": note.path, "cell": note.cell, **_span(note.span), "text": note.text}
 
 
 def _context(context: FindingContext) -> dict[str, Any]:
-    trail = [{"path": step.path, "line": step.line, "name": step.name} for step in context.trail]
+    trail = [
+        {"path": step.path, "cell": step.cell, "line": step.line, "name": step.name} for step in context.trail
+    ]
     return {"kind": context.kind, "autograph": context.autograph, "trail": trail}
 
 
@@ -73,4 +75,4 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 
 def _edit(edit: Edit) -> dict[str, Any]:
-    return {**_span(edit.span), "text": edit.text}
+    return {"cell": edit.cell, **_span(edit.span), "text": edit.text}

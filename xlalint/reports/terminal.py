@@ -64,6 +64,12 @@ def laid_out(line: str) -> tuple[str, list[int]]:
     return "".join(shown), columns
 
 
+def place(path: str, cell: int | None, line: int, column: int | None = None) -> str:
+    """`a.py:3:5`; in a notebook the cell stands before the line: `a.ipynb:cell 2:3:5`."""
+    parts = (safe(path), None if cell is None else f"cell {cell}", line, column)
+    return ":".join(str(part) for part in parts if part is not None)
+
+
 def counted(number: int, noun: str) -> str:
     """`1 file`, `2 files`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

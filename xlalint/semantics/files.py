@@ -228,6 +228,9 @@ class Files:
         file: File | None = None
         try:
             file = File(source)
+            self.trouble += (
+                SyntaxTrouble(source.display, part.line, part.column, part.message) for part in source.trouble
+            )
         except OutlineError as error:
             self.trouble.append(SyntaxTrouble(source.display, error.line, error.column, error.message))
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Which files a run is about: paths to `.py` files, less what Git ignores and the settings exclude."""
+"""Which files a run is about: paths to `.py` and `.ipynb` files, less what Git ignores and the settings exclude."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _walk(top: Path, exclude: PathPatterns, problems: list[Problem]) -> Iterator
         here = above.within(folder) if any(entry.name == ".gitignore" for entry in listed) else above
         for entry in listed:
             is_folder = entry.is_dir(follow_symlinks=False)  # a link may lead back here, or to the whole disk
-            if not is_folder and not entry.name.endswith(".py"):
+            if not is_folder and not entry.name.endswith((".py", ".ipynb")):
                 continue
             if exclude.covers(Path(entry.path), folder=is_folder) or here.ignore(entry.path, folder=is_folder):
                 continue

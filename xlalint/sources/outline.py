@@ -83,14 +83,19 @@ class Outline:
     literals: dict[str, ast.expr] = field(default_factory=dict)
 
 
-def outline(text: str) -> Outline:
-    """The outline of a file's text. Raises OutlineError where Python itself would refuse the file."""
+def parsed(text: str) -> ast.Module:
+    """The text as Python's own tree. Raises OutlineError where Python itself would refuse it."""
     try:
-        tree = ast.parse(text)
+        return ast.parse(text)
     except SyntaxError as error:
         raise OutlineError(error.msg or "invalid syntax", error.lineno or 1, max(error.offset or 1, 1)) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise OutlineError(str(error) or "nested too deeply", 1, 1) from None
+
+
+def outline(text: str) -> Outline:
+    """The outline of a file's text. Raises OutlineError where Python itself would refuse the file."""
+    tree = parsed(text)
     result = Outline()
     follows = False
     for statement in tree.body:

@@ -13,11 +13,12 @@ import re
 import sys
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..codes import matching, rule_names, selectors_known, suggestion
 from ..findings import Finding, Span
+from .text import Source, split_lines
 
 _MARK: Final = re.compile(r"#\s*xlalint:|#\s*noqa\s*:[^\n\r]*XLA", re.IGNORECASE)
 _PRAGMA: Final = re.compile(r"#\s*xlalint:\s*(?P<verb>[\w-]*)(?P<list>\s*\[(?P<items>[^]#]*)\])?(?P<rest>[^#]*)")
@@ -113,6 +114,28 @@ def suppressions_of(text: str) -> Suppressions:
     except (tokenize.TokenError, SyntaxError):
         pass  # the syntax error is a finding of its own
     return reader.result
+
+
+def suppressions_in(source: Source) -> Suppressions:
+    """The suppressions of a source. In a notebook they end with their cell, except those of the whole file."""
+    if not source.cells:
+        return suppressions_of(source.text)
+    result = Suppressions()
+    lines = split_lines(source.text)
+    for cell in source.cells:
+        found = suppressions_of("\n".join(lines[cell.first - 1 : cell.last]) + "\n")
+        for entry in found.entries:
+            entry.span = _below(entry.span, cell.first - 1)
+            for stretch in entry.stretches if entry.verb != "file-ignore" else ():
+                stretch.first += cell.first - 1
+                stretch.last = min(stretch.last + cell.first - 1, cell.last)
+        result.entries += found.entries
+        result.misuses += (Misuse(_below(misuse.span, cell.first - 1), misuse.message) for misuse in found.misuses)
+    return result
+
+
+def _below(span: Span, lines: int) -> Span:
+    return replace(span, line=span.line + lines, end_line=span.end_line + lines)
 
 
 class _Reader:

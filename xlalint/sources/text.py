@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,11 +34,29 @@ class UnreadableSource(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True, slots=True)
+class CellLines:
+    """The lines of a source that a notebook's cell fills, 1-based, both ends included."""
+
+    cell: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTrouble:
+    """What was no Python in a part of a source, the rest of which is; 1-based line and column."""
+
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """One file (or one notebook cell) as text.
+    """One file as text; of a notebook its Python, cell below cell.
 
     `display` is the path as reports show it: relative to the working directory, with "/". `text` keeps its line ends.
-    `linted` is False for a file that is only read because another imports it.
+    `linted` is False for a file that is only read because another imports it. `cells`: empty for a plain file.
     """
 
     path: Path
@@ -45,7 +64,27 @@ class Source:
     text: str
     digest: str
     linted: bool = True
-    cell: int | None = None
+    cells: tuple[CellLines, ...] = ()
+    trouble: tuple[SourceTrouble, ...] = ()
+
+    def cell_at(self, line: int) -> CellLines | None:
+        """The notebook's cell that a line of the text belongs to; None in a plain file."""
+        index = bisect_right(self.cells, line, key=lambda cell: cell.first)
+        return self.cells[max(index - 1, 0)] if self.cells else None
+
+
+def is_notebook(path: Path) -> bool:
+    """Whether a file is a notebook, by its name."""
+    return path.suffix == ".ipynb"
+
+
+def code_of(data: bytes, path: Path) -> bytes:
+    """What of a file's content is code: all of it, or a notebook's cells. Raises UnreadableSource."""
+    if not is_notebook(path):
+        return data
+    from .notebooks import cells_of
+
+    return "\n".join(cell.written for cell in cells_of(data)).encode("utf-8", "replace")
 
 
 def may_matter(data: bytes) -> bool:
@@ -134,7 +173,11 @@ def read_bytes(path: Path) -> bytes:
 
 
 def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> Source:
-    """The source that `data` is."""
+    """The source that `data` is. Raises UnreadableSource."""
+    if is_notebook(path):
+        from .notebooks import notebook_source
+
+        return notebook_source(data, path, display, linted=linted)
     return Source(path=path, display=display, text=decode(data), digest=digest_of(data), linted=linted)
 
 
