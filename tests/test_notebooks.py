@@ -129,6 +129,7 @@ def test_a_cell_that_is_no_python_does_not_hide_the_others(tmp_path: Path) -> No
 def test_a_cell_may_be_indented_as_a_whole(tmp_path: Path) -> None:
     indented = "".join(f"    {line}" for line in HAZARD.splitlines(keepends=True))
     assert places(checked(tmp_path, "x = 1", indented, STEP)) == [("XLA101", 3, 6, 12), ("XLA101", 4, 3, 8)]
+    assert places(checked(tmp_path, " \n\n" + HAZARD)) == [("XLA101", 2, 8, 8)]
     assert places(checked(tmp_path, f"{IMPORT}\n  x", "  y = (")) == [("XLA900", 2, 2, 2), ("XLA900", 3, 1, 7)]
 
 

@@ -238,6 +238,7 @@ RESULTS: Final = {
     "like/?, like/?, like/?": "svd",
     "int/1/bounded, float/1/bounded": "tf.image.non_max_suppression_with_scores",
     "int/?, int/?": "tf.image.non_max_suppression_padded",
+    "float/2, int/0": "tf.audio.decode_wav",
     "float/3, float/2, float/2, int/1": "tf.image.combined_non_max_suppression",
     "int/1, int/1, float/3": "tf.image.sample_distorted_bounding_box",
     "[like/?], like/0": "tf.clip_by_global_norm",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from .text import CellLines, Source, SourceTrouble, UnreadableSource, digest_of,
 _PYTHON: Final = frozenset(("python", "python2", "python3", "ipython"))
 # IPython takes a cell as a whole that is indented as a whole; it becomes a block that always runs.
 _BLOCK: Final = "if 1:\n"
+_INDENTED: Final = re.compile(r"(?:\s*[\r\n])?[ \t]+\S")
 
 
 class _Cell(msgspec.Struct):
@@ -81,8 +83,7 @@ def notebook_source(data: bytes, path: Path, display: str, *, linted: bool = Tru
     for cell in cells_of(data):
         text = cell.python if cell.python.endswith("\n") else f"{cell.python}\n"
         count = len(split_lines(text)) - 1
-        indented = text.lstrip("\r\n\f")[:1] in (" ", "\t")
-        block = _BLOCK if indented else ""
+        block = _BLOCK if _INDENTED.match(text) else ""
         line += bool(block)
         if (problem := _problem(block + text)) is not None:
             at = max(problem.line - bool(block), 1)
