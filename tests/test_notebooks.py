@@ -81,6 +81,7 @@ def places(report: Report) -> list[tuple[str, int | None, int, int]]:
         ("x = await f()\nasync with y: pass\n", "x = await f()\nasync with y: pass\n"),
         ("x = f'{a[\"!\"]}' # ?\n!ls\n", "x = f'{a[\"!\"]}' # ?\npass\n"),
         ("x \\\n  % y\n!z\n", "x \\\n  % y\npass\n"),
+        (">>> for x in y:\n...     !ls\n...\n>>> z", "    for x in y:\n        pass\n   \n    z"),
         ("/f 1\n;g a b\n,h a\n", "pass\npass\npass\n"),
     ],
 )
@@ -131,6 +132,12 @@ def test_a_cell_may_be_indented_as_a_whole(tmp_path: Path) -> None:
     assert places(checked(tmp_path, "x = 1", indented, STEP)) == [("XLA101", 3, 6, 12), ("XLA101", 4, 3, 8)]
     assert places(checked(tmp_path, " \n\n" + HAZARD)) == [("XLA101", 2, 8, 8)]
     assert places(checked(tmp_path, f"{IMPORT}\n  x", "  y = (")) == [("XLA900", 2, 2, 2), ("XLA900", 3, 1, 7)]
+
+
+def test_a_notebook_is_no_fragment_of_documentation(tmp_path: Path) -> None:
+    hazard = "x = tf.constant([1.0])\nif tf.reduce_sum(x) > 1:\n    x.numpy()\n"
+    (tmp_path / "a.py").write_text(hazard)
+    assert places(checked(tmp_path, hazard)) == [("XLA106", None, 3, 5)]
 
 
 def test_suppressions_end_with_their_cell(tmp_path: Path) -> None:

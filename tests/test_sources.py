@@ -103,7 +103,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     ],
 )
 def test_files_that_cannot_matter(data: bytes, matters: bool) -> None:
-    assert may_matter(data) is matters
+    assert may_matter(data, Path("a.py")) is matters
 
 
 def test_displayed_paths_are_relative_below_the_working_directory(

@@ -22,7 +22,6 @@ from .sources.suppressions import names_rules, suppressions_in
 from .sources.text import (
     Source,
     UnreadableSource,
-    code_of,
     digest_of,
     display_path,
     may_matter,
@@ -73,7 +72,7 @@ class _Input:
 
     def add(self, file: FileToCheck, data: bytes) -> None:
         """Take in one file's content."""
-        matters = may_matter(code_of(data, file.path))
+        matters = may_matter(data, file.path)
         if matters or b"xlalint" in data:
             source = source_of(data, file.path, file.display)
             self.sources[file.display] = source

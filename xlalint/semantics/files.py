@@ -178,14 +178,16 @@ class File:
 
     @cached_property
     def may_be_fragment(self) -> bool:
-        """Whether the file may be a piece of documentation: it has TensorFlow's customary names and no imports,
-        and nothing of it is missing."""
+        """Whether the file may be a piece of documentation: it has TensorFlow's customary names and no imports.
+
+        A notebook is a program: what stands at the top of its cells runs eagerly.
+        """
         return (
             bool(self.outline.code)
             and not self.uses_tensorflow
             and (_MENTIONS.search(self.source.text) is not None or not self._imports_anything)
             and not self.outline.bindings.keys() & {"tf", "keras"}
-            and not self.source.trouble
+            and not self.source.cells
         )
 
     @property

@@ -33,6 +33,9 @@ _BREAK: Final = re.compile(_NEWLINE)
 _INDENT: Final = re.compile(r"[ \t\f]*")
 # IPython passes over empty lines before a cell's magic; comments before it are what people write in Colab.
 _CELL_MAGIC: Final = re.compile(rf"(?P<before>(?:[ \t]*(?:\#[^\r\n]*)?{_NEWLINE})*)%%(?P<name>\w+)[^\r\n]*")
+# Python's own prompts, as documentation shows them; IPython takes them off.
+_PROMPT: Final = re.compile(r"^[ \t]*(?:>>>|\.\.\.)(?=[ \r\n]|\Z)", re.MULTILINE)
+_PROMPTED: Final = re.compile(r"\s*>>>")
 # The first character of a line that is IPython's; no line of Python begins with any of them.
 _ESCAPES: Final = frozenset("%!?,;/")
 # Magics that run the rest of the cell as Python in the notebook's own process.
@@ -63,6 +66,8 @@ def python_of(text: str) -> str | None:
         if found["name"] not in _PYTHON_CELLS:
             return None
         text = found["before"] + text[found.end() :]
+    if _PROMPTED.match(text):
+        text = _PROMPT.sub(lambda match: " " * len(match[0]), text)
     return text if _parses(text) else "".join(_statements(text))
 
 

@@ -78,17 +78,16 @@ def is_notebook(path: Path) -> bool:
     return path.suffix == ".ipynb"
 
 
-def code_of(data: bytes, path: Path) -> bytes:
-    """What of a file's content is code: all of it, or a notebook's cells. Raises UnreadableSource."""
-    if not is_notebook(path):
-        return data
-    from .notebooks import cells_of
+def may_matter(data: bytes, path: Path) -> bool:
+    """Whether the file names TensorFlow or Keras, or imports nothing and may be a fragment; no other is ever parsed.
 
-    return "\n".join(cell.written for cell in cells_of(data)).encode("utf-8", "replace")
+    A notebook is a program to run, and no fragment. Raises UnreadableSource for what only has a notebook's name.
+    """
+    if is_notebook(path):
+        from .notebooks import cells_of
 
-
-def may_matter(data: bytes) -> bool:
-    """Whether the file names TensorFlow or Keras, or imports nothing and may be a fragment; no other is ever parsed."""
+        code = "\n".join(cell.written for cell in cells_of(data))
+        return _MENTIONS.search(code.encode("utf-8", "replace")) is not None
     return _MENTIONS.search(data) is not None or (_IMPORT.search(data) is None and not data.isspace() and data != b"")
 
 
