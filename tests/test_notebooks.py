@@ -135,9 +135,11 @@ def test_a_cell_may_be_indented_as_a_whole(tmp_path: Path) -> None:
 
 
 def test_a_notebook_is_no_fragment_of_documentation(tmp_path: Path) -> None:
-    hazard = "x = tf.constant([1.0])\nif tf.reduce_sum(x) > 1:\n    x.numpy()\n"
+    hazard = "display(y)\nx = tf.constant([1.0])\nx.numpy()\n"
     (tmp_path / "a.py").write_text(hazard)
-    assert places(checked(tmp_path, hazard)) == [("XLA106", None, 3, 5)]
+    (tmp_path / "b.py").write_text(f"import tensorflow as tf\n{hazard}")
+    (tmp_path / "b.ipynb").write_bytes(saved(notebook(f"import tensorflow as tf\n{hazard}")))
+    assert places(checked(tmp_path, hazard)) == [("XLA106", None, 3, 1), ("XLA106", None, 4, 1)]
 
 
 def test_suppressions_end_with_their_cell(tmp_path: Path) -> None:

@@ -546,7 +546,8 @@ class Interpreter(Statements):
         frame = self.module_frame(module)
         self._run_module(frame)
         self.host_roots.append(frame.summary)
-        if frame.undefined and not module.outline.stars and module in self.project.modules:
+        whole = module.outline.stars or module.source.cells  # a notebook is a program, whatever it leaves undefined
+        if frame.undefined and not whole and module in self.project.modules:
             self._run_fragment(module, frame)
 
     def _run_module(self, frame: Frame) -> None:
