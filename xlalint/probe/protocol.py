@@ -1,0 +1,108 @@
+"""What the two sides of the probe say to each other, as JSON lines. Standard library only: both sides import it.
+
+The parent sends jobs, `{"target": .., "plan": ..}`; the worker sends `{"ready": versions}` once, `{"at": stage}` before
+each step that may kill the process, and `{"outcome": ..}` for each job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+# Stages from which on a death says something of the compiled program rather than of our way to it.
+COMPILE: Final = "compile"
+GRADIENT: Final = "gradient"
+OF_XLA: Final = frozenset((COMPILE, GRADIENT))
+
+# What an observation may be of, gravest first.
+FAILS: Final = "fails"
+DIVERGES: Final = "diverges"
+RECOMPILES: Final = "recompiles"
+BOUNDED: Final = "bounded"
+KINDS: Final = (FAILS, DIVERGES, RECOMPILES, BOUNDED)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How thoroughly to measure. `seconds`: after these no further shapes and no gradients are begun."""
+
+    gradients: bool = True
+    seconds: float = 30.0
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A line of the user's code: absolute path, 1-based line."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """An error, brought back to the user's line. `stage`: `trace` or `compile`; `message`: its gist in one line.
+
+    `ops`: the operations without a kernel; `text`: the whole message; `trace`: what Python prints of it.
+    """
+
+    kind: str
+    message: str
+    stage: str
+    spots: tuple[Spot, ...] = ()
+    ops: tuple[str, ...] = ()
+    text: str = ""
+    trace: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One compiled call: the shapes (`variant`) and values it had, what was compiled for it, how it compares to eager.
+
+    `bounded`: the positions of the outputs with a bounded dynamic shape, flattened; `inside`: there was one anywhere.
+    """
+
+    variant: int
+    values: int
+    compilations: int = 0
+    inside: bool = False
+    bounded: tuple[int, ...] = ()
+    difference: str = ""
+    error: Trouble | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One thing that XLA did: its kind, where in the user's code as far as that was found, and a sentence.
+
+    `per`: for a recompilation, `value` or `shape`; `gradient`: seen in the gradient only.
+    """
+
+    kind: str
+    text: str
+    spots: tuple[Spot, ...] = ()
+    per: str = ""
+    gradient: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that was seen of one function. `not_run`: why nothing was measured; then nothing else is meant.
+
+    `death`: how the process ended; `reached`: by file, the lines that ran; `ran`: by file, the first lines of the
+    functions that ran; `versions`: of TensorFlow, Keras and Python.
+    """
+
+    not_run: str | None = None
+    death: str | None = None
+    how: str = ""
+    inputs: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
+    observations: tuple[Observation, ...] = ()
+    random: bool = False
+    gradient: str = ""
+    notes: tuple[str, ...] = ()
+    reached: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    ran: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0

@@ -1,0 +1,118 @@
+"""The loop of the worker process: jobs come in as JSON lines, what is seen of each goes out the same way.
+
+Started by `xlalint.probe.pool` with `XLA_FLAGS=--xla_dump_to=FOLDER/dump --xla_dump_hlo_as_text`, FOLDER its argument.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import json
+import os
+import platform
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import IO, Any, Final
+
+_PR_SET_PDEATHSIG: Final = 1
+
+
+class Pipe:
+    """The way to the parent. A copy of this process that the user's code forks has nothing to say."""
+
+    def __init__(self, answers: IO[str]) -> None:
+        self._answers, self._pid = answers, os.getpid()
+
+    def say(self, message: dict[str, Any]) -> None:
+        if os.getpid() != self._pid:
+            os._exit(0)
+        print(json.dumps(message), file=self._answers, flush=True)
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    _die_with_parent()
+    # The pipes move out of the way of the user's code: it reads nothing, and what it prints goes to the log.
+    with os.fdopen(os.dup(0), encoding="utf-8") as jobs, os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
+        with open(os.devnull, encoding="utf-8") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(2, 1)
+        pipe = Pipe(answers)
+        try:
+            versions = _start()
+        except Exception as error:
+            pipe.say({"broken": f"{type(error).__name__}: {error}"})
+            return
+        pipe.say({"ready": versions})
+        for line in jobs:
+            pipe.say({"outcome": _outcome(json.loads(line), folder, pipe)})
+            os.chdir(folder)
+
+
+def _die_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _start() -> dict[str, str]:
+    """Import TensorFlow, and keep it from hiding frames; the versions of what runs."""
+    import tensorflow as tf  # type: ignore[import-untyped]
+
+    found = {"tensorflow": tf.__version__, "python": platform.python_version()}
+    tf.debugging.disable_traceback_filtering()
+    import keras  # type: ignore[import-untyped]
+
+    found["keras"] = keras.__version__
+    if hasattr(keras.config, "disable_traceback_filtering"):  # Keras 3
+        keras.config.disable_traceback_filtering()
+    return found
+
+
+def _outcome(job: dict[str, Any], folder: Path, pipe: Pipe) -> dict[str, Any]:
+    """What became of one job; whatever goes wrong on our way is said, and never taken for a result."""
+    from xlalint.probe.protocol import Outcome
+
+    try:
+        found = _measured(job, folder, pipe)
+    except SystemExit:
+        found = Outcome(not_run="it ends the program (SystemExit)")
+    except Exception as error:
+        traceback.print_exc()
+        found = Outcome(not_run=f"the probe failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
+    return dataclasses.asdict(found)
+
+
+def _measured(job: dict[str, Any], folder: Path, pipe: Pipe) -> Any:
+    from xlalint.probe.protocol import Outcome, Plan
+    from xlalint.probe.target import Target
+    from xlalint.probe.worker.blame import Blame
+    from xlalint.probe.worker.drive import NotDrivenError, drive
+    from xlalint.probe.worker.hlo import Dump
+    from xlalint.probe.worker.measure import EagerError, Meter
+
+    target = Target.of_json(job["target"])
+
+    def note(stage: str) -> None:
+        pipe.say({"at": stage})
+
+    def keep(outcome: Outcome) -> None:
+        pipe.say({"so far": dataclasses.asdict(outcome)})
+
+    try:
+        driven = drive(target, note)
+    except NotDrivenError as error:
+        return Outcome(not_run=str(error))
+    blame = Blame((target.file, *target.roots))
+    meter = Meter(driven, Plan(**job["plan"]), blame, Dump(folder / "dump"), note, keep)
+    try:
+        return meter.measure()
+    except EagerError as error:
+        return dataclasses.replace(meter.outcome(), not_run=str(error))
+    finally:
+        driven.close()
+
+
+if __name__ == "__main__":
+    main()

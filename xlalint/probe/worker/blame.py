@@ -1,0 +1,162 @@
+"""An error, or an operation, brought back to the user's own line.
+
+The way there is the stack that TensorFlow keeps for each operation, the traceback of the exception, and what AutoGraph
+knows of the lines that it translated.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path, PurePath
+from typing import Any, Final
+
+from xlalint.probe.protocol import Spot, Trouble
+
+_NODE: Final = re.compile(r"\{\{node ([^}\s]+)\}\}|op \[?'?(?P<op>[\w./]+)")
+_LACKING: Final = re.compile(r"No registered '(\w+)' OpKernel")
+_FRAME: Final = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in')
+# From here on TensorFlow tells of the operations around the one that failed.
+_OUTER: Final = "tf2xla conversion failed while converting"
+_GRADIENT: Final = "gradient_tape/"
+_MESSAGE: Final = 300  # characters of a message that are kept
+_PREFACES: Final = ("in user code:", 'File "', "Exception encountered when calling", "Arguments received by")
+_ADVICE: Final = re.compile(r"You can attempt|The op is created at:|Stack trace for op|\{\{node|\n\tf2xla")
+
+
+class Blame:
+    """Finds the user's lines: those in files under `roots` that are not packages installed there."""
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._roots = tuple(str(Path(root)) for root in roots)
+
+    def own(self, path: str) -> bool:
+        """Whether a file is the user's."""
+        for root in self._roots:
+            if path == root:
+                return True
+            if path.startswith(root + "/"):
+                inside = PurePath(path[len(root) + 1 :]).parts
+                return not {"site-packages", "dist-packages"}.intersection(inside)
+        return False
+
+    def spots(self, frames: Iterable[tuple[str, int]]) -> tuple[Spot, ...]:
+        """The user's lines among frames, in their order."""
+        return tuple(dict.fromkeys(Spot(path, line) for path, line in frames if self.own(path)))
+
+    # -- operations ---------------------------------------------------------------------------------------------------
+
+    def op(self, graph: Any, name: str) -> tuple[Spot, ...]:
+        """The user's lines that made an operation, innermost first."""
+        found = find_op(graph, name)
+        if found is not None and (spots := self.made(found)):
+            return spots
+        # An operation of a gradient is named after the one that it belongs to.
+        parts = name.removeprefix(_GRADIENT).split("/") if name.startswith(_GRADIENT) else []
+        before = (find_op(graph, "/".join(parts[:end])) for end in range(len(parts), 0, -1))
+        return next((self.made(op) for op in before if op is not None), ())
+
+    def made(self, op: Any) -> tuple[Spot, ...]:
+        """The user's lines that made an operation of a graph, innermost first."""
+        return self.spots((frame.filename, frame.lineno) for frame in reversed(list(op.traceback or ())))
+
+    # -- errors -------------------------------------------------------------------------------------------------------
+
+    def trouble(self, error: BaseException, stage: str, graph: Any = None) -> Trouble:
+        """What an exception of a traced or compiled call says, and where in the user's code it arose."""
+        text = str(error)
+        first = text.partition(_OUTER)[0]
+        spots = self._raised(error)
+        if stage != "trace":
+            spots = self._told(first, graph) or spots
+        lacking = tuple(dict.fromkeys(_LACKING.findall(text)))
+        trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        return Trouble(
+            type(error).__name__,
+            brief(text).removeprefix(f"{type(error).__name__}: "),
+            stage,
+            spots,
+            lacking,
+            text,
+            trace,
+        )
+
+    def _raised(self, error: BaseException) -> tuple[Spot, ...]:
+        """The user's lines that a traceback goes through, innermost first."""
+        frames: list[tuple[str, int]] = []
+        seen: BaseException | None = error
+        while seen is not None:
+            raised = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(seen.__traceback__)]
+            translated = getattr(getattr(seen, "ag_error_metadata", None), "translated_stack", ())
+            # AutoGraph tells of what lies below the last frame that Python shows.
+            below = [(frame.filename, frame.lineno) for frame in translated]
+            frames = [*below, *reversed(raised), *frames]
+            seen = seen.__cause__
+        return self.spots(frames)
+
+    def _told(self, message: str, graph: Any) -> tuple[Spot, ...]:
+        """The user's lines that an error of the compiler names: by the operation, else by the frames it prints."""
+        for match in _NODE.finditer(message):
+            if graph is not None and match[1] and (spots := self.op(graph, match[1])):
+                return spots
+        frames = [(match["path"], int(match["line"])) for match in _FRAME.finditer(message)]
+        return tuple(dict.fromkeys(Spot(path, line) for short, line in reversed(frames) for path in self._whole(short)))
+
+    def _whole(self, short: str) -> Iterator[str]:
+        """The user's file of which the compiler prints the end of the path only."""
+        parts = PurePath(short).parts
+        candidates = (Path(root, *parts[start:]) for root in self._roots for start in range(len(parts) + 1))
+        found = (str(one) for one in candidates if str(one).endswith(short) and one.is_file())
+        yield from (path for path in islice(found, 1) if self.own(path))
+
+
+def brief(text: str) -> str:
+    """The gist of a message in one line, without advice and the traceback that AutoGraph or Keras put before it."""
+    paragraphs = [part.strip() for part in text.split("\n\n") if part.strip()]
+    if len(paragraphs) > 1 and paragraphs[0].startswith(_PREFACES):
+        paragraphs = [part for part in paragraphs if not part.startswith(_PREFACES)] or paragraphs
+    said = " ".join(_ADVICE.split(paragraphs[0])[0].split()) if paragraphs else ""
+    return said if len(said) <= _MESSAGE else said[: _MESSAGE - 3] + "..."
+
+
+def find_op(graph: Any, name: str) -> Any:
+    """The operation of a graph, or of the functions that it calls, that a program or an error names; None if none."""
+    op = _in(graph, name)
+    if op is not None:
+        return op
+    parts = name.split("/")
+    for end in range(1, len(parts) + 1):
+        caller = _in(graph, "/".join(parts[:end]))
+        for inner in _functions(graph, caller) if caller is not None else ():
+            for inside in ("/".join(parts[end:]), name):
+                if inside and (op := find_op(inner, inside)) is not None:
+                    return op
+    return None
+
+
+def _in(graph: Any, name: str) -> Any:
+    try:
+        return graph.get_operation_by_name(name)
+    except (KeyError, ValueError):
+        return None
+
+
+def _functions(graph: Any, op: Any) -> Iterator[Any]:
+    """The graphs of the functions that an operation calls."""
+    for value in op.node_def.attr.values():
+        for called in (value.func, *value.list.func):
+            if called.name:
+                function = getattr(graph, "_functions", {}).get(called.name)
+                inner = getattr(function, "graph", None)
+                if inner is not None:
+                    yield inner
+
+
+def all_graphs(graph: Any) -> Iterator[Any]:
+    """A graph and those of all functions that it calls, at any depth."""
+    yield graph
+    for op in graph.get_operations():
+        for inner in _functions(graph, op):
+            yield from all_graphs(inner)

@@ -1,0 +1,138 @@
+"""Are two results equal? Shapes, dtypes, and values up to rounding; NaN equals NaN."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import tensorflow as tf  # type: ignore[import-untyped]
+
+# Relative and absolute, by the bytes of one (real) number.
+TOLERANCES: Final = {1: 6e-2, 2: 1e-2, 4: 1e-4, 8: 1e-7}
+RANDOM: Final = re.compile(r"Random|Multinomial|TruncatedNormal|Shuffle|Rng|ParameterizedTruncated|SampleDistorted")
+# Operations whose results are defined up to sign.
+SIGNLESS: Final = frozenset(("Svd", "SelfAdjointEigV2", "Eig", "Qr", "XlaSelfAdjointEig", "XlaSvd"))
+_ROUNDING: Final = 16.0  # times what a change of the inputs in their last digits changes
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One part of a result. `array` None: nothing that can be compared, only its `type` is."""
+
+    type: str
+    array: np.ndarray[Any, Any] | None
+    tensor: bool = True
+
+
+def leaves(result: Any) -> list[Leaf]:
+    """The parts of a result in order, whatever it is made of."""
+    return [_leaf(part) for part in tf.nest.flatten(result, expand_composites=True)]
+
+
+def _leaf(part: Any) -> Leaf:
+    if isinstance(part, tf.TensorArray):
+        part = part.stack()
+    if hasattr(part, "convert_to_tensor"):  # a variable of Keras 3
+        part = part.convert_to_tensor()
+    if isinstance(part, (tf.Tensor, tf.Variable)):
+        if part.dtype in (tf.resource, tf.variant):
+            return Leaf(part.dtype.name, None)
+        return Leaf(part.dtype.name, np.asarray(part))
+    if isinstance(part, (bool, int, float, complex, str, bytes, np.ndarray, np.generic)):
+        return Leaf(type(part).__name__, np.asarray(part), tensor=False)
+    return Leaf(type(part).__name__, None)
+
+
+def difference(
+    expected: Sequence[Leaf], actual: Sequence[Leaf], *, random: Container[int] = (), signs: bool = True
+) -> str:
+    """What differs, in words; nothing when equal. Of the parts at `random`, only shapes and dtypes are compared.
+
+    `signs` False: numbers of opposite sign are equal.
+    """
+    if len(expected) != len(actual):
+        return f"{len(actual)} results instead of {len(expected)}"
+    for place, (one, other) in enumerate(zip(expected, actual, strict=True)):
+        told = _leaf_difference(one, other, place not in random, signs)
+        if told:
+            return told if len(expected) == 1 else f"result {place}: {told}"
+    return ""
+
+
+def _leaf_difference(expected: Leaf, actual: Leaf, values: bool, signs: bool) -> str:
+    left, right = expected.array, actual.array
+    if left is None or right is None:
+        same = (left is None) == (right is None) and expected.type == actual.type
+        return "" if same else f"{actual.type} instead of {expected.type}"
+    if left.shape != right.shape:
+        return f"shape {list(right.shape)} instead of {list(left.shape)}"
+    if expected.tensor and actual.tensor and left.dtype != right.dtype:
+        return f"dtype {actual.type} instead of {expected.type}"
+    if not values or close(left, right) or (not signs and close(np.abs(left), np.abs(right))):
+        return ""
+    return _example(left, right)
+
+
+def close(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> bool:
+    """Equal up to rounding."""
+    if _exact(left) or _exact(right):
+        return bool(np.array_equal(left, right))
+    return not _apart(left, right).any()
+
+
+def _exact(array: np.ndarray[Any, Any]) -> bool:
+    return array.dtype.kind in "OSUb"
+
+
+def _apart(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Which numbers differ by more than rounding."""
+    tolerance = max(_tolerance(left), _tolerance(right))
+    wide = [one.astype(np.complex128 if one.dtype.kind == "c" else np.float64) for one in (left, right)]
+    with np.errstate(all="ignore"):
+        return ~np.asarray(np.isclose(wide[1], wide[0], rtol=tolerance, atol=tolerance, equal_nan=True))
+
+
+def _tolerance(array: np.ndarray[Any, Any]) -> float:
+    if array.dtype.kind in "iu":
+        return 0.0
+    return TOLERANCES.get(array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1), TOLERANCES[8])
+
+
+def _example(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> str:
+    """The first place where two arrays differ."""
+    apart = left != right if _exact(left) or _exact(right) else _apart(left, right)
+    place = tuple(int(index) for index in np.argwhere(apart)[0]) if apart.shape else ()
+    where = f"{'[' + ', '.join(map(str, place)) + '] of ' if place else ''}"
+    return f"{where}{list(left.shape)} is {_number(right[place])} instead of {_number(left[place])}"
+
+
+def _number(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def rounding(expected: Sequence[Leaf], actual: Sequence[Leaf], disturbed: Sequence[Leaf]) -> bool:
+    """Whether results differ no more than those of inputs that were changed in their last digits.
+
+    Sums that nearly cancel, and everything behind them, are as inexact as that in any order of evaluation.
+    """
+    if not len(expected) == len(actual) == len(disturbed):
+        return False
+    for one, two, three in zip(expected, actual, disturbed, strict=True):
+        if one.array is None or two.array is None or three.array is None or close(one.array, two.array):
+            continue
+        arrays = (one.array, two.array, three.array)
+        if any(array.shape != one.array.shape or array.dtype.kind not in "fc" for array in arrays):
+            return False
+        with np.errstate(all="ignore"):
+            allowed = _ROUNDING * np.max(np.abs(three.array - one.array), initial=0.0)
+            if not (np.abs(two.array - one.array) <= allowed).all():
+                return False
+    return True
+
+
+def is_random(ops: Iterable[str]) -> bool:
+    """Whether one of the operations draws random numbers."""
+    return any(map(RANDOM.search, ops))

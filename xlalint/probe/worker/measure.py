@@ -1,0 +1,409 @@
+"""Runs a driven function eagerly and compiled, and tells what XLA did: the core of the probe and of the tests."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import tensorflow as tf  # type: ignore[import-untyped]
+
+from xlalint.probe.protocol import (
+    BOUNDED,
+    COMPILE,
+    DIVERGES,
+    FAILS,
+    GRADIENT,
+    RECOMPILES,
+    Call,
+    Observation,
+    Outcome,
+    Plan,
+    Spot,
+    Trouble,
+)
+from xlalint.probe.worker.blame import Blame, all_graphs, brief
+from xlalint.probe.worker.compare import SIGNLESS, Leaf, difference, is_random, leaves, rounding
+from xlalint.probe.worker.hlo import Dump, bounded_ops, changed_ops, compiled_for
+from xlalint.probe.worker.locate import departing
+from xlalint.probe.worker.reach import Reach
+
+if TYPE_CHECKING:
+    from xlalint.probe.worker.drive import Driven
+
+TensorFunction: Final = type(tf.function(lambda: None))
+_LAST_DIGITS: Final = 4.0  # units in the last place, by which inputs are disturbed
+
+
+class EagerError(Exception):
+    """Eager execution raises: there is nothing to compare with. The text is one line."""
+
+
+@contextmanager
+def eager_execution() -> Iterator[None]:
+    """No `tf.function` is traced in the body; all run as the Python that they are."""
+    tf.config.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(False)
+
+
+def _same(given: Any) -> Any:
+    return given
+
+
+class State:
+    """The variables that a call may change, put back before each run, so that all start from the same."""
+
+    def __init__(self, variables: Sequence[Any]) -> None:
+        self._variables = list({id(one): one for one in variables}.values())
+        self._saved = [np.array(one) for one in self._variables]
+
+    def restore(self) -> None:
+        for variable, value in zip(self._variables, self._saved, strict=True):
+            variable.assign(value)
+
+    @property
+    def trained(self) -> list[Any]:
+        """What a gradient is asked for."""
+        owned = (getattr(one, "value", one) for one in self._variables if getattr(one, "trainable", False))
+        return [one for one in owned if isinstance(one, tf.Variable) and one.dtype.is_floating]
+
+
+@dataclass
+class Seen:
+    """What was seen so far, in the order in which it was."""
+
+    calls: list[Call] = field(default_factory=list)
+    observations: list[Observation] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    random: bool = False
+    gradient: str = ""
+
+
+class Meter:
+    """Measures one driven function. `note` is told of each step that may kill the process, `keep` of what is known."""
+
+    def __init__(
+        self,
+        driven: Driven,
+        plan: Plan,
+        blame: Blame,
+        dump: Dump,
+        note: Callable[[str], None],
+        keep: Callable[[Outcome], None],
+    ) -> None:
+        self._driven, self._plan, self._blame, self._dump = driven, plan, blame, dump
+        self._note, self._keep = note, keep
+        self._reach = Reach(blame.own)
+        self._seen = Seen()
+        self._started = time.monotonic()
+        self._signs = True  # whether a change of sign is a difference
+        self._concrete: Any = None  # the traced function, for the first shapes
+        self._programs: dict[int, list[str]] = {}  # by variant, what was compiled
+
+    def measure(self) -> Outcome:
+        """All of it. Raises EagerError."""
+        driven, seen = self._driven, self._seen
+        self._note("eager")
+        self._eager(0, 0)  # objects make their variables at their first call
+        self._state = State(driven.state())
+        expected = {(0, number): self._expected(0, number) for number in range(driven.value_sets)}
+        self._unlike = self._not_repeated(expected[0, 0])
+        function = compiled(driven)
+        self._note("trace")
+        if (error := self._trace(function)) is not None:
+            self._fails(error)
+            return self.outcome()
+        self._note(COMPILE)
+        for variant in range(driven.variants):
+            for number in range(driven.value_sets):
+                if variant and self._late():
+                    break
+                wanted = expected.get((variant, number)) or self._expected(variant, number)
+                call = self._call(function, variant, number, wanted)
+                seen.calls.append(call)
+                if call.error is not None:
+                    self._fails(call.error)
+                    self._keep(self.outcome())
+                    return self.outcome()
+        self._recompiles()
+        self._bounded()
+        self._keep(self.outcome())
+        self._diverges()
+        if self._plan.gradients and not driven.compiled_inside and not self._late():
+            self._keep(self.outcome())
+            self._gradient(function)
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """What is known by now."""
+        seen = self._seen
+        return Outcome(
+            how=self._driven.how,
+            inputs=tuple(self._driven.inputs),
+            calls=tuple(seen.calls),
+            observations=tuple(seen.observations),
+            random=seen.random,
+            gradient=seen.gradient,
+            notes=tuple(seen.notes),
+            reached=self._reach.lines(),
+            ran=self._reach.functions(),
+            seconds=round(time.monotonic() - self._started, 3),
+        )
+
+    def _late(self) -> bool:
+        late = time.monotonic() - self._started > self._plan.seconds
+        if late and "stopped early" not in "".join(self._seen.notes):
+            self._seen.notes.append(f"stopped early, after {self._plan.seconds:g} s")
+        return late
+
+    # -- eager --------------------------------------------------------------------------------------------------------
+
+    def _eager(self, variant: int, number: int, change: Callable[[Any], Any] = _same) -> list[Leaf]:
+        """The result without any graph. Raises EagerError."""
+        with eager_execution():
+            try:
+                arguments, keywords = change(self._driven.make(number, variant))
+                return leaves(self._driven.call(*arguments, **keywords))
+            except Exception as error:
+                raise EagerError(f"the eager call raises {type(error).__name__}: {brief(str(error))}") from error
+
+    def _expected(self, variant: int, number: int) -> list[Leaf]:
+        self._state.restore()
+        with self._reach.watching():
+            return self._eager(variant, number)
+
+    def _not_repeated(self, expected: Sequence[Leaf]) -> frozenset[int]:
+        """The parts of the result that another eager run gives otherwise: random numbers, or state of Python's."""
+        self._state.restore()
+        again = self._eager(0, 0)
+        pairs = enumerate(zip(expected, again, strict=False))
+        return frozenset(place for place, (one, other) in pairs if difference([one], [other]))
+
+    # -- compiled -----------------------------------------------------------------------------------------------------
+
+    def _trace(self, function: Callable[..., Any]) -> Trouble | None:
+        """Trace for the first shapes, unless the call compiles by itself."""
+        self._state.restore()
+        if self._driven.compiled_inside:
+            return None
+        arguments, keywords = self._driven.make(0, 0)
+        try:
+            self._concrete = function.get_concrete_function(*arguments, **keywords)  # type: ignore[attr-defined]
+        except Exception as error:
+            return self._blame.trouble(error, "trace")
+        ops = self._ops()
+        self._seen.random = is_random(ops)
+        self._signs = not SIGNLESS & ops
+        return None
+
+    def _ops(self) -> set[str]:
+        """The types of all operations."""
+        if self._concrete is None:
+            return set()
+        return {op.type for graph in all_graphs(self._concrete.graph) for op in graph.get_operations()}
+
+    def _call(self, function: Callable[..., Any], variant: int, number: int, expected: list[Leaf]) -> Call:
+        self._state.restore()
+        arguments, keywords = self._driven.make(number, variant)
+        self._dump.taken()
+        started = time.monotonic()
+        error, told = None, ""
+        try:
+            result = leaves(function(*arguments, **keywords))
+        except Exception as raised:
+            graph = None if self._concrete is None else self._concrete.graph
+            error = self._blame.trouble(raised, COMPILE, graph)
+        else:
+            told = self._difference(variant, number, expected, result)
+        seconds = round(time.monotonic() - started, 3)
+        programs = self._dump.taken()
+        self._programs.setdefault(variant, []).extend(programs)
+        count, inside, bounded = compiled_for(programs)
+        return Call(variant, number, count, inside, bounded, told, error, seconds)
+
+    def _difference(self, variant: int, number: int, expected: list[Leaf], result: list[Leaf]) -> str:
+        """How a compiled result differs from the eager one by more than rounding and chance."""
+        chance = self._unlike if self._seen.random else frozenset()
+        told = difference(expected, result, random=chance, signs=self._signs)
+        if not told or self._unlike:  # what no two eager runs agree on says nothing of rounding
+            return told
+        self._state.restore()
+        try:
+            disturbed = self._eager(variant, number, _disturbed)
+        except EagerError:  # it does not take other numbers: the difference stands
+            return told
+        return "" if rounding(expected, result, disturbed) else told
+
+    # -- what it means ------------------------------------------------------------------------------------------------
+
+    def _fails(self, error: Trouble, gradient: bool = False) -> None:
+        of = "its gradient" if gradient else "it"
+        if error.ops:
+            said = f"XLA cannot compile {of}: no kernel for {', '.join(f'`{op}`' for op in error.ops)}"
+        elif error.stage == "trace":
+            said = f"tracing {of} fails with {error.kind}: {error.message}"
+        else:
+            said = f"XLA cannot compile {of}: {error.message}"
+        self._seen.observations.append(Observation(FAILS, said, error.spots, gradient=gradient))
+
+    def _recompiles(self) -> None:
+        again = [call for call in self._seen.calls if call.values and call.compilations]
+        if again:
+            variant = again[0].variant
+            calls = [call for call in self._seen.calls if call.variant == variant]
+            count = sum(call.compilations for call in calls)
+            said = f"{count} compilations for {len(calls)} sets of values of one shape"
+            made = self._made(_each(changed_ops, self._programs[variant]))
+            self._seen.observations += [Observation(RECOMPILES, said, spots, "value") for spots in made or [()]]
+        elif self._driven.variants > 1 and all(call.compilations for call in self._seen.calls if not call.values):
+            shapes = len({call.variant for call in self._seen.calls})
+            said = f"{shapes} compilations for {shapes} shapes"
+            self._seen.observations.append(Observation(RECOMPILES, said, (), "shape"))
+
+    def _bounded(self) -> None:
+        calls = [call for call in self._seen.calls if call.inside]
+        if not calls:
+            return
+        outputs = sorted({place for call in calls for place in call.bounded})
+        where = f"in {_listed(outputs, 'result')}" if outputs else "inside"
+        made = self._made(bounded_ops(program) for programs in self._programs.values() for program in programs)
+        said = f"compiles with a bounded dynamic shape {where}"
+        self._seen.observations += [Observation(BOUNDED, said, spots) for spots in made or [()]]
+
+    def _made(self, ops: Iterable[Iterable[str]]) -> list[tuple[Spot, ...]]:
+        """The user's lines that made operations, each once."""
+        if self._concrete is None:
+            return []
+        names = dict.fromkeys(name for several in ops for name in several)
+        spots = (self._blame.op(self._concrete.graph, name) for name in names)
+        return list(dict.fromkeys(one for one in spots if one))
+
+    def _diverges(self) -> None:
+        wrong = next((call for call in self._seen.calls if call.difference), None)
+        if wrong is None:
+            return
+        said = f"{wrong.difference} (compiled instead of eager)"
+        place = len(self._seen.observations)
+        self._seen.observations.append(Observation(DIVERGES, said))
+        self._keep(self.outcome())
+        self._note("locate")
+        spots = self._parting(wrong)
+        self._seen.observations[place] = Observation(DIVERGES, said, spots)
+
+    def _parting(self, wrong: Call) -> tuple[Spot, ...]:
+        """The user's line at which the compiled program begins to go another way."""
+        if self._concrete is None or wrong.variant:
+            return ()
+        arguments, keywords = self._driven.make(wrong.values, wrong.variant)
+        tensors = [one for one in tf.nest.flatten((arguments, keywords), expand_composites=True) if tf.is_tensor(one)]
+        self._state.restore()
+        try:
+            op = departing(self._concrete, tensors)
+        except Exception as error:  # the program with all its results visible need not compile
+            self._seen.notes.append(f"where it departs was not found: {type(error).__name__}: {brief(str(error))}")
+            return ()
+        return () if op is None else self._blame.made(op)
+
+    # -- gradients ----------------------------------------------------------------------------------------------------
+
+    def _gradient(self, function: Callable[..., Any]) -> None:
+        """Of the sum of all floating results, by all floating inputs and trained variables."""
+        trained = self._state.trained
+        call = self._driven.call
+
+        def gradients(*arguments: Any, **keywords: Any) -> list[Any]:
+            given = tf.nest.flatten((arguments, keywords), expand_composites=True)
+            watched = [one for one in given if tf.is_tensor(one) and one.dtype.is_floating]
+            with tf.GradientTape() as tape:
+                tape.watch(watched)
+                total = _total(call(*arguments, **keywords))
+            found = tape.gradient(total, [*watched, *trained]) if total is not None else []
+            return [tf.convert_to_tensor(one) for one in found if one is not None]
+
+        self._note("eager gradient")
+        try:
+            expected = self._eagerly(gradients)
+        except Exception as error:
+            self._seen.gradient = f"none in eager execution: {type(error).__name__}: {brief(str(error))}"
+            return
+        if not expected:
+            return
+        self._note(GRADIENT)
+        self._state.restore()
+        arguments, keywords = self._driven.make(0, 0)
+        graph, stage = None, "trace"
+        try:
+            traced = tf.function(gradients, jit_compile=True, autograph=autograph_of(self._driven))
+            graph, stage = traced.get_concrete_function(*arguments, **keywords).graph, COMPILE
+            self._state.restore()
+            result = leaves(traced(*arguments, **keywords))
+        except Exception as error:
+            self._seen.gradient = FAILS
+            self._fails(self._blame.trouble(error, stage, graph), gradient=True)
+            return
+        told = "" if self._unlike else difference(expected, result)
+        if told and rounding(expected, result, self._eagerly(gradients, _disturbed)):
+            told = ""
+        self._seen.gradient = DIVERGES if told else "equal"
+        if told:
+            said = f"the gradient: {told} (compiled instead of eager)"
+            self._seen.observations.append(Observation(DIVERGES, said, gradient=True))
+
+    def _eagerly(self, gradients: Callable[..., Any], change: Callable[[Any], Any] = _same) -> list[Leaf]:
+        self._state.restore()
+        arguments, keywords = change(self._driven.make(0, 0))
+        with eager_execution():
+            return leaves(gradients(*arguments, **keywords))
+
+
+def compiled(driven: Driven) -> Callable[..., Any]:
+    """The function as XLA compiles it. What already is compiled stays as it is."""
+    call = driven.call
+    if driven.compiled_inside or (isinstance(call, TensorFunction) and getattr(call, "_jit_compile", None)):
+        return call
+    if isinstance(call, TensorFunction) or not inspect.isroutine(call):
+        return tf.function(lambda *one, **two: call(*one, **two), jit_compile=True, autograph=False)  # type: ignore[no-any-return]
+    return tf.function(call, jit_compile=True, autograph=driven.autograph)  # type: ignore[no-any-return]
+
+
+def autograph_of(driven: Driven) -> bool:
+    """Whether a function around the driven one is to be converted; a `tf.function` decides for itself."""
+    return driven.autograph and not isinstance(driven.call, TensorFunction)
+
+
+def _total(result: Any) -> Any:
+    """The sum of the floating parts of a result; None without any."""
+    parts = [part for part in tf.nest.flatten(result, expand_composites=True) if tf.is_tensor(part)]
+    sums = [tf.reduce_sum(tf.cast(part, tf.float32)) for part in parts if part.dtype.is_floating]
+    return tf.add_n(sums) if sums else None
+
+
+def _disturbed(given: Any) -> Any:
+    """Arguments whose floating tensors are changed in their last digits."""
+    random = np.random.default_rng(0)
+
+    def change(part: Any) -> Any:
+        if not tf.is_tensor(part) or not part.dtype.is_floating:
+            return part
+        unit = _LAST_DIGITS * float(np.finfo(part.dtype.as_numpy_dtype).eps) if part.dtype.size > 2 else 2.0**-7
+        signs = random.choice([-unit, unit], size=part.shape)
+        return part * tf.cast(1.0 + signs, part.dtype)
+
+    return tf.nest.map_structure(change, given)
+
+
+def _each(of: Callable[[str, str], tuple[str, ...]], programs: Sequence[str]) -> list[tuple[str, ...]]:
+    """What each program and the one before it have to say."""
+    return [of(one, other) for one, other in pairwise(programs)]
+
+
+def _listed(places: Sequence[int], noun: str) -> str:
+    return f"{noun}{'s' if len(places) > 1 else ''} {', '.join(map(str, places))}"
