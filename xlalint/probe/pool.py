@@ -1,0 +1,337 @@
+"""The worker processes: started, watched and ended from here. Whatever the user's code does costs one function only.
+
+Each worker is a process group of its own, with a folder of its own to work in, few variables of the environment, and
+limits of time and memory. What it leaves behind (children that it forked, also those that left the group) is ended
+with it: they are known by a variable of their environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import secrets
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import IO, Any, Final
+
+import msgspec
+
+from .protocol import FAILS, OF_XLA, Observation, Outcome, Plan
+from .target import Target
+
+START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
+ENVIRONMENT: Final = (
+    "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH",
+    "VIRTUAL_ENV", "CONDA_PREFIX", "SYSTEMROOT",
+)  # fmt: skip
+"""What the user's code sees of the environment, besides what the settings let through."""
+
+_FIXED: Final = {
+    "CUDA_VISIBLE_DEVICES": "-1",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "AUTOGRAPH_VERBOSITY": "0",
+    "KERAS_BACKEND": "tensorflow",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUNBUFFERED": "1",
+}
+_MARK: Final = "XLALINT_PROBE"
+_POLL: Final = 0.1  # seconds between two looks at a worker
+_LOG: Final = 16_384  # bytes of what a worker prints that are kept
+_PER_WORKER: Final = 60  # functions; compiled code is never freed
+_PACKAGE: Final = Path(__file__).parents[1]
+# Makes this package importable, and nothing that is installed beside it: the interpreter may be another one's.
+_BOOT: Final = """\
+import importlib.util, runpy, sys
+folder = sys.argv.pop(1)
+if sys.version_info < (3, 10):
+    print('{"broken": "the probe needs Python 3.10 or later"}', flush=True)
+    raise SystemExit
+spec = importlib.util.spec_from_file_location("xlalint", folder + "/__init__.py", submodule_search_locations=[folder])
+sys.modules["xlalint"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["xlalint"])
+runpy.run_module("xlalint.probe.worker", run_name="__main__")
+"""
+
+
+class ProbeUnavailableError(Exception):
+    """No worker can be started; the text is one line that says what to do."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds for one function and for all, and the megabytes that one process may hold."""
+
+    function: float = 60.0
+    total: float = 1800.0
+    memory: int = 4096
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """What runs the user's code: the program, and names of the environment that it gets besides ENVIRONMENT."""
+
+    program: str = sys.executable
+    environment: tuple[str, ...] = ()
+    fixed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """How a worker ended instead of answering."""
+
+    how: str
+    limit: bool = False  # by one of our limits
+
+
+class Worker:
+    """One process, which runs one target after another."""
+
+    def __init__(self, interpreter: Interpreter, stop: Event | None = None) -> None:
+        self.served = 0
+        self.versions: dict[str, str] = {}
+        self._stop = stop or Event()
+        self._read = b""
+        self._log = b""
+        self._token = secrets.token_hex(8)
+        self._folder = tempfile.TemporaryDirectory(prefix="xlalint-probe-", ignore_cleanup_errors=True)
+        names = {*ENVIRONMENT, *interpreter.environment}
+        environment = {name: value for name, value in os.environ.items() if name in names}
+        dump = Path(self._folder.name, "dump")
+        environment |= (
+            _FIXED
+            | dict(interpreter.fixed)
+            | {
+                _MARK: self._token,
+                "XLA_FLAGS": f"--xla_dump_to={dump} --xla_dump_hlo_as_text",
+            }
+        )
+        try:
+            self._process = subprocess.Popen(
+                [interpreter.program, "-c", _BOOT, str(_PACKAGE), self._folder.name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                cwd=self._folder.name,
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._folder.cleanup()
+            raise ProbeUnavailableError(f"{interpreter.program}: {error.strerror}") from error
+        self._drain = Thread(target=self._keep_log, daemon=True)
+        self._drain.start()
+        try:
+            self._ready(interpreter)
+        except BaseException:
+            self.close()
+            raise
+
+    def _ready(self, interpreter: Interpreter) -> None:
+        first = self._message(time.monotonic() + START_LIMIT, None)
+        if isinstance(first, dict) and "ready" in first:
+            self.versions = first["ready"]
+            return
+        if isinstance(first, _Lost):
+            raise ProbeUnavailableError(f"the worker process did not start: it {first.how}{self._last_line()}")
+        missing = "No module named" in first["broken"]
+        if missing and interpreter.program == sys.executable:
+            raise ProbeUnavailableError(
+                f"the probe needs TensorFlow ({first['broken']}): pip install 'xlalint[probe]', or name an interpreter "
+                "that has it with --python"
+            )
+        raise ProbeUnavailableError(f"{interpreter.program} cannot run the probe: {first['broken']}")
+
+    # -- one function -------------------------------------------------------------------------------------------------
+
+    def ask(self, target: Target, plan: Plan, limits: Limits) -> Outcome:
+        """Run one target. When the process dies over it, what was seen until then; the worker is `dead` then."""
+        self.served += 1
+        started = time.monotonic()
+        job = json.dumps({"target": target.to_json(), "plan": dataclasses.asdict(plan)}) + "\n"
+        stage, kept = "", Outcome()
+        with contextlib.suppress(BrokenPipeError):
+            stdin = _pipe(self._process.stdin)
+            stdin.write(job.encode())
+            stdin.flush()
+        while True:
+            message = self._message(started + limits.function, limits)
+            match message:
+                case _Lost():
+                    self.close()
+                    return self._after_death(stage, kept, message, time.monotonic() - started)
+                case {"at": at}:
+                    stage = at
+                case {"so far": seen}:
+                    kept = msgspec.convert(seen, Outcome)
+                case {"outcome": seen}:
+                    return dataclasses.replace(msgspec.convert(seen, Outcome), versions=self.versions)
+
+    def _after_death(self, stage: str, kept: Outcome, lost: _Lost, seconds: float) -> Outcome:
+        """What a death means: before the compiler is asked, nothing was measured; later, that this was the end."""
+        found = dataclasses.replace(
+            kept, death=f"{lost.how} (stage: {stage or 'start'})", versions=self.versions, seconds=round(seconds, 3)
+        )
+        if lost.limit and not kept.calls:
+            return dataclasses.replace(found, not_run=f"it {lost.how}")
+        if stage in OF_XLA and not lost.limit:
+            said = f"the process {lost.how} when it is {'differentiated' if stage == 'gradient' else 'compiled'}"
+            death = Observation(FAILS, said, gradient=stage == "gradient")
+            return dataclasses.replace(found, observations=(*kept.observations, death))
+        if not kept.calls:
+            return dataclasses.replace(found, not_run=f"the process {lost.how} before anything was compiled")
+        return dataclasses.replace(found, notes=(*kept.notes, f"ended early: the process {lost.how} at {stage}"))
+
+    @property
+    def dead(self) -> bool:
+        return self._process.poll() is not None
+
+    @property
+    def spent(self) -> bool:
+        """Whether to start another for the next function."""
+        return self.dead or self.served >= _PER_WORKER
+
+    # -- what comes back ----------------------------------------------------------------------------------------------
+
+    def _message(self, deadline: float, limits: Limits | None) -> dict[str, Any] | _Lost:
+        """The next line of the worker, or how it was lost."""
+        stdout = _pipe(self._process.stdout)
+        with selectors.DefaultSelector() as selector:
+            selector.register(stdout, selectors.EVENT_READ)
+            while b"\n" not in self._read:
+                if selector.select(_POLL):
+                    more = os.read(stdout.fileno(), 65536)
+                    if not more:
+                        return _Lost(self._ending())
+                    self._read += more
+                elif self._stop.is_set():
+                    return _Lost("was interrupted", limit=True)
+                if time.monotonic() > deadline:
+                    allowed = limits.function if limits else START_LIMIT
+                    return _Lost(f"did not finish within {allowed:g} s", limit=True)
+                if limits and (held := _memory(self._process.pid)) > limits.memory:
+                    return _Lost(f"took {held} MB of memory (allowed: {limits.memory})", limit=True)
+        line, _, self._read = self._read.partition(b"\n")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def _ending(self) -> str:
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return "closed its connection"
+        if code >= 0:
+            return f"ended with exit code {code}"
+        return f"died of {signal.Signals(-code).name}"
+
+    def _keep_log(self) -> None:
+        stderr = _pipe(self._process.stderr)
+        while more := os.read(stderr.fileno(), 65536):
+            self._log = (self._log + more)[-_LOG:]
+
+    def _last_line(self) -> str:
+        self._drain.join(1.0)
+        lines = self._log.decode(errors="replace").strip().splitlines()
+        return f": {lines[-1]}" if lines else ""
+
+    def close(self) -> None:
+        """End the process and all that it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
+        for pid in _marked(self._token):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        self._drain.join(1.0)
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(BrokenPipeError):
+                _pipe(pipe).close()
+        self._folder.cleanup()
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None
+    return pipe
+
+
+def _marked(token: str) -> Iterator[int]:
+    """The processes that have inherited a worker's mark (where /proc tells of processes)."""
+    wanted = f"{_MARK}={token}".encode()
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if wanted in entry.read_bytes().split(b"\0"):
+                yield int(entry.parent.name)
+
+
+def _memory(pid: int) -> int:
+    """The megabytes that a process and its children hold; 0 where that is not told."""
+    held = 0
+    with contextlib.suppress(OSError):
+        held += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") // 2**20
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                held += sum(_memory(int(child)) for child in children.read_text().split())
+    return held
+
+
+# -- many functions ---------------------------------------------------------------------------------------------------
+
+
+class Pool:
+    """Runs targets on several workers at once."""
+
+    def __init__(self, interpreter: Interpreter, limits: Limits, plan: Plan, processes: int = 1) -> None:
+        self._interpreter, self._limits, self._plan, self._processes = interpreter, limits, plan, processes
+        self._stop = Event()
+        self._lock = Lock()
+
+    def run(self, targets: Sequence[Target], done: Callable[[int, Outcome], None]) -> None:
+        """Run all targets; `done` hears of each in the order in which they end. Raises ProbeUnavailableError.
+
+        However it is left, no worker and nothing that one started is left running.
+        """
+        waiting = list(enumerate(targets))[::-1]
+        deadline = time.monotonic() + self._limits.total
+
+        def serve() -> None:
+            worker: Worker | None = None
+            try:
+                while not self._stop.is_set():
+                    with self._lock:
+                        if not waiting:
+                            return
+                        index, target = waiting.pop()
+                    if (left := deadline - time.monotonic()) <= 0:
+                        outcome = Outcome(not_run=f"the {self._limits.total:g} s for all functions were used up")
+                    else:
+                        if worker is not None and worker.spent:
+                            worker.close()
+                            worker = None
+                        worker = worker or Worker(self._interpreter, self._stop)
+                        limits = dataclasses.replace(self._limits, function=min(self._limits.function, left))
+                        outcome = worker.ask(target, self._plan, limits)
+                    with self._lock:
+                        if not self._stop.is_set():
+                            done(index, outcome)
+            finally:
+                if worker is not None:
+                    worker.close()
+
+        with ThreadPoolExecutor(max(1, min(self._processes, len(targets)))) as threads:
+            futures = [threads.submit(serve) for _ in range(max(1, min(self._processes, len(targets))))]
+            try:
+                for future in futures:
+                    future.result()
+            finally:
+                self._stop.set()
