@@ -224,7 +224,7 @@ def run_program(job: dict[str, Any], folder: Path, number: int) -> dict[str, Any
     """A whole program as one call."""
     for old in (folder / "dump").glob("*"):
         old.unlink()
-    record = {"variant": 0, "equal": True, "bounded": False, "error": None, "trace": None}
+    record: dict[str, Any] = {"variant": 0, "equal": True, "bounded": False, "error": None, "trace": None}
     try:
         with loaded(job["program"], job["search"], folder / f"program_{number}.py"):
             pass
