@@ -335,15 +335,56 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(r"Trying to access resource [^\n]*?located in device"),
-        "A variable lies on another device than the compiled function. On a GPU this is an int32 variable, which"
-        " TensorFlow keeps in host memory, or one that was made under another `tf.device`.",
-        rewrite="Make the variable int64 or float, on the device of the compiled function.",
+        "A variable lies on another device than the compiled function: a copy that a strategy keeps on its second"
+        " device, an int32 variable, which TensorFlow keeps in host memory, or one made under another `tf.device`.",
+        (
+            _candidate(
+                "XLA501",
+                "a strategy trains a model that was compiled with `jit_compile=True`",
+                "call fit|call evaluate|call predict|call train_on_batch|call test_on_batch",
+            ),
+        ),
+        rewrite="Under a strategy leave `jit_compile=True` out of `compile`.\n"
+        "Else make the variable int64 or float, on the device of the compiled function.",
     ),
     Pattern(
         wording(r"merge_call called while defining a new graph|`?merge_call`?[^\n]{0,60}(?:tf\.function|jit)"),
         "`tf.distribute` strategies that copy variables to several devices need `merge_call`, which a compiled function"
         " does not allow.",
+        (_candidate("XLA501", "a strategy trains a model that was compiled with `jit_compile=True`"),),
         rewrite="Leave `jit_compile` off under `tf.distribute.MirroredStrategy`. On a TPU `strategy.run` does it.",
+    ),
+    Pattern(
+        wording(
+            r"Mixing different tf\.distribute\.Strategy objects|was not created in the distribution strategy scope of"
+            r"|was created inside a different distribution strategy scope"
+            r"|must only be passed a variable created in this tf\.distribute\.Strategy\.scope\(\)"
+            r"|_distributed_tf_update_step[^\x00]{0,600}?\n\s*AssertionError"
+        ),
+        "A strategy trains a model whose variables, or whose optimizer or metrics, were made outside of its scope, so"
+        " that they have no copies on its devices.",
+        (_candidate("XLA502", "something was made outside of the strategy's scope"),),
+    ),
+    Pattern(
+        wording(
+            r"tpu_strategy\.py[^\x00]{0,3000}?IndexError: index 0 is out of bounds for axis 0"
+            r"|Please provide a TPU Name to connect to"
+        ),
+        "The strategy is made for a TPU that nobody initialised, or that the resolver cannot find.",
+        (_candidate("XLA503", "the TPU is not initialised before the strategy is made"),),
+    ),
+    Pattern(
+        wording(r"TPUStrategy\.run\(fn, \.\.\.\) does not support pure eager execution"),
+        "A TPU runs compiled programs only, and this step is handed to it as plain Python.",
+        (_candidate("XLA506", "a step runs eagerly on a TPU"),),
+    ),
+    Pattern(
+        wording(
+            r"No registered `(?:Eager)?PyFunc` OpKernel for `CPU` devices"
+            r"|File system scheme `\[local\]` not implemented"
+        ),
+        "The input pipeline runs on the machine of the TPU, which has neither this program's Python nor its files.",
+        (_candidate("XLA504", "the pipeline needs Python or local files"),),
     ),
     Pattern(
         wording(r"Model doesn't support `jit_compile=True`"),

@@ -19,9 +19,12 @@ from .values import (
     ApiObject,
     Instance,
     Made,
+    Nest,
     OneOf,
     Scope,
+    Sequence,
     Static,
+    Tensor,
     Unknown,
     Value,
     options,
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
 SCOPE: Final = "tf.distribute.Strategy.scope"
 _STRATEGY: Final = re.compile(r"tf\.(?:contrib\.)?(?:distribute|tpu)\.(?:experimental\.)?\w*Strategy(?:V[12])?$")
+_MADE_OF: Final = ("tpu_cluster_resolver", "cluster_resolver", "devices")
+_INPUT_SHAPES: Final = frozenset(("batch_input_shape", "batch_shape", "input_dim", "input_shape"))
 _KEEPERS: Final = frozenset(("model", "optimizer", "metric"))
 # Calls that set a program up, by canonical name.
 _FUNCTIONS: Final = frozenset(
@@ -169,12 +174,29 @@ def placed(
         case _ if result.api == RESOLVER:
             return replace(result, payload=told(bound.get("tpu"), nodes.get("tpu")), made=made)
         case strategy if _STRATEGY.match(strategy):
-            resolver = bound.get("tpu_cluster_resolver", bound.get("cluster_resolver", UNKNOWN))
-            return replace(result, payload=resolver, made=made)
+            payload = next((bound[name] for name in _MADE_OF if name in bound), UNKNOWN)
+            return replace(result, payload=payload, made=made)
         case keeper if api.kind_of(keeper) in _KEEPERS:
-            return replace(result, made=made)
+            return replace(result, made=replace(made, complete=_is_complete(name, bound, nodes)))
         case _:
             return result
+
+
+def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.BaseExpression]) -> bool:
+    """Whether a call makes a model whose layers know their inputs, and so make their variables at once."""
+    if name == "keras.Model":
+        return "inputs" in bound or "*0" in bound
+    if name != "keras.Sequential":
+        return api.kind_of(name) is None  # an application, or what is loaded
+    parameter = "layers" if "layers" in bound else "*0"
+    match bound.get(parameter):
+        case Sequence(items=(Tensor() | Nest() | ApiObject(api="keras.layers.InputLayer"), *_)):
+            return True
+    match nodes.get(parameter):
+        case cst.List(elements=[cst.Element(value=cst.Call(args=arguments)), *_]):
+            return any(found.keyword is not None and found.keyword.value in _INPUT_SHAPES for found in arguments)
+        case _:
+            return False
 
 
 def note_making(frame: Frame, made: Instance, node: cst.CSTNode) -> None:
@@ -233,6 +255,7 @@ def said_setup(
         node,
         order=order,
         api=name,
+        keras=machine.keras_version(frame.module),
         owner=owner,
         arguments=bound,
         argument_nodes=nodes,

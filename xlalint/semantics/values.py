@@ -65,10 +65,12 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Where an object that holds variables, or a strategy, was made, and in which scope; None: in none."""
+    """Where an object that holds variables, or a strategy, was made, and in which scope; None: in none. `complete`: a
+    model has its variables from the start."""
 
     place: Place
     scope: Scope | None = None
+    complete: bool = False
 
 
 @dataclass(frozen=True, slots=True)

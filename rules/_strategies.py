@@ -1,0 +1,62 @@
+"""What the rules about distribution strategies share: which strategy is meant, and how a message names it."""
+
+from __future__ import annotations
+
+from xlalint.rule import DraftNote
+from xlalint.semantics.distribution import copies_variables, is_strategy, is_tpu, making_of
+from xlalint.semantics.events import SetupCall
+from xlalint.semantics.values import ApiObject, Made, Scope, Sequence, Value
+
+RUNNING = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
+
+
+def method_of(step: SetupCall) -> str:
+    """The last word of what is called: "fit", "TPUStrategy"."""
+    return step.api.rpartition(".")[2]
+
+
+def strategy_in(scope: Scope | None) -> ApiObject | None:
+    """The strategy of a scope, where it is known and has devices of its own."""
+    if scope is None or not isinstance(scope.strategy, ApiObject) or not is_strategy(scope.strategy):
+        return None
+    return scope.strategy if distributes(scope.strategy) else None
+
+
+def distributes(strategy: Value) -> bool:
+    """Whether a strategy keeps its variables on devices of its own: a TPU, or several devices."""
+    return is_tpu(strategy) or (copies_variables(strategy) and not _has_one_device(strategy))
+
+
+def _has_one_device(strategy: Value) -> bool:
+    """Whether a `MirroredStrategy` is told a single device."""
+    match strategy:
+        case ApiObject(payload=Sequence(items=tuple(devices))):
+            return len(devices) == 1
+        case _:
+            return False
+
+
+def name_of(strategy: Value) -> str:
+    """How a message names it: "MirroredStrategy"."""
+    return strategy.api.rpartition(".")[2] if isinstance(strategy, ApiObject) else "the strategy"
+
+
+def model_strategy(step: SetupCall) -> ApiObject | None:
+    """The strategy that a model runs under: that of the scope in which it was made."""
+    made = making_of(step.owner) if step.owner is not None else None
+    return strategy_in(made.scope) if made is not None else None
+
+
+def is_the_same(one: Value, other: Value) -> bool:
+    """Whether both are the strategy that was made in one place."""
+    return _place(one) == _place(other)
+
+
+def _place(strategy: Value) -> Made | None:
+    return making_of(strategy)
+
+
+def made_note(value: Value | None, what: str) -> tuple[DraftNote, ...]:
+    """The place where a value was made."""
+    made = making_of(value) if value is not None else None
+    return (DraftNote(made.place, what),) if made is not None else ()

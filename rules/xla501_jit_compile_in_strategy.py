@@ -1,0 +1,332 @@
+"""`jit_compile=True` is left on for a model that a distribution strategy trains.
+
+## What it does
+Flags `model.compile(jit_compile=True)` where the model was made in the scope of a `TPUStrategy` or of a
+`MirroredStrategy` of several devices.
+
+## What XLA does
+Keras puts `jit_compile=True` on a function *around* `strategy.run`, so that the whole distributed step, the copies of
+the variables on all devices included, would have to be one XLA program for one device. Measured with TensorFlow 2.21
+and Keras 3.15 on two CPU devices: training stops at the first step ("Trying to access resource .. located in device");
+Keras 2 stops with the same error; with a single device it runs. `jit_compile="auto"`, the default of Keras 3, turns
+itself off in a strategy. With a TPU strategy this was not measured, for want of a TPU: there everything that
+`strategy.run` runs is compiled by XLA without being asked, and `tf.function` documents that `jit_compile` must not be
+True on what runs across a TPU and its host.
+
+## Example
+    with strategy.scope():
+        model = build()
+        model.compile("adam", "mse", jit_compile=True)
+
+## Use instead
+    with strategy.scope():
+        model = build()
+        model.compile("adam", "mse")
+
+Train once with `jit_compile=True` on a CPU or one GPU, outside of a strategy, to see that XLA takes the model; then
+take it out.
+
+## Not flagged
+Models that no strategy trains, `OneDeviceStrategy`, a `MirroredStrategy` that is told one device, `jit_compile="auto"`
+and values that are not known. A step with `tf.function(jit_compile=True)` inside `strategy.run` is what TensorFlow's
+documentation recommends for several GPUs.
+
+## Fix safety
+Safe: the argument is removed. A strategy decides itself what is compiled.
+
+## References
+- https://www.tensorflow.org/api_docs/python/tf/function
+- https://www.tensorflow.org/xla/known_issues
+- https://huggingface.co/docs/transformers/v4.49.0/en/perf_train_tpu_tf
+- https://github.com/keras-team/tf-keras/issues/194
+- https://github.com/keras-team/tf-keras/issues/385
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import libcst as cst
+
+from xlalint.fixes.masked import brief
+from xlalint.fixes.names import Names
+from xlalint.fixes.rewrite import Rewrite, replace
+from xlalint.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety
+from xlalint.semantics.distribution import is_tpu
+from xlalint.semantics.events import Event, SetupCall
+from xlalint.semantics.files import File, Place
+from xlalint.semantics.values import Static
+
+from ._strategies import made_note, method_of, model_strategy, name_of, strategy_in
+
+DATA = """
+import numpy as np
+
+x, y = np.ones([8, 3], "float32"), np.ones([8, 1], "float32")
+"""
+MODEL = "tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])"
+
+
+class JitCompileInStrategy(Rule):
+    code = "XLA501"
+    name = "jit-compile-in-strategy"
+    listens = (SetupCall,)
+    bad = (
+        Bad(
+            f"""
+import tensorflow as tf
+{DATA}
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with strategy.scope():
+    model = {MODEL}
+    model.compile("sgd", "mse", jit_compile=True)
+model.fit(x, y, batch_size=4, verbose=0)
+""",
+            ['model.compile("sgd", "mse", jit_compile=True)'],
+            Breaks("Trying to access resource"),
+            effect=Effect.FAILS,
+            safety=Safety.SAFE,
+            fixed=f"""
+import tensorflow as tf
+{DATA}
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with strategy.scope():
+    model = {MODEL}
+    model.compile("sgd", "mse")
+model.fit(x, y, batch_size=4, verbose=0)
+""",
+        ),
+        Bad(
+            f"""
+import tensorflow as tf
+{DATA}
+def build(jit):
+    model = {MODEL}
+    model.compile(jit_compile=jit, optimizer="sgd", loss="mse")
+    return model
+
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with strategy.scope():
+    model = build(True)
+model.fit(x, y, batch_size=4, verbose=0)
+""",
+            ['model.compile(jit_compile=jit, optimizer="sgd", loss="mse")'],
+            Breaks("Trying to access resource"),
+            effect=Effect.FAILS,
+            help="jit_compile",
+        ),
+        Bad(
+            """
+import tensorflow as tf
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+
+with strategy.scope():
+    model = tf.keras.applications.ResNet50(weights=None)
+    model.compile("adam", "sparse_categorical_crossentropy", jit_compile=True)
+""",
+            ['model.compile("adam", "sparse_categorical_crossentropy", jit_compile=True)'],
+            None,
+            effect=Effect.TPU,
+            safety=Safety.SAFE,
+            fixed="""
+import tensorflow as tf
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+
+with strategy.scope():
+    model = tf.keras.applications.ResNet50(weights=None)
+    model.compile("adam", "sparse_categorical_crossentropy")
+""",
+            why="it needs a TPU",
+        ),
+        Bad(
+            """
+import tensorflow as tf
+
+class Trainer:
+    def __init__(self, resolver):
+        self.strategy = tf.distribute.experimental.TPUStrategy(resolver)
+        with self.strategy.scope():
+            self.model = Net()
+
+    def start(self, data):
+        self.model.compile(
+            "adam",
+            "mse",
+            jit_compile=True,
+        )
+        self.model.fit(data)
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+
+    def call(self, x):
+        return self.dense(x)
+
+def main(data):
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver("local")
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    Trainer(resolver).start(data)
+""",
+            [
+                """self.model.compile(
+            "adam",
+            "mse",
+            jit_compile=True,
+        )"""
+            ],
+            None,
+            effect=Effect.TPU,
+            safety=Safety.SAFE,
+            fixed="""
+import tensorflow as tf
+
+class Trainer:
+    def __init__(self, resolver):
+        self.strategy = tf.distribute.experimental.TPUStrategy(resolver)
+        with self.strategy.scope():
+            self.model = Net()
+
+    def start(self, data):
+        self.model.compile(
+            "adam",
+            "mse",
+        )
+        self.model.fit(data)
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+
+    def call(self, x):
+        return self.dense(x)
+
+def main(data):
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver("local")
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    Trainer(resolver).start(data)
+""",
+            why="it needs a TPU",
+        ),
+    )
+    good = (
+        Good(
+            f"""
+{DATA}
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with strategy.scope():
+    model = {MODEL}
+    model.compile("sgd", "mse")
+model.fit(x, y, batch_size=4, verbose=0)
+""",
+            Runs(),
+        ),
+        Good(
+            f"""
+{DATA}
+strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+with strategy.scope():
+    model = {MODEL}
+    model.compile("sgd", "mse", jit_compile=True)
+model.fit(x, y, batch_size=4, verbose=0)
+""",
+            Runs(),
+            why="one device",
+        ),
+        Good(
+            f"""
+{DATA}
+with tf.distribute.OneDeviceStrategy("CPU:0").scope():
+    model = {MODEL}
+    model.compile("sgd", "mse", jit_compile=True)
+model.fit(x, y, batch_size=4, verbose=0)
+""",
+            Runs(),
+        ),
+        Good(
+            f"""
+{DATA}
+model = {MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(x, y, batch_size=4, verbose=0)
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with strategy.scope():
+    second = {MODEL}
+    second.compile("sgd", "mse", jit_compile="auto")
+second.fit(x, y, batch_size=4, verbose=0)
+""",
+            Runs(),
+            why="the model that is compiled so is not the strategy's",
+        ),
+        Good(
+            """
+import sys
+
+strategy = tf.distribute.MirroredStrategy()
+with strategy.scope():
+    model = tf.keras.applications.ResNet50(weights=None)
+    model.compile("sgd", "mse", jit_compile="--xla" in sys.argv)
+""",
+            None,
+            why="what is not known is not claimed",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case SetupCall(arguments={"jit_compile": Static(True)}) if method_of(event) == "compile":
+                strategy = model_strategy(event) or strategy_in(event.context.scope)
+                if strategy is None or "MultiWorker" in strategy.api:
+                    return
+                tpu = is_tpu(strategy)
+                reason = (
+                    "a TPU strategy compiles every step itself, and Keras would compile around it"
+                    if tpu
+                    else "training stops where there are two devices, since Keras compiles around `strategy.run`"
+                )
+                yield Draft(
+                    f"`jit_compile=True` for a model of `{name_of(strategy)}`: {reason}",
+                    Effect.TPU if tpu else Effect.FAILS,
+                    f"leave `jit_compile` out of `{brief(event.node.func)}(..)`",
+                    notes=made_note(strategy, "the strategy"),
+                    rewrite=partial(without_argument, event, "jit_compile"),
+                )
+
+
+def without_argument(event: SetupCall, name: str, names: Names) -> Rewrite | None:
+    """The call without the argument, where it is written as True in the call itself."""
+    arguments = event.node.args
+    given = [at for at, found in enumerate(arguments) if found.keyword is not None and found.keyword.value == name]
+    match [arguments[at] for at in given]:
+        case [cst.Arg(value=cst.Name(value="True")) as removed]:
+            text = _without(event.place, removed, arguments[given[0] - 1] if given[0] else None, arguments[1:])
+            return Rewrite(f"Remove `{name}=True`", (replace(event.place, text),))
+        case _:
+            return None
+
+
+def _without(place: Place, removed: cst.Arg, before: cst.Arg | None, others: Sequence[cst.Arg]) -> str:
+    """The text of a call without an argument, and without the comma that parts it from the others."""
+    unit = place.unit
+    start, end = unit.span(removed)[:2], unit.span(removed.value)[2:]
+    if before is not None:
+        start = unit.span(before.value)[2:]
+    elif others:
+        end = unit.span(others[0])[:2]
+    first = place.span[:2]
+    return _text(unit.file, first, start) + _text(unit.file, end, place.span[2:])
+
+
+def _text(file: File, start: tuple[int, int], end: tuple[int, int]) -> str:
+    """The source between two positions, line and column."""
+    lines = file.lines[start[0] - 1 : end[0]]
+    lines[-1] = lines[-1][: end[1] - 1]
+    lines[0] = lines[0][start[1] - 1 :]
+    return "".join(lines)

@@ -1,0 +1,381 @@
+"""A model, its optimizer or its metrics are made outside of the scope of the strategy that trains it.
+
+## What it does
+Flags what holds variables and is made outside of `strategy.scope()`, while a `MirroredStrategy` or `TPUStrategy` trains
+it: a model that is compiled, fitted or called in the strategy's scope or step; the optimizer of a model that was made
+in the scope, also the one that `compile` makes of a name; for Keras 2 the metrics handed to `compile`.
+
+## What XLA does
+A strategy keeps a copy of each variable on each of its devices, and a variable gets copies only where it is made in the
+scope. Measured with TensorFlow 2.21 on two CPU devices. A model with variables from outside: Keras 3.15 stops with an
+`AssertionError` without text, Keras 2 with "was not created in the distribution strategy scope". An optimizer with
+state (all but plain SGD) from outside, also by `model.compile("adam")` outside: Keras 3 stops with "Mixing different
+tf.distribute.Strategy objects"; Keras 2 does so only where the optimizer is of another strategy. A metric object from
+outside: Keras 2 stops with "created inside a different distribution strategy scope", Keras 3 takes it. With a
+`TPUStrategy` this was not measured, for want of a TPU; its documentation asks for the same.
+
+## Example
+    model = build()
+    with strategy.scope():
+        model.compile("adam", "mse")
+
+## Use instead
+    with strategy.scope():
+        model = build()
+        model.compile("adam", "mse")
+
+## Not flagged
+Models whose variables may be made later (no `Input`, a class of your own) where all of training stands in the scope;
+optimizers and metrics that Keras takes; what is made where no caller says whether there is a scope; `OneDeviceStrategy`
+and strategies that are not known.
+
+## Fix safety
+Shown only: what else the lines between do, and who else uses the object, is for the author to say.
+
+## References
+- https://www.tensorflow.org/guide/distributed_training
+- https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope
+- https://www.tensorflow.org/guide/tpu
+"""
+
+from collections.abc import Iterator, Sequence
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
+from xlalint.semantics.api import kind_of
+from xlalint.semantics.distribution import is_tpu, making_of
+from xlalint.semantics.events import Event, Program, SetupCall
+from xlalint.semantics.values import ApiObject, Made, Static, Value
+from xlalint.semantics.values import Sequence as Items
+
+from ._strategies import RUNNING, is_the_same, method_of, model_strategy, name_of, strategy_in
+
+DATA = """
+import numpy as np
+
+x, y = np.ones([8, 3], "float32"), np.ones([8, 1], "float32")
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+"""
+MODEL = "tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])"
+FIT = "model.fit(x, y, batch_size=4, verbose=0)"
+STEP = """
+@tf.function
+def train(x, y):
+    return strategy.run(step, args=(x, y))
+
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    return loss
+
+train(tf.constant(x), tf.constant(y))
+"""
+
+
+class OutsideScope(Rule):
+    code = "XLA502"
+    name = "outside-scope"
+    listens = (Program,)
+    bad = (
+        Bad(
+            f"""
+{DATA}
+model = {MODEL}
+with strategy.scope():
+    model.compile("sgd", "mse")
+{FIT}
+""",
+            [MODEL],
+            Breaks("AssertionError"),
+            effect=Effect.FAILS,
+            severity=Severity.ERROR,
+            help="with strategy.scope():",
+        ),
+        Bad(
+            f"""
+{DATA}
+def build():
+    return {MODEL}
+
+with strategy.scope():
+    model = build()
+model.compile("adam", "mse")
+{FIT}
+""",
+            ['model.compile("adam", "mse")'],
+            Breaks("Mixing different tf.distribute.Strategy objects"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            f"""
+{DATA}
+optimizer = tf.keras.optimizers.Adam(1e-3)
+with strategy.scope():
+    model = {MODEL}
+    model.compile(optimizer, "mse")
+{FIT}
+""",
+            ["tf.keras.optimizers.Adam(1e-3)"],
+            Breaks("Mixing different tf.distribute.Strategy objects"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            f"""
+{DATA}
+other = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with other.scope():
+    optimizer = tf.keras.optimizers.Adam(1e-3)
+with strategy.scope():
+    model = {MODEL}
+    model.compile(optimizer=optimizer, loss="mse")
+{FIT}
+""",
+            ["tf.keras.optimizers.Adam(1e-3)"],
+            Breaks("Mixing different tf.distribute.Strategy objects"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            f"""
+{DATA}
+model = {MODEL}
+with strategy.scope():
+    optimizer = tf.keras.optimizers.Adam()
+{STEP}
+""",
+            [MODEL],
+            Breaks("must only be passed a variable created in this tf.distribute.Strategy.scope()"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            f"""
+{DATA}
+with strategy.scope():
+    model = {MODEL}
+optimizer = tf.keras.optimizers.Adam()
+{STEP}
+""",
+            ["tf.keras.optimizers.Adam()"],
+            Breaks("Mixing different tf.distribute.Strategy objects"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+import tensorflow as tf
+
+def connect():
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    return tf.distribute.TPUStrategy(resolver)
+
+def main(data):
+    model = tf.keras.applications.ResNet50(weights=None)
+    strategy = connect()
+    with strategy.scope():
+        model.compile("adam", "sparse_categorical_crossentropy")
+    model.fit(data)
+""",
+            ["tf.keras.applications.ResNet50(weights=None)"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            why="it needs a TPU",
+        ),
+    )
+    good = (
+        Good(
+            f"""
+{DATA}
+def build():
+    made = {MODEL}
+    made.compile(tf.keras.optimizers.Adam(), "mse", metrics=[tf.keras.metrics.MeanAbsoluteError()])
+    return made
+
+with strategy.scope():
+    model = build()
+{FIT}
+""",
+            Runs(),
+        ),
+        Good(
+            f"""
+{DATA}
+optimizer = tf.keras.optimizers.SGD(0.1)
+loss = tf.keras.losses.MeanSquaredError()
+with strategy.scope():
+    model = {MODEL}
+model.compile(optimizer, loss, metrics=[tf.keras.metrics.MeanAbsoluteError()])
+{FIT}
+""",
+            Runs(),
+            why="plain SGD has no state, a loss has no variables, and Keras 3 takes the metric",
+        ),
+        Good(
+            f"""
+{DATA}
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+
+    def call(self, x):
+        return self.dense(x)
+
+model = Net()
+with strategy.scope():
+    model.compile("sgd", "mse")
+    {FIT}
+""",
+            None,
+            why="its variables are made by the first step, which stands in the scope",
+        ),
+        Good(
+            f"""
+{DATA}
+with strategy.scope():
+    model = {MODEL}
+    optimizer = tf.keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+{STEP}
+""",
+            Runs(),
+        ),
+        Good(
+            f"""
+{DATA}
+model = {MODEL}
+model.compile("adam", "mse")
+{FIT}
+with strategy.scope():
+    model = {MODEL}
+    model.compile("adam", "mse")
+{FIT}
+""",
+            Runs(),
+            why="the first model is trained without the strategy",
+        ),
+        Good(
+            f"""
+import contextlib
+{DATA}
+@contextlib.contextmanager
+def distributed(strategy):
+    with strategy.scope():
+        yield
+
+with distributed(strategy), contextlib.ExitStack() as stack:
+    model = {MODEL}
+    model.compile("adam", "mse")
+{FIT}
+with contextlib.ExitStack() as stack:
+    stack.enter_context(strategy.scope())
+    model = {MODEL}
+    model.compile("adam", "mse")
+{FIT}
+""",
+            Runs(),
+            why="a scope that is entered in another way",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Program(steps=steps):
+                for step in steps:
+                    yield from _about_model(step, steps)
+                    yield from _about_optimizer(step, steps)
+                    yield from _about_metrics(step)
+
+
+def _about_model(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
+    """A model from outside of the scope in which it is compiled or run."""
+    method = method_of(step)
+    if step.owner is None or kind_of(step.api.rpartition(".")[0]) != "model":
+        return
+    made = making_of(step.owner)
+    strategy = strategy_in(step.context.scope)
+    if made is None or made.scope is not None or strategy is None:
+        return
+    if made.complete:
+        late = False
+    elif method == "compile":  # its variables come with the first step, which has to stand in the scope as well
+        late = not any(
+            method_of(other) in RUNNING and other.context.scope is None and making_of(other.owner) == made
+            for other in steps
+            if other.owner is not None
+        )
+    else:
+        late = True
+    if not late:
+        used = {"compile": "compiled in", "__call__": "called in a step of"}.get(method, "run in")
+        where = "" if method == "__call__" else "the scope of "
+        yield _draft(made, strategy, f"this model is {used} {where}`{name_of(strategy)}`", step)
+
+
+def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
+    """An optimizer from outside of the scope in which its model was made; Keras 2 takes one from no scope at all."""
+    match method_of(step):
+        case "compile":
+            strategy = model_strategy(step)
+            optimizer = step.arguments.get("optimizer", Static("rmsprop"))
+        case "apply" | "apply_gradients" | "minimize" if step.context.scope is not None and step.context.scope.replica:
+            strategy = strategy_in(step.context.scope)
+            optimizer = step.owner or step.result
+        case _:
+            return
+    if strategy is None or not _has_state(optimizer):
+        return
+    made = making_of(optimizer)
+    inside = strategy_in(made.scope) if made is not None else strategy_in(step.context.scope)
+    named = isinstance(optimizer, Static) and step.context.scope is None
+    other = inside is not None and made is not None and not is_the_same(inside, strategy)
+    outside = step.keras == 3 and ((made is not None and made.scope is None) or named)
+    if not (other or outside):
+        return
+    message = (
+        f"`compile` makes the optimizer here, and the model is of `{name_of(strategy)}`"
+        if made is None
+        else f"this optimizer trains a model of `{name_of(strategy)}`"
+    )
+    yield _draft(made or Made(step.place), strategy, message, step)
+
+
+def _about_metrics(step: SetupCall) -> Iterator[Draft]:
+    """Metric objects from outside of the scope, which Keras 2 refuses."""
+    strategy = model_strategy(step) if method_of(step) == "compile" and step.keras == 2 else None
+    if strategy is None:
+        return
+    for name in ("metrics", "weighted_metrics"):
+        given = step.arguments.get(name)
+        for metric in given.items or () if isinstance(given, Items) else ():
+            made = making_of(metric)
+            if made is not None and made.scope is None:
+                yield _draft(made, strategy, f"this metric is of a model of `{name_of(strategy)}`", step)
+
+
+def _draft(made: Made, strategy: ApiObject, message: str, step: SetupCall) -> Draft:
+    scope = making_of(strategy)
+    inside = made.scope is not None
+    where = "in the scope of another strategy" if inside else "outside of its scope"
+    notes = [DraftNote(step.place, "here")] if step.place != made.place else []
+    notes += [DraftNote(scope.place, "the strategy")] if scope is not None else []
+    return Draft(
+        f"{message}, and is made {where}" if step.place != made.place else f"{message}: it is made {where}",
+        Effect.TPU if is_tpu(strategy) else Effect.FAILS,
+        f"with strategy.scope(): .. {brief(made.place.node)}",
+        place=made.place,
+        notes=tuple(notes),
+    )
+
+
+def _has_state(optimizer: Value) -> bool:
+    """Whether an optimizer is known to keep variables for each variable of the model: all but SGD without momentum."""
+    match optimizer:
+        case Static(str() as name):
+            return name.lower() != "sgd"
+        case ApiObject(api=api, made=made):
+            stateless = api.endswith((".SGD", ".LossScaleOptimizer"))  # the latter as what it wraps
+            return made is not None and kind_of(api) == "optimizer" and not stateless
+        case _:
+            return False
