@@ -12,11 +12,13 @@ import pytest
 
 from tests.samples import HAZARD
 from xlalint.config import Settings
-from xlalint.dispatch import Dispatcher, gravest_of, severity_of
+from xlalint.dispatch import Candidate, Dispatcher, gravest_of, severity_of
 from xlalint.engine import check
-from xlalint.findings import Effect, Finding, FindingContext, Note, Severity, Span, TrailStep
+from xlalint.findings import Effect, Finding, FindingContext, Note, Safety, Severity, Span, TrailStep
+from xlalint.fixes.names import Names
+from xlalint.fixes.rewrite import NodeEdit, Rewrite
 from xlalint.rule import Draft, DraftNote, Rule
-from xlalint.semantics.events import ApiCall, AssertOn, BranchOn, Context, ContextKind, Event, Trail
+from xlalint.semantics.events import ApiCall, AssertOn, BranchOn, Context, ContextKind, Event, Run, Trail
 from xlalint.semantics.expressions import Expressions
 from xlalint.semantics.files import File, Place, Unit
 from xlalint.semantics.values import UNKNOWN
@@ -27,6 +29,8 @@ from xlalint.sources.text import Source
 XLA, GRAPH, OPEN, HOST = (
     Context(kind, autograph=False) for kind in (ContextKind.XLA, ContextKind.GRAPH, ContextKind.OPEN, ContextKind.HOST)
 )
+
+RUN = Run([], ())
 
 
 @pytest.fixture
@@ -60,7 +64,7 @@ class Scripted(Rule):
 def findings(rule: Rule, *events: Event) -> list[Finding]:
     dispatcher = Dispatcher([rule])
     for event in events:
-        dispatcher.hear(event)
+        dispatcher.hear(event, RUN)
     return said(dispatcher)
 
 
@@ -147,13 +151,13 @@ def test_rules_hear_only_what_they_listen_to(place: Place) -> None:
     dispatcher = Dispatcher([Calls()])
     assert dispatcher.wanted_apis == {"tf.unique"}
     for event in (call("tf.unique", place), call("tf.where", other(place)), asserted(other(place))):
-        dispatcher.hear(event)
+        dispatcher.hear(event, RUN)
     assert [finding.message for finding in said(dispatcher)] == ["ApiCalltf.unique"]
 
 
 def test_only_linted_files_are_reported_and_severities_can_be_set(place: Place) -> None:
     dispatcher = Dispatcher([Scripted(Draft("message", Effect.FAILS))])
-    dispatcher.hear(asserted(place))
+    dispatcher.hear(asserted(place), RUN)
     assert said(dispatcher, linted=lambda path: path != "a.py") == []
     [finding] = said(dispatcher, severities={"XLA105": Severity.INFO})
     assert finding.severity is Severity.INFO
@@ -282,3 +286,94 @@ def test_an_exception_of_a_rule_costs_one_event(project: Path, monkeypatch: pyte
     problems = check([project], Settings(cache_dir=None)).problems
     assert problems
     assert all("applying the rules" in problem.message for problem in problems)
+
+
+# -- fixes ------------------------------------------------------------------------------------------------------------
+
+
+def rewriting(text: str | None, safety: Safety = Safety.SAFE) -> Draft:
+    """A draft whose rewrite puts `text` into the place; None: it has no rewrite for what it heard."""
+
+    def build(names: Names) -> Rewrite | None:
+        differs = "at times" if safety is Safety.UNSAFE else ""
+        return None if text is None else Rewrite("title", (NodeEdit(names.place, text),), safety, differs)
+
+    return Draft("message", Effect.FAILS, rewrite=build)
+
+
+@pytest.mark.parametrize(
+    ("drafts", "text", "safety"),
+    [
+        ([rewriting("a")], "a", Safety.SAFE),
+        ([rewriting("a"), rewriting("a", Safety.UNSAFE)], "a", Safety.UNSAFE),
+        ([rewriting("a"), Draft("elsewhere", Effect.FAILS)], "a", Safety.SAFE),
+        ([rewriting("a"), rewriting("b")], None, None),
+        ([rewriting("a"), rewriting(None)], None, None),
+        ([Draft("message", Effect.FAILS)], None, None),
+    ],
+)
+def test_all_who_rewrite_a_place_must_agree(
+    place: Place, drafts: list[Draft], text: str | None, safety: Safety | None
+) -> None:
+    [finding] = findings(Scripted(*drafts), *(asserted(place) for _ in drafts))
+    assert (finding.fix and finding.fix.edits[0].text) == text
+    assert (finding.fix and finding.fix.safety) == safety
+    assert finding.help == text
+
+
+def test_parts_that_disagree_have_no_fix(place: Place) -> None:
+    parts: list[Candidate] = []
+    for draft in (rewriting("a"), rewriting(None)):
+        dispatcher = Dispatcher([Scripted(draft)])
+        dispatcher.hear(asserted(place), RUN)
+        parts += dispatcher.candidates(lambda path: True, {})
+    assert parts[0].finding.fix is not None
+    assert [finding.fix for finding in gravest_of(parts)] == [None]
+
+
+def test_a_rewrite_is_unsafe_that_an_analysis_of_the_function_has_no_use_for(place: Place) -> None:
+    runs: list[Run] = []
+    heard, silent, elsewhere = Run(runs, ()), Run(runs, ()), Run(runs, (place.node,))
+
+    def safety() -> Safety | None:
+        dispatcher = Dispatcher([Scripted(rewriting("a"))])
+        dispatcher.hear(asserted(place), heard)
+        [finding] = said(dispatcher)
+        return finding.fix.safety if finding.fix is not None else None
+
+    runs += [heard, elsewhere]  # the other analysis does not get to the place
+    assert safety() is Safety.SAFE
+    runs.append(silent)
+    assert safety() is Safety.UNSAFE
+
+
+@pytest.mark.parametrize(
+    ("caller", "safety"),
+    [
+        ("helper(m, True)", Safety.SAFE),
+        ("helper(m, True); helper(m, False)", Safety.SAFE),
+        ("helper(m, True); helper(3, False)", Safety.SAFE),
+        ("helper(m, True); helper(3, True)", Safety.UNSAFE),
+        ("helper(m, True); helper(unknown, True)", Safety.UNSAFE),
+    ],
+)
+def test_a_rewrite_holds_for_every_caller(tmp_path: Path, caller: str, safety: Safety) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(
+        "import tensorflow as tf\nfrom elsewhere import unknown\n\n"
+        "def helper(m, flag):\n    if flag:\n        return not m\n    return m\n\n"
+        "@tf.function(jit_compile=True, autograph=False)\ndef f(x):\n    m = tf.reduce_sum(x) > 1.0\n"
+        f"    {caller}\n    return x\n"
+    )
+    [finding] = check([path], Settings()).findings
+    assert finding.fix is not None
+    assert finding.fix.safety is safety
+
+
+def test_a_rewrite_that_breaks_is_a_problem_of_the_run(place: Place) -> None:
+    dispatcher = Dispatcher([Scripted(rewriting("if"))])
+    dispatcher.hear(asserted(place), RUN)
+    [finding] = said(dispatcher)
+    assert finding.fix is None
+    [failure] = dispatcher.failures
+    assert "internal error while building a fix" in failure.message

@@ -10,7 +10,7 @@ from .findings import Effect, Finding, FindingContext, Fix, Note, Safety, Severi
 from .fixes.edits import fix_of
 from .fixes.names import Names, NoNameError
 from .rule import Draft, Rule, all_rules
-from .semantics.events import ApiCall, ContextKind, Event, Program, Setup, Trail
+from .semantics.events import ApiCall, ContextKind, Event, Program, Run, Setup, Trail
 from .semantics.files import InternalTrouble, Place
 
 # From the least grave to the gravest.
@@ -19,6 +19,8 @@ _GRAVITY: Final = {
     for rank, effect in enumerate((Effect.NAMED, Effect.TPU, Effect.RECOMPILES, Effect.DIVERGES, Effect.FAILS))
 }
 _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
+# Where a rewrite differs that is not asked for in every analysis of its function.
+_SOMETIMES: Final = "where the function is called with something else than tensors here"
 _BREAKING: Final = frozenset((Effect.FAILS, Effect.DIVERGES))
 
 
@@ -37,6 +39,7 @@ class _Heard:
 
     draft: Draft
     event: Event
+    run: Run
 
     @property
     def severity(self) -> Severity:
@@ -87,7 +90,7 @@ class Dispatcher:
         """The library functions whose calls some rule wants to hear of."""
         return frozenset(self._callers)
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: Event, run: Run) -> None:
         """Ask the rules that listen to this kind of event."""
         if isinstance(event, ApiCall):
             rules = self._callers.get(event.api, ())
@@ -95,33 +98,47 @@ class Dispatcher:
             rules = self._listeners.get(type(event), ())
         for rule in rules:
             for draft in rule.check(event):
-                self._heard.setdefault((rule, draft.place or event.place), []).append(_Heard(draft, event))
+                self._heard.setdefault((rule, draft.place or event.place), []).append(_Heard(draft, event, run))
 
     def candidates(self, linted: Callable[[str], bool], severities: Mapping[str, Severity]) -> Iterator[Candidate]:
         """What each rule says of each place in the files that are `linted`; `severities` overrule by code."""
         for (rule, place), heard in self._heard.items():
             if linted(place.path):
                 gravest = max(heard, key=lambda one: one.gravity)
-                answers = self._rewritten(place, [one.draft for one in heard])
-                fix, refused = _agreed(answers), None in answers
-                finding = _finding(rule, place, heard, gravest, severities.get(rule.code), None if refused else fix)
-                yield Candidate(gravest.gravity, finding, refused)
+                answers = self._answers(place, heard)
+                refused = None in answers
+                fix = None if refused else _agreed(answers)
+                help = answers.get(fix) or None
+                if fix is not None and fix.safety is Safety.SAFE and not _heard_always(place, heard):
+                    fix = replace(fix, safety=Safety.UNSAFE, differs=_SOMETIMES)
+                finding = _finding(rule, place, heard, gravest, severities.get(rule.code))
+                yield Candidate(gravest.gravity, replace(finding, fix=fix, help=finding.help or help), refused)
 
-    def _rewritten(self, place: Place, drafts: Iterable[Draft]) -> set[Fix | None]:
-        """What the drafts of a place make of it; None where one of them has no rewrite for what it heard."""
-        answers: set[Fix | None] = set()
-        for draft in drafts:
-            if draft.rewrite is None:
+    def _answers(self, place: Place, heard: Iterable[_Heard]) -> dict[Fix | None, str]:
+        """What those who have a rewrite of a place make of it, each with its text; None where one of them has none
+        for what it heard."""
+        answers: dict[Fix | None, str] = {}
+        names = Names(place)
+        for one in heard:
+            if one.draft.rewrite is None:
                 continue
             try:
-                names = Names(place)
-                rewrite = draft.rewrite(names)
-                answers.add(None if rewrite is None else fix_of(rewrite, names, place))
+                names.renew()
+                rewrite = one.draft.rewrite(names)
+                fix = None if rewrite is None else fix_of(rewrite, names, place)
+                answers[fix] = "" if rewrite is None else rewrite.text
             except NoNameError:
-                answers.add(None)
+                answers[None] = ""
             except Exception as error:
                 self.failures.append(InternalTrouble.of(error, place.path, place.line, "building a fix"))
         return answers
+
+
+def _heard_always(place: Place, heard: Iterable[_Heard]) -> bool:
+    """Whether every analysis that gets to a place had a rewrite for it: what is right for tensors may be wrong for
+    what another caller hands over."""
+    runs = {one.run for one in heard if one.draft.rewrite is not None}
+    return all(run.reaching(place) <= runs for run in runs)
 
 
 def gravest_of(candidates: Iterable[Candidate]) -> Iterator[Finding]:
@@ -157,9 +174,7 @@ def _agreed(fixes: Iterable[Fix | None]) -> Fix | None:
     return min(given, key=lambda fix: (_TRUST[fix.safety], fix.title))
 
 
-def _finding(
-    rule: Rule, place: Place, heard: list[_Heard], gravest: _Heard, severity: Severity | None, fix: Fix | None
-) -> Finding:
+def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Heard, severity: Severity | None) -> Finding:
     draft, context = gravest.draft, gravest.event.context
     notes = {
         (note.place, note.text): None for one in heard for note in one.draft.notes if note.place != place
@@ -175,7 +190,6 @@ def _finding(
         context=FindingContext(context.kind.value, context.autograph, _steps(gravest.event.trail)),
         help=draft.help or next((one.draft.help for one in heard if one.draft.help), None),
         notes=tuple(Note(where.path, Span(*where.span), text) for where, text in notes),
-        fix=fix,
     )
 
 

@@ -26,34 +26,44 @@ class Names:
     """The names at a place. What is asked for here is what the rewrite needs: a missing import becomes part of it."""
 
     def __init__(self, place: Place) -> None:
-        self._place = place
+        self.place = place
         self._file = place.unit.file
         self._chosen: set[str] = set()
         self.needed: str | None = None  # the import statement that the module lacks
 
-    @cached_property
+    def renew(self) -> None:
+        """Forget what was asked for: another rewrite of the same place is built."""
+        self._chosen.clear()
+        self.needed = None
+
+    @property
     def tf(self) -> str:
         """The name of TensorFlow ("tf"). Raises `NoNameError`."""
-        local, module = _bound_around(self._place), self._file.outline
+        name, self.needed = self._tensorflow
+        return name
+
+    @cached_property
+    def _tensorflow(self) -> tuple[str, str | None]:
+        """The name of TensorFlow, and the import statement that binds it if there is none."""
+        local, module = _bound_around(self.place), self._file.outline
         for name, found in local.bindings.items():
             if name not in local.assigned and all(map(_is_tensorflow, found)):
-                return name
+                return name, None
         hidden = local.assigned | local.bindings.keys()
         for name, found in module.bindings.items():
             if name not in hidden and any(map(_is_tensorflow, found)):
-                return name
+                return name, None
         for name, statement in _IMPORTS.items():
             if name not in hidden | module.assigned | module.bindings.keys():
-                if name != "tf" or not self._file.may_be_fragment:
-                    self.needed = statement
-                return name
+                assumed = name == "tf" and self._file.may_be_fragment
+                return name, None if assumed else statement
         raise NoNameError(f"{self._file.source.display}: no name is free for TensorFlow")
 
     @cached_property
     def indent(self) -> str:
         """By how much blocks are indented here."""
-        unit = self._place.unit
-        around = (node.indent for node in unit.around(self._place.node) if isinstance(node, cst.IndentedBlock))
+        unit = self.place.unit
+        around = (node.indent for node in unit.around(self.place.node) if isinstance(node, cst.IndentedBlock))
         return next((indent for indent in around if indent is not None), unit.tree.default_indent)
 
     def fresh(self, wanted: str) -> str:
@@ -69,8 +79,8 @@ class Names:
     @cached_property
     def _used(self) -> set[str]:
         """Every word of the function around the place, or of the file where there is none."""
-        inside = any(isinstance(node, cst.FunctionDef) for node in self._place.unit.around(self._place.node))
-        return set(_WORD.findall(self._place.unit.text if inside else self._file.source.text))
+        inside = any(isinstance(node, cst.FunctionDef) for node in self.place.unit.around(self.place.node))
+        return set(_WORD.findall(self.place.unit.text if inside else self._file.source.text))
 
 
 def _is_tensorflow(binding: Binding) -> bool:

@@ -52,6 +52,11 @@ class Rewrite:
         if (self.safety is Safety.UNSAFE) != bool(self.differs):
             raise ValueError(f"{self.title}: an unsafe rewrite, and no other, says where it differs")
 
+    @property
+    def text(self) -> str:
+        """What the rewrite puts in, as a help shows it."""
+        return "\n".join(edit.text for edit in self.edits if edit.text)
+
 
 Rewriter: TypeAlias = Callable[[Names], Rewrite | None]
 """Builds a rewrite with the names of the place; None where the code has no honest one."""

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from . import api
 from .core import Entry, Options, method_value
-from .events import HOST, Context, ContextKind, Event, Setup, Trail
+from .events import HOST, Context, ContextKind, Event, Run, Setup, Trail
 from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary
 from .interpreter import Interpreter
@@ -37,7 +37,7 @@ def analyse(
     files: Files,
     share: range | None,
     options: Options,
-    emit: Callable[[Event], None],
+    emit: Callable[[Event, Run], None],
     wanted_apis: frozenset[str],
 ) -> Part[Project]:
     """Execute a share of the files abstractly, and hand each event that counts to `emit`. `share`: the positions of
@@ -45,9 +45,9 @@ def analyse(
     project = Project(files)
     analysis = _Analysis(project, share, options, wanted_apis)
     yield from analysis.run()
-    for event in analysis.events():
+    for event, run in analysis.events():
         with _noted(project, event.place.path, event.place.unit.first_line, "applying the rules"):
-            emit(event)
+            emit(event, run)
     return project
 
 
@@ -272,15 +272,17 @@ class _Analysis:
 
     # -- the outcome --------------------------------------------------------------------------------------------------
 
-    def events(self) -> Iterator[Event]:
-        """The events of all analyses that count, each with the shortest trail to it."""
+    def events(self) -> Iterator[tuple[Event, Run]]:
+        """The events of all analyses that count, each with the shortest trail to it and the analysis it is of. Which
+        others there are of that function is known once all have been asked for."""
         hosts = self.machine.host_roots if self.options.include_host else ()
         loops = _around_steps((*self.roots, *self._opened))
         roots = [*self.roots, *self.machine.fragments.values(), *self._opened, *hosts]
         yield from _events_below(sorted(roots, key=_root_key), loops, self._piped)
         if self.machine.set_up:
             roots = [*self.roots, *self._opened, *self.machine.host_roots]
-            yield from setup_events(sorted(roots, key=_root_key))
+            whole = Run([], ())  # what sets a program up is no matter of one function's arguments
+            yield from ((event, whole) for event in setup_events(sorted(roots, key=_root_key)))
 
     def _find_piped(self) -> Part[None]:
         """The analyses of each plain `tf.function` that the project runs, and in input pipelines only, in this part
@@ -440,11 +442,14 @@ def _around_steps(roots: Iterable[Summary]) -> set[Summary]:
     return found
 
 
-def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Summary]) -> Iterator[Event]:
+def _events_below(
+    roots: Sequence[Summary], loops: set[Summary], without: set[Summary]
+) -> Iterator[tuple[Event, Run]]:
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
     anything, what only eager code can do ends the way, and so does what is in `without`; a loop around steps leads to
     the steps alone."""
     seen = set(without)
+    runs: dict[object, list[Run]] = {}
     pending: list[tuple[Summary, Trail | None]] = [
         (root, None if root.function is None else Trail(root.name, root.function.label)) for root in roots
     ]
@@ -455,9 +460,12 @@ def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Su
                 continue
             seen.add(summary)
             if summary not in loops:
+                together = runs.setdefault(summary if summary.function is None else summary.function.identity, [])
+                run = Run(together, frozenset(summary.skipped))
+                together.append(run)
                 for event in summary.events:
                     if not isinstance(event, Setup):
-                        yield replace(event, trail=trail)
+                        yield replace(event, trail=trail), run
             following += [
                 (callee, Trail(callee.name, place, trail))
                 for place, callee in summary.calls

@@ -6,7 +6,7 @@ values as far as they are known. Events are about what the code does, never abou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -56,6 +56,20 @@ class Trail:
     name: str
     place: Place
     parent: Trail | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """One of the analyses of a function that count: one for each pattern of arguments in each context. `all`: these
+    analyses; `skipped`: the code that this pattern does not get to."""
+
+    all: list[Run]
+    skipped: Collection[cst.CSTNode]
+
+    def reaching(self, place: Place) -> set[Run]:
+        """All analyses of the function that get to a place in it."""
+        around = {place.node, *place.unit.around(place.node)}
+        return {run for run in self.all if around.isdisjoint(run.skipped)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +272,7 @@ __all__ = [
     "LoopWhile",
     "MutateInLoop",
     "Program",
+    "Run",
     "Setup",
     "SetupCall",
     "Trail",

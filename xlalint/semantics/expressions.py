@@ -237,6 +237,7 @@ class Expressions(Iteration):
         tensor = as_condition(left)
         known = None if tensor else truth(left)
         if known is not None and known is (form == "or"):
+            frame.summary.skipped.append(node.right)
             return left
         self.doubt(frame, left)
         before = frame.env
@@ -339,6 +340,7 @@ class Expressions(Iteration):
         values = []
         for side, taken in ((node.body, True), (node.orelse, False)):
             if known is (not taken) or before is None:
+                frame.summary.skipped.append(side)
                 continue
             frame.env = dict(before)
             narrow(self, frame, node.test, taken)

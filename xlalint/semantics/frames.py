@@ -64,6 +64,7 @@ class Summary:
     host_only: bool = False
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
     finished: bool = False
+    skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
 
 
 @dataclass(slots=True, eq=False)

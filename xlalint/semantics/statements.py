@@ -54,8 +54,9 @@ class Statements(Calls):
         self._execute(frame, body.body if isinstance(body, cst.BaseSuite) else body)
 
     def _execute(self, frame: Frame, statements: Ordered[cst.CSTNode]) -> None:
-        for statement in statements:
+        for position, statement in enumerate(statements):
             if frame.env is None:
+                frame.summary.skipped += statements[position:]
                 return
             handler = self._STATEMENTS.get(type(statement))
             if handler is None:
@@ -259,6 +260,8 @@ class Statements(Calls):
         afters: list[dict[str, Value] | None] = []
         for taken in (True, False):
             if known is (not taken):
+                if (skipped := node.body if taken else node.orelse) is not None:
+                    frame.summary.skipped.append(skipped)
                 afters.append(None)
                 continue
             frame.env = dict(before)
