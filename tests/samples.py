@@ -15,3 +15,16 @@ def step(x):
     return x
 """
 """One error: XLA101 at line 6, columns 8 to 31."""
+
+FIXABLE: Final = """\
+import tensorflow as tf
+
+
+@tf.function(jit_compile=True, autograph=False)
+def step(x):
+    m = tf.reduce_sum(x) > 10.0
+    return not m
+"""
+"""One finding, XLA104 in the last line, with a safe fix."""
+
+FIXED: Final = FIXABLE.replace("not m", "tf.logical_not(m)")

@@ -50,6 +50,8 @@ def test_every_key_is_read(project: Path) -> None:
         jobs = 2
         cache-dir = "cache"
         force-exclude = true
+        fix = false
+        unsafe-fixes = true
         """,
     )
     settings = load()
@@ -62,6 +64,7 @@ def test_every_key_is_read(project: Path) -> None:
     assert settings.severities == {"XLA101": Severity.INFO}
     assert (settings.include_host, settings.keras, settings.tensorflow) == (True, 2, "2.15")
     assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
+    assert (settings.fix, settings.unsafe_fixes) == (False, True)
     assert {origin for _, _, origin in settings.shown} == {"pyproject.toml"}
     assert {key for key, _, _ in settings.shown} == set(config.KEYS)
 
@@ -76,6 +79,7 @@ def test_every_key_is_read(project: Path) -> None:
         ("select = [1]", "pyproject.toml: select[0]: expected a string, got an integer"),
         ('select = ["XLA777"]', "pyproject.toml: select: no rule is called 'XLA777'"),
         ('ignore = ["brunch-on-tensor"]', "did you mean 'branch-on-tensor'?"),
+        ("fix = true", "pyproject.toml: fix: only the command line and --config can ask for fixes"),
         ("keras = 4", "pyproject.toml: keras: expected one of 2, 3"),
         ('tensorflow = "latest"', "pyproject.toml: tensorflow: "),
         ('output-format = "xml"', "pyproject.toml: output-format: expected one of full, concise, json"),

@@ -218,6 +218,7 @@ def test_json_is_the_contract() -> None:
             "files_checked": 4,
             "files_with_findings": 1,
             "findings": 2,
+            "fixed": 0,
             "severities": {"error": 1, "warning": 1, "info": 0},
             "codes": {"XLA201": 1, "XLA900": 1},
         },

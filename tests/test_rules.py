@@ -110,7 +110,7 @@ def test_bad_example_is_rewritten_as_it_says(rule: type[Rule], example: Bad, fol
         return
     for _ in own:  # of places inside each other, one is rewritten at a time
         if fixes:
-            code = apply_fixes(code, fixes).text
+            code = apply_fixes(code.encode(), fixes, folder)[0].decode()
         code, findings = lint(code, folder)
         fixes = [finding.fix for finding in findings if finding.code == rule.code and finding.fix is not None]
     assert code == with_import(example.fixed)

@@ -11,7 +11,6 @@ import hashlib
 import importlib.util
 import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -21,6 +20,7 @@ import msgspec
 from .codes import rules_sources
 from .findings import Finding
 from .sources.text import UnreadableSource, digest_of, read_bytes
+from .sources.write import write_atomically
 
 _KEPT: Final = 32  # entries; the oldest go first
 _IGNORE_ALL: Final = "# Written by xlalint; may be deleted at any time.\n*\n"
@@ -67,24 +67,12 @@ class Cache:
             if not self._folder.is_dir():
                 self._folder.mkdir(parents=True)
                 (self._folder / ".gitignore").write_text(_IGNORE_ALL, "utf-8")
-            _write_atomically(self._file(key), msgspec.json.encode(entry))
+            write_atomically(self._file(key), msgspec.json.encode(entry))
             for old in sorted(self._folder.glob("*.json"), key=os.path.getmtime, reverse=True)[_KEPT:]:
                 old.unlink()
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json"
-
-
-def _write_atomically(file: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        os.replace(name, file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 def key_of(parts: Iterable[str]) -> str:

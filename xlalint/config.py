@@ -94,6 +94,13 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     force_exclude: (
         Annotated[bool, Meta(description="Exclude files that are named on the command line, too.")] | UnsetType
     ) = UNSET
+    fix: (
+        Annotated[bool, Meta(description="Apply safe fixes; not for the settings of the code that is checked.")]
+        | UnsetType
+    ) = UNSET
+    unsafe_fixes: (
+        Annotated[bool, Meta(description="Apply unsafe fixes too, where fixes are applied.")] | UnsetType
+    ) = UNSET
 
 
 KEYS: Final = FileSettings.__struct_encode_fields__  # as written in TOML
@@ -116,6 +123,8 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "jobs": 0,
     "cache-dir": DEFAULT_CACHE_DIR,
     "force-exclude": False,
+    "fix": False,
+    "unsafe-fixes": False,
 }
 
 
@@ -138,6 +147,8 @@ class Settings:
     tensorflow: str | None = None
     jobs: int = 0
     cache_dir: Path | None = None
+    fix: bool = False
+    unsafe_fixes: bool = False
     shown: tuple[tuple[str, Any, str], ...] = ()
 
 
@@ -320,6 +331,12 @@ class _Merged:
             raise ConfigurationError(f"{layer.origin}: cache-dir: {value!r} is outside the project")
         return folder
 
+    def fix(self) -> bool:
+        # Linting a stranger's code must not write, whatever its settings say.
+        if self["fix"] and not self._chosen["fix"][1].trusted:
+            raise ConfigurationError(f"{self.origin('fix')}: fix: only the command line and --config can ask for fixes")
+        return bool(self["fix"])
+
 
 def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Settings:
     merged = _Merged(layers, root)
@@ -352,6 +369,8 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         tensorflow=tensorflow,
         jobs=merged["jobs"],
         cache_dir=merged.cache_dir(),
+        fix=merged.fix(),
+        unsafe_fixes=merged["unsafe-fixes"],
         shown=tuple((key, value, origin) for key, (value, origin) in shown.items()),
     )
 

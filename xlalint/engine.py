@@ -86,9 +86,15 @@ class _Input:
         self.problems.append(Problem(file.display, message))
 
 
-def check(paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None = None) -> Report:
-    """Lint files and folders (or the text of `stdin`) and report."""
-    inputs = _read(paths, settings, stdin)
+def check(
+    paths: Sequence[str | Path],
+    settings: Settings,
+    stdin: Stdin | None = None,
+    overlay: Mapping[Path, bytes] | None = None,
+) -> Report:
+    """Lint files and folders (or the text of `stdin`) and report. `overlay`: what is to be in files, by their absolute
+    paths, in place of what is on the disk."""
+    inputs = _read(paths, settings, stdin, overlay or {})
     cache = Cache(settings.cache_dir) if settings.cache_dir else None
     key = key_of(_key_parts(inputs, settings)) if cache else ""
     entry = cache.load(key) if cache else None
@@ -106,15 +112,17 @@ def files_to_check(paths: Sequence[str | Path], settings: Settings) -> tuple[lis
     return discover([Path(path) for path in paths], settings.exclude, force=settings.force_exclude)
 
 
-def _read(paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None) -> _Input:
-    contents: dict[Path, bytes] = {}
+def _read(
+    paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None, overlay: Mapping[Path, bytes]
+) -> _Input:
+    contents = dict(overlay)
     if stdin is None:
         result = _Input(*files_to_check(paths, settings))
     else:
         path = Path(os.path.abspath(stdin.path))
         excluded = settings.force_exclude and settings.exclude.covers_any_part(path)
         result = _Input([] if excluded else [FileToCheck(path, display_path(path))], [])
-        contents[path] = stdin.data
+        contents.setdefault(path, stdin.data)
     for file in result.files:
         try:
             result.add(file, contents[file.path] if file.path in contents else read_bytes(file.path))
@@ -282,7 +290,10 @@ def _in_cells(finding: Finding, notebooks: Mapping[str, Source]) -> Finding:
     if context is not None:
         context = replace(context, trail=tuple(map(step, context.trail)))
     if fix is not None:
-        fix = replace(fix, edits=tuple(replace(edit, **placed(finding.path, edit.span)) for edit in fix.edits))
+        edits, imports = (
+            tuple(replace(edit, **placed(finding.path, edit.span)) for edit in part) for part in (fix.edits, fix.imports)
+        )
+        fix = replace(fix, edits=edits, imports=imports)
     notes = tuple(replace(note, **placed(note.path, note.span)) for note in finding.notes)
     return replace(finding, **placed(finding.path, finding.span), context=context, notes=notes, fix=fix)
 

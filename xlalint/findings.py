@@ -101,7 +101,7 @@ class Fix:
     @property
     def all_edits(self) -> tuple[Edit, ...]:
         """Everything that the fix changes, in order."""
-        return tuple(sorted((*self.imports, *self.edits), key=lambda edit: edit.span))
+        return tuple(sorted((*self.imports, *self.edits), key=lambda edit: (edit.cell or 0, edit.span)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The outcome of a run, ready to print: findings in a stable order, and what went wrong."""
+    """The outcome of a run, ready to print: findings in a stable order, what went wrong, and what was fixed."""
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
     files_checked: int = 0
+    fixed: tuple[Finding, ...] = ()

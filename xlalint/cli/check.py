@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..config import Settings
     from ..engine import Stdin
     from ..findings import Report
+    from .fixing import Fixes
 
 _FORMATS: Final = ("full", "concise", "json")
 _LEVELS: Final = ("error", "warning", "info")
@@ -32,6 +33,12 @@ _LEVELS: Final = ("error", "warning", "info")
 @click.option("--fail-on", type=click.Choice(_LEVELS), help="Least severity for exit code 1. Default: warning.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option("--statistics", is_flag=True, help="Print how often each rule found something.")
+@click.option("--fix", is_flag=True, default=None, help="Apply safe fixes.")
+@click.option("--unsafe-fixes", is_flag=True, default=None, help="With --fix or --diff: unsafe fixes, too.")
+@click.option("--fix-only", is_flag=True, help="Apply fixes, and say nothing of what remains.")
+@click.option("--diff", is_flag=True, help="Print what --fix-only would change; write nothing.")
+@click.option("--show-fixes", is_flag=True, help="Say which rules' findings were fixed where.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 when something was fixed.")
 @click.option("--include-host", is_flag=True, default=None, help="Also report code that runs eagerly on the host.")
 @click.option("--keras", type=click.IntRange(2, 3), help="The Keras that runs the code. Default: from requirements.")
 @click.option("--tensorflow", metavar="VERSION", help="The TensorFlow version that runs the code.")
@@ -52,8 +59,9 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
     """Check files and folders (default: the current one); `-` reads the standard input.
 
     \b
-    Exit codes: 0 nothing at or above the fail level, 1 findings,
-    2 the tool could not do what was asked.
+    Exit codes: 0 nothing at or above the fail level, 1 findings
+    (with --diff: something to change), 2 the tool could not do what
+    was asked.
     """
     from .. import config
 
@@ -67,7 +75,7 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         **{key: split(given[key]) for key in ("select", "extend_select", "ignore")},
         **{key: list(given[key]) for key in ("exclude", "extend_exclude")},
         **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
-        **{key: given[key] for key in ("keras", "tensorflow", "jobs", "cache_dir")},
+        **{key: given[key] for key in ("keras", "tensorflow", "jobs", "cache_dir", "fix", "unsafe_fixes")},
     }
     settings = config.load(
         [Path(path) for path in where],
@@ -94,21 +102,34 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     if given["no_cache"]:
         settings = replace(settings, cache_dir=None)
     stdin = Stdin(Path(paths[0]), sys.stdin.buffer.read()) if stdin_wanted else None
+    fixes: Fixes | None = None
     with progress(quiet=given["quiet"]):
-        report = run(paths, settings, stdin)
+        if settings.fix or given["fix_only"] or given["diff"]:
+            from .fixing import Fixes
+
+            fixes = Fixes(paths, settings, stdin, given)
+            report, stdin = fixes.report, fixes.stdin
+        else:
+            report = run(paths, settings, stdin)
     for problem in report.problems:
         if problem.detail and given["verbose"]:
             print(problem.detail, end="", file=sys.stderr)
         complain(f"{problem.path}: {problem.message}" if problem.path else problem.message)
     if any(problem.detail for problem in report.problems):
         complain("this is a bug: please report it to xlalint's issue tracker with the output of --verbose")
-    write(_rendered(report, settings.output_format, stdin, given))
+    if fixes is None:
+        write(_rendered(report, settings.output_format, stdin, given))
+    else:
+        fixes.show("" if fixes.only else _rendered(report, settings.output_format, stdin, given))
     if given["verbose"]:
         complain(f"{report.files_checked} files in {perf_counter() - started:.2f} s", label="xlalint")
     if report.problems:
         return FAILED
-    failing = any(finding.severity >= settings.fail_on for finding in report.findings)
-    return FOUND if failing and not given["exit_zero"] else CLEAN
+    if fixes is not None and fixes.fails:
+        return FOUND
+    if given["exit_zero"] or (fixes is not None and fixes.only):
+        return CLEAN
+    return FOUND if any(finding.severity >= settings.fail_on for finding in report.findings) else CLEAN
 
 
 def _rendered(report: Report, output_format: str, stdin: Stdin | None, given: dict[str, Any]) -> str:
@@ -139,7 +160,7 @@ def _rendered(report: Report, output_format: str, stdin: Stdin | None, given: di
         return body
     from ..reports.summary import summary
 
-    return body + summary(report, paint)
+    return body + summary(report, paint, by_rule=given["show_fixes"])
 
 
 def _show_settings(settings: Settings) -> int:

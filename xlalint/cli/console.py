@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -31,9 +32,23 @@ def coloured(mode: str) -> bool:
 
 def write(text: str) -> None:
     """Write to the standard output; a reader that has gone away has seen enough."""
-    try:
+    with _reader_may_go():
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def write_bytes(data: bytes) -> None:
+    """Write source to the standard output as it is."""
+    with _reader_may_go():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+
+
+@contextmanager
+def _reader_may_go() -> Iterator[None]:
+    try:
+        yield
     except BrokenPipeError:
         # Python flushes the stream once more at exit, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

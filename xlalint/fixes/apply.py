@@ -1,58 +1,76 @@
-"""Fixes applied to the text of a file."""
+"""Which fixes of a file are made together, and the file with them made."""
 
 from __future__ import annotations
 
+import ast
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
 
-from ..findings import Edit, Fix, Span
-from ..sources.text import line_starts
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """A text with fixes applied: those that found room; the others overlap one of them."""
-
-    text: str
-    fixes: tuple[Fix, ...]
+from ..findings import Edit, Fix
+from ..sources.text import UnreadableSource, source_of
+from ..sources.write import edited
 
 
-def apply_fixes(text: str, fixes: Iterable[Fix]) -> Applied:
-    """Apply fixes that do not get in each other's way: of those that do, the outermost, and then the first."""
+def apply_fixes(data: bytes, fixes: Iterable[Fix], path: Path) -> tuple[bytes, list[Fix], list[Fix]]:
+    """A file's content with fixes applied, those that were, and those that would not leave Python.
+
+    Of fixes that meet, the outermost is applied, and of those the first. Raises `UnwritableSource`.
+    """
+    chosen = compatible(fixes)
+    changed = edited(data, edits_of(chosen), path)
+    trouble = _trouble(data, path)
+    if _trouble(changed, path) <= trouble:
+        return changed, chosen, []
+    applied: list[Fix] = []
+    broken: list[Fix] = []
+    for fix in chosen:
+        sound = _trouble(edited(data, edits_of([*applied, fix]), path), path) <= trouble
+        (applied if sound else broken).append(fix)
+    return edited(data, edits_of(applied), path), applied, broken
+
+
+def compatible(fixes: Iterable[Fix]) -> list[Fix]:
+    """Those that can be made together: of fixes that meet, the outermost, and of those the first."""
     taken: list[Fix] = []
-    for fix in sorted(fixes, key=_outermost_first):
+    for fix in sorted(dict.fromkeys(fixes), key=_outermost_first):
         if not any(_meet(fix, other) for other in taken):
             taken.append(fix)
-    edits = dict.fromkeys(edit for fix in taken for edit in fix.imports)
-    return Applied(apply_edits(text, [*edits, *(edit for fix in taken for edit in fix.edits)]), tuple(taken))
+    return taken
 
 
-def apply_edits(text: str, edits: Sequence[Edit]) -> str:
-    """The text with edits that do not overlap; all else stays as it is. Insertions at one place are made in order."""
-    starts = line_starts(text)
-
-    def offset(line: int, column: int) -> int:
-        return starts[line - 1] + column - 1
-
-    parts, done = [], 0
-    for edit in sorted(edits, key=lambda edit: edit.span):
-        parts += [text[done : offset(edit.span.line, edit.span.column)], edit.text]
-        done = offset(edit.span.end_line, edit.span.end_column)
-    return "".join((*parts, text[done:]))
+def edits_of(fixes: Sequence[Fix]) -> list[Edit]:
+    """What fixes change together: an import that several need is made once."""
+    imports = dict.fromkeys(edit for fix in fixes for edit in fix.imports)
+    return [*imports, *(edit for fix in fixes for edit in fix.edits)]
 
 
-def _reach(fix: Fix) -> Span:
-    """From a fix's first edit to its last: what lies between belongs together."""
-    first, last = fix.edits[0].span, fix.edits[-1].span
-    return Span(first.line, first.column, last.end_line, last.end_column)
+def _trouble(data: bytes, path: Path) -> float:
+    """How many cells of a notebook are not Python; infinitely many where a file is not."""
+    try:
+        source = source_of(data, path, path.name)
+        ast.parse(source.text)
+    except (UnreadableSource, SyntaxError, ValueError):
+        return math.inf
+    return len(source.trouble)
 
 
-def _outermost_first(fix: Fix) -> tuple[int, int, Span]:
-    reach = _reach(fix)
-    return reach.line, reach.column, Span(-reach.end_line, -reach.end_column, 0, 0)
+_Position: TypeAlias = tuple[int, int, int]  # cell, line, column
+
+
+def _reach(fix: Fix) -> tuple[_Position, _Position]:
+    """From a fix's first edit to the end of its last: what lies between belongs together."""
+    first, last = fix.edits[0], fix.edits[-1]
+    start, end = first.span, last.span
+    return (first.cell or 0, start.line, start.column), (last.cell or 0, end.end_line, end.end_column)
+
+
+def _outermost_first(fix: Fix) -> tuple[_Position, _Position]:
+    start, (cell, line, column) = _reach(fix)
+    return start, (-cell, -line, -column)
 
 
 def _meet(one: Fix, other: Fix) -> bool:
-    """Whether two fixes cannot both be made. The same import, asked for twice, can."""
     first, second = sorted((_reach(one), _reach(other)))
-    return (second.line, second.column) < (first.end_line, first.end_column) or first == second
+    return second[0] < first[1] or first == second

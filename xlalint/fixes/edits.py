@@ -13,7 +13,7 @@ import libcst as cst
 
 from ..findings import Edit, Fix, Span
 from ..semantics.files import File, Place
-from ..sources.text import newline_of
+from ..sources.text import newline_of, split_lines
 from .imports import import_edit
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, Side
@@ -80,7 +80,7 @@ class _TextEdit:
     """One edit of a node on its way to the text."""
 
     def __init__(self, edit: NodeEdit) -> None:
-        self._side, self._text, self._place = edit.side, edit.text, edit.place
+        self._side, self._text = edit.side, "\n".join(split_lines(edit.text))
         self._unit, self._node = edit.place.unit, edit.place.node
         if isinstance(self._node, cst.BaseSmallStatement):
             line = next(self._unit.around(self._node))
@@ -169,7 +169,7 @@ class _TextEdit:
 
     def _wants_parentheses(self, parent: cst.CSTNode) -> bool:
         """Whether the new expression must stand in parentheses that the old one does not have."""
-        expression = _parsed(f"({self._text}\n)", "eval")
+        expression = _parsed(f"({self._text or '='})", "eval")
         assert isinstance(expression, ast.Expression)
         if getattr(self._node, "lpar", ()):
             return False

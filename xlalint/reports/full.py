@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from ..findings import Finding, Note, Report, Span
+from ..findings import Edit, Finding, Fix, Note, Report, Safety, Span
 from .terminal import SEVERITY_COLOURS, Paint, joined, laid_out, place, safe
 
 Lines = Callable[[str, int | None], Sequence[str]]
@@ -39,13 +39,32 @@ class _Frame:
         if context is not None and context.trail:
             steps = (f"`{safe(step.name)}` ({place(step.path, step.cell, step.line)})" for step in context.trail)
             yield from self._attached("reached", "\n-> ".join(steps))
-        if finding.help:
+        if finding.fix is not None and finding.fix.safety is not Safety.DISPLAY:
+            yield from self._fix(finding.fix)
+        elif finding.help:
             yield from self._attached("help", finding.help)
         yield from self._attached("more", f"xlalint explain {finding.code}")
 
     def _note(self, note: Note) -> Iterator[str]:
         yield f"{' ' * self._margin} {self._paint('note', 'bold', 'cyan')}: {safe(note.text)}"
         yield from self._source(note.path, note.span, "-", "cyan", note.cell)
+
+    def _fix(self, fix: Fix) -> Iterator[str]:
+        """The lines that a fix changes, before and after."""
+        from .diff import changed_lines
+
+        title = f"{fix.title} (differs {fix.differs})" if fix.differs else fix.title
+        yield from self._attached(f"fix, {fix.safety}", title)
+        by_cell: dict[int | None, list[Edit]] = {}
+        for edit in fix.all_edits:
+            by_cell.setdefault(edit.cell, []).append(edit)
+        path = self._finding.path
+        changes = [one for cell, edits in by_cell.items() for one in changed_lines(self._lines(path, cell), edits)]
+        width = max((len(str(number)) for _, number, _ in changes), default=0)
+        for sign, number, text in changes:
+            colour = "red" if sign == "-" else "green"
+            shown = self._paint(f"{sign} {number:>{width}} | {laid_out(text)[0]}".rstrip(), colour)
+            yield f"{' ' * (self._margin + 3)}{shown}"
 
     def _attached(self, label: str, text: str) -> Iterator[str]:
         """A line hung under the source; what follows its first line is aligned with it, so code keeps its shape."""

@@ -24,6 +24,7 @@ def json_report(report: Report) -> str:
             "files_checked": report.files_checked,
             "files_with_findings": len({finding.path for finding in report.findings}),
             "findings": len(report.findings),
+            "fixed": len(report.fixed),
             "severities": {severity.label: number for severity, number in counts(report).items()},
             "codes": dict(sorted(codes.items())),
         },

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..findings import Report, Severity
-from .terminal import SEVERITY_COLOURS, Paint, counted, joined
+from ..findings import Report, Safety, Severity
+from .terminal import SEVERITY_COLOURS, Paint, counted, joined, safe
 
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
@@ -16,8 +16,43 @@ def counts(report: Report) -> dict[Severity, int]:
     return {severity: found[severity] for severity in sorted(_NOUNS, reverse=True)}
 
 
-def summary(report: Report, paint: Paint) -> str:
-    """`Found 3 errors, 2 warnings in 2 files (5 files checked).`"""
+def summary(report: Report, paint: Paint, *, by_rule: bool = False) -> str:
+    """What was fixed, what was found, and what of that could be fixed.
+
+    `Found 3 errors, 2 warnings in 2 files (5 files checked).`
+    """
+    fixed = fixes_shown(report, paint, by_rule=by_rule) if report.fixed else ""
+    return fixed + _found(report, paint) + _fixable(report)
+
+
+def fixes_shown(report: Report, paint: Paint, *, would: bool = False, by_rule: bool = False) -> str:
+    """`Fixed 3 findings in 2 files.`, or what would be; `by_rule`: with the rules of each file."""
+    if not report.fixed:
+        return "Would fix nothing.\n" if would else "Nothing fixed.\n"
+    by_path: dict[str, Counter[tuple[str, str]]] = {}
+    for finding in report.fixed:
+        by_path.setdefault(finding.path, Counter())[finding.code, finding.name] += 1
+    number, files = counted(len(report.fixed), "finding"), counted(len(by_path), "file")
+    head = f"{'Would fix' if would else 'Fixed'} {number} in {files}"
+    if not by_rule:
+        return f"{head}.\n"
+    lines = [f"{head}:"]
+    for path, rules in sorted(by_path.items()):
+        lines.append(f"- {paint(safe(path), 'bold')}:")
+        lines += (f"    {times} × {code} ({name})" for (code, name), times in sorted(rules.items()))
+    return joined(lines)
+
+
+def _fixable(report: Report) -> str:
+    """`2 fixable with --fix, 1 more with --unsafe-fixes.`"""
+    found = Counter(finding.fix.safety for finding in report.findings if finding.fix is not None)
+    parts = [f"{found[Safety.SAFE]} fixable with --fix"] if found[Safety.SAFE] else []
+    if unsafe := found[Safety.UNSAFE]:
+        parts.append(f"{unsafe} more with --unsafe-fixes" if parts else f"{unsafe} fixable with --fix --unsafe-fixes")
+    return f"{', '.join(parts)}.\n" if parts else ""
+
+
+def _found(report: Report, paint: Paint) -> str:
     checked = f"({counted(report.files_checked, 'file')} checked)"
     if not report.findings:
         return f"No findings {checked}.\n"

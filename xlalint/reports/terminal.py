@@ -11,7 +11,7 @@ from typing import Final
 from ..findings import Severity
 
 _TAB: Final = 4
-_CODES: Final = {"bold": "1", "red": "31", "yellow": "33", "blue": "34", "cyan": "36", "dim": "2"}
+_CODES: Final = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36", "dim": "2"}
 # Controls, invisible formatting (with it, text direction), surrogates and the Unicode line ends.
 _UNPRINTABLE: Final = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 SEVERITY_COLOURS: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}

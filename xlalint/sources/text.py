@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -99,6 +100,12 @@ def digest_of(data: bytes) -> str:
 def split_lines(text: str) -> list[str]:
     """The lines as Python counts them (`str.splitlines` also splits at form feeds and Unicode separators)."""
     return _LINE_END.split(text)
+
+
+def kept_lines(text: str) -> list[str]:
+    """The lines with their line ends."""
+    starts = [*line_starts(text), len(text)]
+    return [text[start:end] for start, end in pairwise(starts) if start < end]
 
 
 def line_starts(text: str) -> list[int]:

@@ -1,0 +1,162 @@
+"""`xlalint check --fix` and its relatives: what is written, what is printed where, and the exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.samples import FIXABLE, FIXED
+from xlalint.cli import run
+
+UNSAFE_LINE = "    y = m and m\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.py").write_text(FIXABLE)
+    return tmp_path
+
+
+def lint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = run(arguments)
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    return code, captured.out, captured.err
+
+
+def add_unsafe(project: Path) -> None:
+    (project / "a.py").write_text(FIXABLE.replace("    return", f"{UNSAFE_LINE}    return"))
+
+
+def test_what_can_be_fixed_is_said_and_shown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_unsafe(project)
+    code, out, _ = lint(capsys, "a.py")
+    assert code == 1
+    assert "1 fixable with --fix, 1 more with --unsafe-fixes.\n" in out
+    assert "= fix, safe: " in out
+    assert "- 8 |     return not m\n" in out.replace("     - ", "- ")
+    assert "+ 8 |     return tf.logical_not(m)\n" in out.replace("     + ", "+ ")
+    assert (project / "a.py").read_text().endswith("return not m\n")
+
+
+def test_fix_writes_and_reports_what_remains(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lint(capsys, "a.py", "--fix") == (0, "Fixed 1 finding in 1 file.\nNo findings (1 file checked).\n", "")
+    assert (project / "a.py").read_text() == FIXED
+    assert lint(capsys, "a.py", "--fix") == (0, "No findings (1 file checked).\n", "")
+
+
+def test_unsafe_fixes_are_made_only_when_asked_for(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_unsafe(project)
+    code, out, _ = lint(capsys, "a.py", "--fix")
+    assert code == 1
+    assert out.endswith("1 fixable with --fix --unsafe-fixes.\n")
+    assert UNSAFE_LINE in (project / "a.py").read_text()
+    code, out, _ = lint(capsys, "a.py", "--fix", "--unsafe-fixes", "--show-fixes")
+    assert code == 0
+    assert out.startswith("Fixed 1 finding in 1 file:\n- a.py:\n    1 × XLA104 (bool-operator-on-tensor)\n")
+    assert "y = tf.logical_and(m, m)\n" in (project / "a.py").read_text()
+
+
+def test_fix_only_is_silent_about_what_remains(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_unsafe(project)
+    assert lint(capsys, "a.py", "--fix-only") == (0, "Fixed 1 finding in 1 file.\n", "")
+    assert lint(capsys, "a.py", "--fix-only") == (0, "Nothing fixed.\n", "")
+    assert lint(capsys, "a.py", "--fix-only", "--quiet") == (0, "", "")
+
+
+def test_exit_non_zero_on_fix(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lint(capsys, "a.py", "--fix", "--exit-non-zero-on-fix")[0] == 1
+    assert lint(capsys, "a.py", "--fix", "--exit-non-zero-on-fix")[0] == 0
+
+
+def test_diff_writes_nothing_and_can_be_applied(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "a.py").write_text(FIXABLE.removesuffix("\n"))
+    code, out, err = lint(capsys, "--diff")
+    assert (code, err) == (1, "Would fix 1 finding in 1 file.\n")
+    assert "-    return not m\n\\ No newline at end of file\n+    return tf.logical_not(m)\n" in out
+    assert (project / "a.py").read_text() == FIXABLE.removesuffix("\n")
+    subprocess.run(["git", "apply", "-p0", "-"], input=out, text=True, check=True)
+    assert (project / "a.py").read_text() == FIXED.removesuffix("\n")
+    assert lint(capsys, "--diff") == (0, "", "Would fix nothing.\n")
+
+
+def test_the_diff_of_a_file_with_other_line_ends_can_be_applied(
+    project: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (project / "a.py").write_bytes(FIXABLE.replace("\n", "\r\n").encode())
+    assert run(["--diff"]) == 1
+    subprocess.run(["git", "apply", "-p0", "-"], input=capsysbinary.readouterr().out, check=True)
+    assert (project / "a.py").read_bytes() == FIXED.replace("\n", "\r\n").encode()
+
+
+def test_standard_input_comes_back_fixed(project: Path) -> None:
+    source = FIXABLE.replace("\n", "\r\n").encode()
+    command = [sys.executable, "-m", "xlalint", "-", "--fix"]
+    done = subprocess.run(command, input=source, capture_output=True, check=False)
+    assert done.returncode == 0
+    assert done.stdout == FIXED.replace("\n", "\r\n").encode()
+    assert done.stderr.decode() == "Fixed 1 finding in 1 file.\nNo findings (1 file checked).\n"
+
+
+def test_standard_input_without_findings_comes_back(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FIXED.encode())))
+    assert lint(capsys, "-", "--fix-only", "--quiet") == (0, FIXED, "")
+
+
+def test_json_has_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = lint(capsys, "a.py", "--output-format", "json")
+    report = json.loads(out)
+    assert report["findings"][0]["fix"] == {
+        "safety": "safe",
+        "title": "Compute it with TensorFlow's logical operations",
+        "differs": None,
+        "edits": [{"line": 7, "column": 12, "end_line": 7, "end_column": 17, "text": "tf.logical_not(m)"}],
+    }
+    assert report["summary"]["fixed"] == 0
+    _, out, _ = lint(capsys, "a.py", "--output-format", "json", "--fix")
+    assert (json.loads(out)["findings"], json.loads(out)["summary"]["fixed"]) == ([], 1)
+
+
+def test_a_cached_run_has_the_same_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cold, warm = lint(capsys, "a.py"), lint(capsys, "a.py")
+    assert "= fix, safe: " in cold[1]
+    assert cold == warm
+
+
+def test_what_is_suppressed_or_not_selected_is_not_fixed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = FIXABLE.replace("return not m", "return not m  # xlalint: ignore[XLA104] why")
+    (project / "a.py").write_text(text)
+    assert lint(capsys, "a.py", "--fix")[0] == 0
+    assert (project / "a.py").read_text() == text
+    (project / "a.py").write_text(FIXABLE)
+    lint(capsys, "a.py", "--fix", "--ignore", "XLA104")
+    assert (project / "a.py").read_text() == FIXABLE
+
+
+def test_a_file_that_cannot_be_written_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outside = project.parent / f"{project.name}_outside.py"
+    outside.write_text(FIXABLE)
+    (project / "link.py").symlink_to(outside)
+    code, out, err = lint(capsys, "--fix")
+    assert code == 2
+    assert err.startswith("xlalint: error: link.py: not fixed: a link to ")
+    assert "Fixed 1 finding in 1 file.\n" in out
+    assert outside.read_text() == FIXABLE
+
+
+def test_settings_can_ask_for_unsafe_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_unsafe(project)
+    (project / "pyproject.toml").write_text("[tool.xlalint]\nunsafe-fixes = true\n")
+    assert lint(capsys, "a.py", "--config", "fix = true")[:2] == (
+        0,
+        "Fixed 2 findings in 1 file.\nNo findings (1 file checked).\n",
+    )

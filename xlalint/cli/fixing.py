@@ -1,0 +1,65 @@
+"""What `xlalint check` does with fixes: applies and writes them, or shows what they would change."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..config import Settings
+from ..engine import Stdin
+from ..findings import Report
+from ..fixing import Outcome, fix, write
+from ..reports.diff import diff
+from ..reports.summary import fixes_shown
+from ..reports.terminal import Paint
+from .console import coloured, write_bytes
+from .console import write as write_out
+
+
+class Fixes:
+    """A run that fixes, everything written where that is wanted. `report`: what remains; `stdin`: with its fixes."""
+
+    def __init__(self, paths: Sequence[str], settings: Settings, stdin: Stdin | None, given: dict[str, Any]) -> None:
+        self._given = given
+        self._outcome: Outcome = fix(paths, settings, stdin)
+        self.report: Report = self._outcome.report
+        self.stdin = stdin
+        if given["diff"]:
+            return
+        if stdin is None:
+            problems = write(self._outcome.changes, [Path(path) for path in paths])
+            lost = {problem.path for problem in problems}
+            fixed = tuple(finding for finding in self.report.fixed if finding.path not in lost)
+            self.report = replace(self.report, problems=(*self.report.problems, *problems), fixed=fixed)
+        else:
+            self.stdin = Stdin(stdin.path, next((change.after for change in self._outcome.changes), stdin.data))
+
+    @property
+    def only(self) -> bool:
+        """Whether what remains is not to be reported."""
+        return bool(self._given["fix_only"] or self._given["diff"])
+
+    @property
+    def fails(self) -> bool:
+        """Whether the fixes themselves make the exit code 1."""
+        if self._given["diff"]:
+            return bool(self._outcome.changes)
+        return bool(self._given["exit_non_zero_on_fix"] and self.report.fixed)
+
+    def show(self, rendered: str) -> None:
+        """Print the report; where the standard output is taken by source or a diff, on the standard error."""
+        paint = Paint(coloured(self._given["color"]))
+        if self.only and not self._given["quiet"]:
+            rendered = fixes_shown(self.report, paint, would=self._given["diff"], by_rule=self._given["show_fixes"])
+        if self._given["diff"]:
+            changes = self._outcome.changes
+            write_out("".join(diff(change.display, change.before, change.after, paint) for change in changes))
+            sys.stderr.write(rendered)
+        elif self.stdin is not None:
+            write_bytes(self.stdin.data)
+            sys.stderr.write(rendered)
+        else:
+            write_out(rendered)

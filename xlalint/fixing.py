@@ -1,0 +1,146 @@
+"""Runs that fix: findings are asked for, their fixes applied, and the files linted anew until nothing changes.
+
+Everything happens in memory; writing comes last, file by file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from .config import Settings
+from .engine import Stdin, check, files_to_check
+from .findings import Finding, Fix, Problem, Report, Safety
+from .fixes.apply import apply_fixes
+from .sources.text import UnreadableSource, display_path, read_bytes
+from .sources.write import UnwritableSource, replace_source
+
+_ROUNDS: Final = 25  # rewrites inside rewrites are made one level a round
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file's content before and after its fixes."""
+
+    path: Path
+    display: str
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What remains to report, with what was fixed, and the files that change."""
+
+    report: Report
+    changes: tuple[Change, ...]
+
+
+def is_applicable(finding: Finding, *, unsafe: bool) -> bool:
+    """Whether a finding has a fix that may be applied."""
+    safety = finding.fix.safety if finding.fix is not None else Safety.DISPLAY
+    return safety is Safety.SAFE or (unsafe and safety is Safety.UNSAFE)
+
+
+def fix(paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None = None) -> Outcome:
+    """Lint and fix in memory; nothing is written."""
+    return _Run(paths, settings, stdin).outcome()
+
+
+def write(changes: Sequence[Change], within: Sequence[str | Path]) -> list[Problem]:
+    """Write what changed; what cannot be written is left as it was, and a problem."""
+    problems = []
+    for change in changes:
+        try:
+            replace_source(change.path, change.before, change.after, [Path(path) for path in within])
+        except UnwritableSource as error:
+            problems.append(Problem(change.display, f"not fixed: {error}"))
+    return problems
+
+
+class _Run:
+    def __init__(self, paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None) -> None:
+        self._paths, self._settings, self._stdin = paths, settings, stdin
+        if stdin is None:
+            self._files = {file.display: file.path for file in files_to_check(paths, settings)[0]}
+        else:
+            self._files = {display_path(stdin.path): Path(os.path.abspath(stdin.path))}
+        self._before: dict[str, bytes] = {}
+        self._after: dict[str, bytes] = {}
+        self._fixed: dict[str, list[Finding]] = {}
+        self._problems: dict[Problem, None] = {}
+
+    def outcome(self) -> Outcome:
+        report = self._checked()
+        for _ in range(_ROUNDS):
+            if not self._apply(report):
+                break
+            report = self._checked()
+        else:
+            if self._give_up(report):
+                report = self._checked()
+        changes = tuple(
+            Change(self._files[path], path, self._before[path], after)
+            for path, after in self._after.items()
+            if after != self._before[path]
+        )
+        fixed = tuple(finding for findings in self._fixed.values() for finding in findings)
+        return Outcome(replace(report, problems=(*report.problems, *self._problems), fixed=fixed), changes)
+
+    def _checked(self) -> Report:
+        overlay = {self._files[path]: data for path, data in self._after.items()}
+        return check(self._paths, self._settings, self._stdin, overlay)
+
+    def _fixable(self, report: Report) -> dict[str, list[Finding]]:
+        """The findings with a fix to apply, by file."""
+        found: dict[str, list[Finding]] = {}
+        for finding in report.findings:
+            if is_applicable(finding, unsafe=self._settings.unsafe_fixes):
+                found.setdefault(finding.path, []).append(finding)
+        return found
+
+    def _apply(self, report: Report) -> bool:
+        """Apply what the report offers; whether any file has changed."""
+        changed = False
+        for path, findings in self._fixable(report).items():
+            try:
+                data = self._content(path)
+                fixes = [fix for one in findings if (fix := one.fix) is not None]
+                after, applied, broken = apply_fixes(data, fixes, self._files[path])
+            except (UnwritableSource, UnreadableSource) as error:
+                self._problems[Problem(path, f"not fixed: {error}")] = None
+                continue
+            for finding in findings:
+                if finding.fix in applied:
+                    self._fixed.setdefault(path, []).append(finding)
+                elif finding.fix in broken:
+                    self._problems[_broken(finding, finding.fix)] = None
+            if after != data:
+                self._after[path] = after
+                changed = True
+        return changed
+
+    def _content(self, path: str) -> bytes:
+        if path in self._after:
+            return self._after[path]
+        if path not in self._before:
+            self._before[path] = self._stdin.data if self._stdin is not None else read_bytes(self._files[path])
+        return self._before[path]
+
+    def _give_up(self, report: Report) -> bool:
+        """Leave alone the files whose fixes never come to an end; whether there are any."""
+        endless = self._fixable(report)
+        for path in endless:
+            self._after[path] = self._before[path]
+            codes = ", ".join(sorted({finding.code for finding in self._fixed.pop(path, ())}))
+            message = f"not fixed: after {_ROUNDS} rounds there still was something to fix ({codes})"
+            self._problems[Problem(path, message, f"{path}: {message}\n")] = None
+        return bool(endless)
+
+
+def _broken(finding: Finding, fix: Fix) -> Problem:
+    message = f"line {finding.span.line}: the fix of {finding.code} would not leave Python; it was not made"
+    return Problem(finding.path, message, "".join(f"{edit.span}: {edit.text!r}\n" for edit in fix.all_edits))

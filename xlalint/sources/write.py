@@ -1,0 +1,93 @@
+"""Files written as a whole or not at all, and texts with edits made."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..findings import Edit
+from .text import UnreadableSource, decode, encoding_of, is_notebook, line_starts
+
+
+class UnwritableSource(Exception):  # noqa: N818
+    """A file that cannot be written; the message says why."""
+
+
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
+    """The text with edits that do not overlap; all else stays as it is. Insertions at one place are made in order."""
+    starts = line_starts(text)
+
+    def offset(line: int, column: int) -> int:
+        return starts[line - 1] + column - 1
+
+    parts, done = [], 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        parts += [text[done : offset(edit.span.line, edit.span.column)], edit.text]
+        done = offset(edit.span.end_line, edit.span.end_column)
+    return "".join((*parts, text[done:]))
+
+
+def edited(data: bytes, edits: Sequence[Edit], path: Path) -> bytes:
+    """A file's content with edits made: encoding, byte order mark and line ends stay, and of a notebook all that is
+    not source. Raises `UnwritableSource`."""
+    try:
+        if is_notebook(path):
+            return _edited_notebook(data, edits)
+        encoding, text = encoding_of(data), decode(data)
+        if text.encode(encoding) != data:
+            raise UnwritableSource(f"{encoding} text that cannot be written back as it was")
+        return apply_edits(text, edits).encode(encoding)
+    except UnreadableSource as error:
+        raise UnwritableSource(str(error)) from error
+    except UnicodeEncodeError as error:
+        raise UnwritableSource(f"the fix needs characters that {encoding} does not have") from error
+
+
+def _edited_notebook(data: bytes, edits: Sequence[Edit]) -> bytes:
+    from .notebook_edits import UneditableCellError, edited
+
+    try:
+        return edited(data, edits)
+    except UneditableCellError as error:
+        raise UnwritableSource(str(error)) from error
+
+
+def replace_source(path: Path, before: bytes, after: bytes, within: Sequence[Path]) -> None:
+    """Write `after` where `before` was read, following links to files inside the folders `within` (or these
+    themselves). Raises `UnwritableSource`."""
+    target = Path(os.path.realpath(path))
+    roots = [Path(os.path.realpath(root)) for root in within]
+    if target != path and not any(root == target or root in target.parents for root in roots):
+        raise UnwritableSource(f"a link to {target}, which is outside of what was asked to be fixed")
+    try:
+        if not os.access(target, os.W_OK):
+            raise UnwritableSource("the file is write-protected")
+        current = target.read_bytes()
+        if current == after:
+            return  # another link to the same file
+        if current != before:
+            raise UnwritableSource("the file has changed since it was read")
+        write_atomically(target, after, os.stat(target))
+    except OSError as error:
+        raise UnwritableSource(error.strerror or str(error)) from error
+
+
+def write_atomically(file: Path, data: bytes, like: os.stat_result | None = None) -> None:
+    """Put `data` in the place of a file at once, with the mode, and if possible the owner, that `like` says."""
+    handle, name = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            if like is not None:
+                with contextlib.suppress(PermissionError):
+                    os.fchown(stream.fileno(), like.st_uid, like.st_gid)
+                os.fchmod(stream.fileno(), stat.S_IMODE(like.st_mode))
+        os.replace(name, file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
