@@ -291,7 +291,8 @@ def _in_cells(finding: Finding, notebooks: Mapping[str, Source]) -> Finding:
         context = replace(context, trail=tuple(map(step, context.trail)))
     if fix is not None:
         edits, imports = (
-            tuple(replace(edit, **placed(finding.path, edit.span)) for edit in part) for part in (fix.edits, fix.imports)
+            tuple(replace(edit, **placed(finding.path, edit.span)) for edit in part)
+            for part in (fix.edits, fix.imports)
         )
         fix = replace(fix, edits=edits, imports=imports)
     notes = tuple(replace(note, **placed(note.path, note.span)) for note in finding.notes)

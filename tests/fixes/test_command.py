@@ -119,11 +119,37 @@ def test_json_has_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> No
         "safety": "safe",
         "title": "Compute it with TensorFlow's logical operations",
         "differs": None,
-        "edits": [{"line": 7, "column": 12, "end_line": 7, "end_column": 17, "text": "tf.logical_not(m)"}],
+        "edits": [
+            {"cell": None, "line": 7, "column": 12, "end_line": 7, "end_column": 17, "text": "tf.logical_not(m)"}
+        ],
     }
     assert report["summary"]["fixed"] == 0
     _, out, _ = lint(capsys, "a.py", "--output-format", "json", "--fix")
     assert (json.loads(out)["findings"], json.loads(out)["summary"]["fixed"]) == ([], 1)
+
+
+def test_a_notebook_is_fixed_in_its_cells(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head, _, body = FIXABLE.replace("import tensorflow as tf", "from tensorflow import function, reduce_sum").partition(
+        "\n\n\n"
+    )
+    body = body.replace("tf.", "")
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["# é"]},
+        *(
+            {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": 1, "source": part.splitlines(True)}
+            for part in (f"%matplotlib inline\n{head}", body)
+        ),
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path = project / "n.ipynb"
+    path.write_text(json.dumps(notebook, indent=1))
+    _, out, _ = lint(capsys, "n.ipynb")
+    assert "+ 3 | import tensorflow as tf\n" in out.replace("     + ", "+ ")
+    assert "+ 4 |     return tf.logical_not(m)\n" in out.replace("     + ", "+ ")
+    assert lint(capsys, "n.ipynb", "--fix")[0] == 0
+    cells[1]["source"][-1:] = [f"{head}\n", "import tensorflow as tf"]  # type: ignore[index]
+    cells[2]["source"][-1] = "    return tf.logical_not(m)\n"  # type: ignore[index]
+    assert path.read_text() == json.dumps(notebook, indent=1)
 
 
 def test_a_cached_run_has_the_same_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

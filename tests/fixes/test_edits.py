@@ -183,6 +183,11 @@ def test_an_unsafe_rewrite_says_where_it_differs() -> None:
         ),
         ("try:\n    import tensorflow as tf\nexcept ImportError:\n    tf = None\n", "tf", None),
         ("def g():\n    import tensorflow as tf\nimport keras\n", "tf", None),
+        (
+            "import os\nos.environ['A'] = '1'\nimport keras\nb = 1\n",
+            "tf",
+            "import os\nos.environ['A'] = '1'\nimport keras\nimport tensorflow as tf\nb = 1\n",
+        ),
     ],
 )
 def test_tensorflow_is_named_as_the_file_names_it(head: str, name: str, fixed_head: str | None) -> None:

@@ -67,7 +67,7 @@ def fix_of(rewrite: Rewrite, names: Names, place: Place) -> Fix | None:
     for one, other in pairwise(edits):
         if _overlap(one.span, other.span):
             raise ValueError(f"edits of one rewrite overlap: {rewrite.title}")
-    imports = () if names.needed is None else (import_edit(file.source.text, names.needed),)
+    imports = () if names.needed is None else (import_edit(file.source.text, names.needed, place.line),)
     return Fix(rewrite.safety, rewrite.title, tuple(edits), rewrite.differs, imports)
 
 

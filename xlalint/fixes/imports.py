@@ -8,23 +8,30 @@ from ..findings import Edit, Span
 from ..sources.text import newline_of, split_lines
 
 
-def import_edit(text: str, statement: str) -> Edit:
-    """Insert an import at the end of those that open the file, behind its docstring at least."""
+def import_edit(text: str, statement: str, line: int) -> Edit:
+    """Insert an import that code at `line` needs: behind the imports that stand before the first definition, since
+    what stands between them (the environment, the path) may matter to it; else behind the docstring, else on top."""
     behind: int | None = None
     first: int | None = None
     for node in ast.parse(text).body:
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+        start = min([node.lineno, *(decorator.lineno for decorator in decorators)])
         match node:
+            case ast.Expr(value=ast.Constant(value=str())) if first is None and behind is None:
+                behind = node.end_lineno
+                continue
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                first = first or start
+                break
+            case _ if (node.end_lineno or start) >= line:
+                first = first or start
+                break
             case ast.Import() | ast.ImportFrom():
                 behind = node.end_lineno
-            case ast.Expr(value=ast.Constant(value=str())) if behind is None:
-                behind = node.end_lineno
-            case _:
-                decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-                first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
-                break
+        first = first or start
     newline = newline_of(text)
     if behind is not None:
         column = len(split_lines(text)[behind - 1]) + 1
         return Edit(Span(behind, column, behind, column), f"{newline}{statement}")
-    line = first or 1
-    return Edit(Span(line, 1, line, 1), f"{statement}{newline}{newline}")
+    top = first or 1
+    return Edit(Span(top, 1, top, 1), f"{statement}{newline}{newline}")
