@@ -16,10 +16,9 @@ where a branch raises: both branches are traced, so the `raise` happens at once.
         tensor = tensor / 2.0
 
 ## Use instead
-    indicator = tf.cast(tf.reduce_sum(tensor) > 10, tf.float32)
-    tensor = tensor / (1.0 + indicator)
+    tensor = tensor / (1.0 + tf.cast(tf.reduce_sum(tensor) > 10, tf.float32))
 
-or `tf.where(test, a, b)` where both sides are cheap and safe to compute, or `tf.cond` where they are not.
+or `tf.where(test, a, b)` where both sides are cheap and their gradient is a constant, or `tf.cond` where they are not.
 
 ## Not flagged
 Tests that are Python values at trace time: `x.shape[0]`, `len(x.shape)`, `x is None`, `training`, `isinstance`,
@@ -27,7 +26,13 @@ Tests that are Python values at trace time: `x.shape[0]`, `len(x.shape)`, `x is 
 `if` before it already tests is a note, not a finding of its own.
 
 ## Fix safety
-Shown only. `tf.where` computes both sides: a NaN or an error of the side not taken can reach the gradient.
+`safe` where both branches are expressions without effects and their shapes and dtypes are known to agree. A branch that
+scales by a constant, or subtracts one, becomes indicator arithmetic where that is exact in every floating dtype; sums,
+differences and constant multiples are selected with `tf.where`; everything else runs under `tf.cond`, because zero
+times the infinite gradient of the side not taken is NaN. `unsafe` where less is known: `tf.cond` refuses branches that
+give another dtype or structure, XLA those of another rank; effects in Python happen once, for both sides, while
+tracing; `and` and `or` compute their second part always. No fix where a branch raises, leaves a loop, imports or
+deletes, changes a list or dict, or where a name would be left without a value.
 
 ## References
 - https://www.tensorflow.org/guide/function#conditionals
@@ -38,8 +43,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from xlalint.fixes import sketch
-from xlalint.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, origin_note
+from xlalint.fixes import branches, sketch
+from xlalint.fixes.syntax import small_statements
+from xlalint.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note
 from xlalint.semantics.events import BranchOn, Event
 from xlalint.semantics.files import Place
 from xlalint.semantics.values import Dependence, Origin, Tensor, as_tensor
@@ -65,8 +71,11 @@ class BranchOnTensor(Rule):
             "if tf.reduce_sum(tensor) > 10:\n    tensor = tensor / 2.0\n",
             ["tf.reduce_sum(tensor) > 10"],
             None,
-            help="indicator = tf.cast(tf.reduce_sum(tensor) > 10, tf.float32)\ntensor = tensor / (1.0 + indicator)",
             why="a fragment: `tensor` is not defined",
+            safety=Safety.UNSAFE,
+            fixed="""\
+tensor = tensor / (1.0 + tf.cast(tf.reduce_sum(tensor) > 10, tf.float32))
+""",
         ),
         Bad(
             """
@@ -79,7 +88,13 @@ class L(tf.keras.layers.Layer):
             ["tf.reduce_max(x) > 1.0"],
             NOT_A_BOOL,
             effect=Effect.FAILS,
-            help="x = tf.where(tf.reduce_max(x) > 1.0, x / tf.reduce_max(x), x)",
+            safety=Safety.UNSAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        x = tf.cond(tf.reduce_max(x) > 1.0, lambda: x / tf.reduce_max(x), lambda: x)
+        return x
+""",
         ),
         Bad(
             """
@@ -94,7 +109,16 @@ def f(x):
             ["largest > limit"],
             NOT_A_BOOL,
             effect=Effect.FAILS,
-            help="tf.where(largest > limit, t * (limit / largest), t)",
+            safety=Safety.UNSAFE,
+            fixed="""
+def scale(t, limit):
+    largest = tf.reduce_max(tf.abs(t))
+    return tf.cond(largest > limit, lambda: t * (limit / largest), lambda: t)
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    return scale(x, 1.0)
+""",
         ),
         Bad(
             """
@@ -111,6 +135,16 @@ class L(tf.keras.layers.Layer):
             ["steps < 10.0"],
             NOT_A_BOOL,
             effect=Effect.FAILS,
+            safety=Safety.SAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.steps = self.add_weight(shape=(), initializer="zeros", trainable=False)
+
+    def call(self, x):
+        steps = self.steps
+        return tf.where(steps < 10.0, x * 0.5, x)
+""",
         ),
         Bad(
             """
@@ -128,7 +162,14 @@ def f(x):
             ["total > 2.0"],
             Compiles(),
             effect=Effect.NAMED,
-            help="y = tf.where(total > 2.0, x * 2.0, tf.where(total > 0.0, x * 3.0, -x))",
+            safety=Safety.SAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    total = tf.reduce_sum(x)
+    y = tf.where(total > 2.0, x * 2.0, tf.where(total > 0.0, x * 3.0, -x))
+    return y
+""",
         ),
         Bad(
             """
@@ -146,6 +187,17 @@ def f(x):
             ["count"],
             Fails("expected to be `tf.bool` scalar"),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+import tensorflow.math as tfm
+
+@tf.function(jit_compile=True)
+def f(x):
+    count = tfm.count_nonzero(x > 0.0)
+    def halved():
+        return tf.where(tf.not_equal(count, 0), x / 2.0, x)
+    return halved()
+""",
         ),
         Bad(
             """
@@ -259,7 +311,9 @@ report(tf.ones([4]))
                     note = DraftNote(event.place, "`elif` on the same value")
                     yield Draft(message, effect, place=head, notes=(note,))
                 else:
-                    yield Draft(message, effect, sketch.branch(statement), notes=origin_note(tensor.origin, event))
+                    help = _help(statement)
+                    rewrite = branches.branch(event.place.at(statement), test, event.names)
+                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
 
     def _head(self, place: Place, statement: cst.CSTNode, tensor: Tensor) -> Place | None:
         """The reported test further up the chain on the same value; remembers this one for those further down."""
@@ -285,7 +339,18 @@ def _outcome(event: BranchOn, tensor: Tensor) -> tuple[Effect, str] | None:
     return None
 
 
+def _help(statement: cst.CSTNode) -> str | None:
+    """What to write where there is no rewrite."""
+    match statement:
+        case cst.If() if any(isinstance(line, cst.Raise) for line in small_statements(statement.body)):
+            return sketch.assertion(cst.UnaryOperation(cst.Not(), statement.test))
+        case cst.CompIf(test=test):
+            return f"keep every element and weigh it: indicator = tf.cast({sketch.condition(test)}, tf.float32)"
+        case _:
+            return None
+
+
 def _raises(statement: cst.If) -> bool:
     """A branch raises without further condition."""
     sides = [statement.body, *([statement.orelse.body] if isinstance(statement.orelse, cst.Else) else [])]
-    return any(isinstance(line, cst.Raise) for side in sides for line in sketch.statements(side))
+    return any(isinstance(line, cst.Raise) for side in sides for line in small_statements(side))

@@ -21,7 +21,9 @@ the intermediate values.
 Python counters, and with AutoGraph loops whose end is known from shapes (`while i < tf.shape(x)[0]`).
 
 ## Fix safety
-Shown only: the number of iterations that is enough is known to the author alone.
+Shown only, with `LIMIT` for the number of iterations that is enough, which the author alone knows. `unsafe` where the
+loop counts up to a number that is written down: the bound is that number, too low for a counter that begins below zero.
+`tf.while_loop` refuses a name that changes its dtype or shape; effects in Python happen once.
 
 ## References
 - https://www.tensorflow.org/guide/function#loops
@@ -30,8 +32,8 @@ Shown only: the number of iterations that is enough is known to the author alone
 
 from collections.abc import Iterator
 
-from xlalint.fixes import sketch
-from xlalint.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, origin_note
+from xlalint.fixes.loops import while_loop
+from xlalint.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note
 from xlalint.semantics.events import Event, LoopWhile
 from xlalint.semantics.values import Dependence, Tensor, as_tensor
 
@@ -59,7 +61,7 @@ class L(tf.keras.layers.Layer):
             ["tf.reduce_sum(tf.abs(x)) < 50.0"],
             NOT_A_BOOL,
             effect=Effect.FAILS,
-            help="tf.while_loop(lambda x: tf.reduce_sum(tf.abs(x)) < 50.0, body, (x,), maximum_iterations=LIMIT)",
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -77,7 +79,7 @@ def f(x):
             ["error > tolerance"],
             Compiles(),
             effect=Effect.NAMED,
-            help="maximum_iterations=LIMIT",
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -92,6 +94,19 @@ def f(x):
             ["i < 3"],
             NOT_A_BOOL,
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    i = tf.constant(0)
+    def body(x, i):
+        x = x * 1.5
+        i += 1
+        return x, i
+
+    x, i = tf.while_loop(lambda x, i: i < 3, body, (x, i), maximum_iterations=3)
+    return x
+""",
         ),
         Bad(
             """
@@ -109,6 +124,7 @@ def f(x, n):
             Fails("condition of while loop expected to be `tf.bool` scalar"),
             inputs=("f32[4]", "i32[]"),
             effect=Effect.FAILS,
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -126,6 +142,7 @@ class L(tf.keras.layers.Layer):
             ["self.limit > float(steps)"],
             NOT_A_BOOL,
             effect=Effect.FAILS,
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -144,6 +161,7 @@ def f(x):
             ["tf.reduce_sum(tf.abs(t)) < 50.0"],
             Fails("XLA compilation requires a fixed tensor list size"),
             effect=Effect.FAILS,
+            safety=Safety.DISPLAY,
         ),
     )
     good = (
@@ -213,16 +231,17 @@ print(shrink(tf.ones([4]) * 8.0))
                 if outcome is not None:
                     effect, reason = outcome
                     message = f"`while` on {of_a_tensor(tensor)}: {reason}"
-                    help = sketch.while_loop(statement)
-                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event))
+                    rewrite = while_loop(event.place.at(statement), test, event.names)
+                    yield Draft(message, effect, notes=origin_note(tensor.origin, event), rewrite=rewrite)
                     if effect is Effect.NAMED:
                         yield from _without_gradient(self._pairs.loop(event))
 
 
 def _without_gradient(pairs: Iterator[tuple[LoopWhile, DraftNote]]) -> Iterator[Draft]:
     for loop, note in pairs:
-        help = sketch.while_loop(loop.statement)
-        yield Draft(f"gradient through a `while`: {STEPS}", Effect.FAILS, help, loop.place, (note,))
+        message = f"gradient through a `while`: {STEPS}"
+        rewrite = while_loop(loop.place.at(loop.statement), loop.test, loop.names)
+        yield Draft(message, Effect.FAILS, None, loop.place, (note,), rewrite=rewrite)
 
 
 def _outcome(event: LoopWhile, tensor: Tensor) -> tuple[Effect, str] | None:

@@ -124,7 +124,7 @@ class _TextEdit:
         block, span = next(self._unit.around(self._node)), self._span
         if isinstance(block, cst.IndentedBlock) and len(block.body) == 1:
             return Edit(span, "pass")
-        if span.end_line < len(self._file.lines):
+        if self._file.lines[span.end_line - 1].endswith(("\n", "\r")):
             return Edit(Span(span.line, 1, span.end_line + 1, 1), "")
         return Edit(Span(span.line, 1, span.end_line, self._width(span.end_line) + 1), "")
 

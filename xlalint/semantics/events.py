@@ -115,19 +115,22 @@ class Program(Event):
 
 @dataclass(frozen=True, slots=True)
 class BranchOn(Event):
-    """`if`, `elif` or a ternary on `test`; place: the test. `statement` is the `cst.If` or `cst.IfExp`."""
+    """`if`, `elif` or a ternary on `test`; place: the test. `statement` is the `cst.If` or `cst.IfExp`; `names`: what
+    the function's own names are before it."""
 
     test: Value
     form: str  # "if", "elif", "ternary", "comprehension if", "match"
     statement: cst.CSTNode
+    names: Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
 class LoopWhile(Event):
-    """`while test`; place: the test."""
+    """`while test`; place: the test. `names`: what the function's own names are before the loop."""
 
     test: Value
     statement: cst.CSTNode
+    names: Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)

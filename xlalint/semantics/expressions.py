@@ -333,7 +333,8 @@ class Expressions(Iteration):
         test = self.evaluate_test(frame, node.test)
         known = truth(test)
         if as_condition(test):
-            self.emit(frame, BranchOn, node.test, test=test, form="ternary", statement=node)
+            names = dict(frame.env or {})  # statements to come change it
+            self.emit(frame, BranchOn, node.test, test=test, form="ternary", statement=node, names=names)
         else:
             self.doubt(frame, test)
         before = frame.env
@@ -550,7 +551,15 @@ class Expressions(Iteration):
         for condition in clause.ifs:
             test = self.evaluate_test(inner, condition.test)
             if as_condition(test):
-                self.emit(inner, BranchOn, condition.test, test=test, form="comprehension if", statement=condition)
+                self.emit(
+                    inner,
+                    BranchOn,
+                    condition.test,
+                    test=test,
+                    form="comprehension if",
+                    statement=condition,
+                    names={},
+                )
             narrow(self, inner, condition.test, True)
         if clause.inner_for_in is not None:
             self._run_clauses(inner, clause.inner_for_in)

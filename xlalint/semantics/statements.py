@@ -247,7 +247,7 @@ class Statements(Calls):
         tensor = as_condition(test)
         known = truth(test)
         if tensor is not None:
-            self.emit(frame, BranchOn, node.test, test=test, form=form, statement=node)
+            self.emit(frame, BranchOn, node.test, test=test, form=form, statement=node, names=frame.env or {})
         elif not isinstance(node.test, cst.Name):  # a name alone is asked whether there is anything, of a list say
             self.doubt(frame, test)
         before = frame.env
@@ -326,7 +326,7 @@ class Statements(Calls):
     def _match(self, frame: Frame, node: cst.Match) -> None:
         subject = self.evaluate(frame, node.subject)
         if as_tensor(subject, Dependence.STATIC):
-            self.emit(frame, BranchOn, node.subject, test=subject, form="match", statement=node)
+            self.emit(frame, BranchOn, node.subject, test=subject, form="match", statement=node, names=frame.env or {})
         before = frame.env
         after: dict[str, Value] | None = before
         for case in node.cases:
@@ -363,16 +363,16 @@ class Statements(Calls):
 
     def _while(self, frame: Frame, node: cst.While) -> None:
         test: Value = STATIC
+        before, events = frame.env, len(frame.summary.events)
 
         def ask() -> None:
             nonlocal test
             test = self.evaluate_test(frame, node.test)
             if as_condition(test):
-                self.emit(frame, LoopWhile, node.test, test=test, statement=node)
+                self.emit(frame, LoopWhile, node.test, test=test, statement=node, names=before or {})
             else:
                 self.doubt(frame, test)
 
-        before, events = frame.env, len(frame.summary.events)
         ask()
         frame.env = before
         if truth(test) is False:

@@ -1,0 +1,480 @@
+"""A branch on a tensor as operations: weighed by an indicator, selected by `tf.where`, or run by `tf.cond`.
+
+`tf.where` computes both sides, so it serves where the gradient of neither can be infinite or NaN; then zero times that
+gradient is zero, and what is selected alone counts. Everything else becomes `tf.cond`, which runs one side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from textwrap import indent
+from typing import Final
+
+import libcst as cst
+
+from ..findings import Safety
+from ..semantics.files import Place
+from ..semantics.values import Tensor, Value
+from .known import Gradient, Knowledge, Known, Scope, number
+from .names import Names
+from .rewrite import NodeEdit, Rewrite, Rewriter, remove, replace
+from .sketch import condition
+from .syntax import (
+    UNMOVABLE,
+    any_node,
+    assigned,
+    call,
+    operand,
+    plain,
+    read,
+    read_first,
+    small_statements,
+)
+
+_MISMATCH: Final = "where the branches give another shape or dtype than each other, or one has effects in Python"
+_TEST: Final = "where the test is not one boolean"
+_MOST_MOVED: Final = 12  # statements behind an early return that become a function of their own
+
+# Methods that change a Python container: what they keep belongs to the branch's own graph.
+_CHANGING: Final = frozenset(
+    ("append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove", "clear")
+)
+_LOGIC: Final = (cst.BooleanOperation, cst.Not)
+_NO_TENSORS: Final = (cst.BaseString, cst.Lambda, cst.Set, cst.ListComp, cst.GeneratorExp, cst.DictComp, cst.SetComp)
+
+# `t <operator> K` where the test holds, by an indicator that is one there and zero elsewhere; exact for all t.
+_SCALED: Final[dict[type[cst.CSTNode], str]] = {
+    cst.Divide: "/",
+    cst.Multiply: "*",
+    cst.DivideAssign: "/",
+    cst.MultiplyAssign: "*",
+}
+# Adding zero would turn -0.0 into 0.0; subtracting it does not.
+_SHIFTED: Final = (cst.Subtract, cst.SubtractAssign)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """`if`, `elif`, ..., `else`: the tests with their blocks, and the last block if there is one."""
+
+    tests: tuple[cst.BaseExpression, ...]
+    bodies: tuple[cst.BaseSuite, ...]
+    orelse: cst.BaseSuite | None
+
+    @classmethod
+    def of(cls, statement: cst.If) -> _Chain:
+        tests, bodies = [], []
+        node: cst.If | cst.Else | None = statement
+        while isinstance(node, cst.If):
+            tests.append(node.test)
+            bodies.append(node.body)
+            node = node.orelse
+        return cls(tuple(tests), tuple(bodies), node.body if node is not None else None)
+
+    @property
+    def blocks(self) -> tuple[cst.BaseSuite, ...]:
+        return (*self.bodies, *((self.orelse,) if self.orelse is not None else ()))
+
+
+def branch(place: Place, test: Value, scope: Scope) -> Rewriter:
+    """The rewrite of the `cst.If` or `cst.IfExp` at `place` that decides on `test`."""
+
+    def build(names: Names) -> Rewrite | None:
+        builder = _Builder(place, test, scope, names)
+        match place.node:
+            case cst.IfExp() as node:
+                return builder.ternary(node)
+            case cst.If() as node if not isinstance(next(place.unit.around(node), None), cst.If):
+                return builder.statement(node)
+            case _:
+                return None  # an `elif` goes with its `if`
+
+    return build
+
+
+class _Builder:
+    """One rewrite of one branch."""
+
+    def __init__(self, place: Place, test: Value, scope: Scope, names: Names) -> None:
+        self._place = place
+        self._test = test
+        self._scope = scope
+        self._names = names
+        self._tf = names.tf
+        self._knowledge = Knowledge(scope, self._tf)
+        around = place.unit.around(place.node)
+        self._enclosing = next((node for node in around if isinstance(node, cst.FunctionDef)), None)
+
+    # -- forms --------------------------------------------------------------------------------------------------------
+
+    def ternary(self, node: cst.IfExp) -> Rewrite | None:
+        """`a if test else b`."""
+        chosen = self._chosen([node.test], [node.body, node.orelse], "")
+        return None if chosen is None else self._rewrite(chosen, (replace(self._place, chosen.text),))
+
+    def statement(self, node: cst.If) -> Rewrite | None:
+        """An `if` with all that belongs to it."""
+        chain = _Chain.of(node)
+        if any(any_node(block, UNMOVABLE) or any(map(_changes_container, _calls(block))) for block in chain.blocks):
+            return None
+        return self._indicator(chain) or self._assignment(chain) or self._return(chain) or self._functions(node, chain)
+
+    def _indicator(self, chain: _Chain) -> Rewrite | None:
+        """`if c: t = t / 2.0` as `t = t / (1.0 + indicator)`: no branch, and no second copy of `t`."""
+        if chain.orelse is not None or len(chain.tests) > 1:
+            return None
+        match small_statements(chain.bodies[0]):
+            case [cst.AugAssign(target=target, operator=operator, value=literal)]:
+                pass
+            case [
+                cst.Assign(
+                    targets=[cst.AssignTarget(target)],
+                    value=cst.BinaryOperation(left=left, operator=operator, right=literal),
+                )
+            ] if left.deep_equals(target):
+                pass
+            case _:
+                return None
+        factor, known = number(literal), self._knowledge.combined(target, operator, literal)
+        kind = known.kind if known is not None else None
+        # Where an integer would be divided, the branches differ in dtype.
+        floating = isinstance(literal, cst.Float) or kind == "float" or (kind is None and type(operator) in _DIVIDING)
+        if factor is None or not floating or kind not in ("float", None) or factor <= 0.0:
+            return None
+        (test,) = chain.tests
+        dtype = f"{plain(target)}.dtype" if self._enclosing is not None else f"{self._tf}.float32"
+        indicator = f"{self._tf}.cast({self._condition(test)}, {dtype})"
+        name = plain(target)
+        if (sign := _SCALED.get(type(operator))) is not None and _is_short(factor - 1.0) and factor != 1.0:
+            weight = indicator if factor == 2.0 else f"{abs(factor - 1.0)} * {indicator}"
+            text = f"{name} = {name} {sign} (1.0 {'+' if factor > 1.0 else '-'} {weight})"
+        elif isinstance(operator, _SHIFTED):
+            text = f"{name} = {name} - {plain(literal)} * {indicator}"
+        else:
+            return None
+        differs = "" if known is not None else f"where `{name}` is no tensor, or one of integers"
+        differs = differs or self._test_differs(chain.tests)
+        return self._rewrite(_Chosen(text, "Weigh with an indicator", differs), (replace(self._place, text),))
+
+    def _assignment(self, chain: _Chain) -> Rewrite | None:
+        """The same names get a value in each branch, each of one expression."""
+        sides = [_assignments(block) for block in chain.blocks]
+        if any(side is None or not side for side in sides):
+            return None
+        targets = list(dict.fromkeys(name for side in sides for name in side or ()))
+        if chain.orelse is None:
+            sides.append({})
+        values = []
+        for side in sides:
+            assert side is not None
+            missing = [name for name in targets if name not in side]
+            if not all(self._is_bound(name, chain) for name in missing):
+                return None
+            values.append([side.get(name) or cst.parse_expression(name) for name in targets])
+        head = ", ".join(targets) + " = "
+        columns = [side[0] if len(side) == 1 else cst.Tuple([cst.Element(value) for value in side]) for side in values]
+        chosen = self._chosen(chain.tests, columns, head)
+        return None if chosen is None else self._rewrite(chosen, (replace(self._place, chosen.text),))
+
+    def _return(self, chain: _Chain) -> Rewrite | None:
+        """Each branch is one `return`, the last of them perhaps behind the `if`."""
+        values = [_returned(small_statements(block)) for block in chain.blocks]
+        behind = self._behind()
+        last: Place | None = None
+        if chain.orelse is None:
+            if not behind:
+                return None
+            values.append(_returned(small_statements(behind[:1])))
+            last = self._place.at(behind[0])
+        found = [value for value in values if value is not None]
+        if len(found) < len(values):
+            return None
+        chosen = self._chosen(chain.tests, found, "return ")
+        if chosen is None:
+            return None
+        edits = (replace(self._place, chosen.text), *((remove(last),) if last is not None else ()))
+        return self._rewrite(chosen, edits)
+
+    def _functions(self, node: cst.If, chain: _Chain) -> Rewrite | None:
+        """Any other branch: its two sides as functions for `tf.cond`."""
+        blocks: list[Sequence[cst.CSTNode]] = [chain.bodies[0].body]
+        if isinstance(node.orelse, cst.If):
+            blocks.append([node.orelse])  # a branch of its own, inside of the second function
+        elif chain.orelse is not None:
+            blocks.append(chain.orelse.body)
+        removed: Sequence[cst.BaseStatement] = ()
+        ends = [isinstance(small_statements(block)[-1], cst.Return) for block in blocks]
+        if ends == [True]:
+            removed = self._behind()
+            if not removed or len(removed) > _MOST_MOVED or any(any_node(line, UNMOVABLE) for line in removed):
+                return None
+            blocks.append([line.with_changes(leading_lines=()) for line in removed])  # what is above stays there
+            ends.append(True)
+        if len(set(ends)) > 1 or any(map(_returns_early, blocks)):
+            return None
+        results = [] if ends[0] else self._results(chain, blocks)
+        if results is None or any("[" in name for block in blocks for name in assigned(block)):
+            return None
+        labels = ("when_true", "when_false")
+        functions, sides = "", []
+        for label, block in zip(labels, blocks, strict=False):
+            name = self._names.fresh(label)
+            functions += self._function(name, block, results, ends[0])
+            sides.append(name)
+        result = ", ".join(results)
+        if len(sides) == 1:
+            sides.append(f"lambda: {f'({result})' if len(results) > 1 else result or None}")
+        head = "return " if ends[0] else f"{result} = " if results else ""
+        text = functions + call(f"{self._tf}.cond", [self._condition(node.test), *sides], self._names.indent, head)
+        edits = (replace(self._place, text), *(remove(self._place.at(line)) for line in removed))
+        return self._rewrite(_Chosen(text, "Run one of two functions with `tf.cond`", _MISMATCH), edits)
+
+    # -- choosing between values --------------------------------------------------------------------------------------
+
+    def _chosen(
+        self, tests: Sequence[cst.BaseExpression], values: Sequence[cst.BaseExpression], head: str
+    ) -> _Chosen | None:
+        """One expression that takes the value of the first test that holds, or the last value."""
+        if any(map(_is_no_tensor, values)) or any(any_node(value, (cst.NamedExpr, *UNMOVABLE)) for value in values):
+            return None
+        where = all(map(self._is_linear, values))
+        texts = [plain(value) for value in values]
+        if not where:
+            texts = [f"lambda: {f'({text})' if isinstance(value, cst.Tuple) and not value.lpar else text}"
+                     for text, value in zip(texts, values, strict=True)]  # fmt: skip
+        function = f"{self._tf}.{'where' if where else 'cond'}"
+        text = texts.pop()
+        for at, test in reversed([*enumerate(tests)]):
+            inner = text if where or at == len(tests) - 1 else f"lambda: {text}"
+            arguments = [self._condition(test), texts.pop(), inner]
+            text = call(function, arguments, self._names.indent, head if at == 0 else "")
+        title = "Select with `tf.where`" if where else "Run one branch with `tf.cond`"
+        differs = self._test_differs(tests) or self._values_differ(values, where)
+        return _Chosen(text, title, differs)
+
+    def _values_differ(self, values: Sequence[cst.BaseExpression], where: bool) -> str:
+        """Where the rewrite is another value than the branch; nowhere, if shapes and dtypes are known to agree."""
+        columns = zip(*(_parts(value) for value in values), strict=False)
+        if len({len(_parts(value)) for value in values}) > 1:
+            return _MISMATCH
+        for column in columns:
+            known = self._knowledge.all_of(column)
+            if not all(self._is_same(first, second, where) for first, second in pairwise(known)):
+                return _MISMATCH
+        return ""
+
+    @staticmethod
+    def _is_same(first: Known | None, second: Known | None, where: bool) -> bool:
+        return first is not None and second is not None and first.agrees(second, numbers=where)
+
+    def _is_linear(self, node: cst.CSTNode) -> bool:
+        """Whether both sides may be computed: by form, the gradient is a constant."""
+        match node:
+            case cst.Name() | cst.Float() | cst.Integer():
+                return True
+            case cst.Attribute(value=owner):
+                return self._is_linear(owner)
+            case cst.UnaryOperation(operator=cst.Minus(), expression=inner):
+                return self._is_linear(inner)
+            case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract(), right=right):
+                return self._is_linear(left) and self._is_linear(right)
+            case cst.BinaryOperation(left=left, operator=cst.Multiply(), right=right):
+                sides = (left, right)
+                return any(number(side) is not None for side in sides) and all(map(self._is_linear, sides))
+            case cst.BinaryOperation(left=left, operator=cst.Divide(), right=right):
+                return bool(number(right)) and self._is_linear(left)
+            case cst.Call(func=function, args=arguments):
+                return self._knowledge.gradient(function) is Gradient.LINEAR and all(
+                    argument.keyword is None and self._is_linear(argument.value) for argument in arguments
+                )
+            case _:
+                return False
+
+    def _condition(self, test: cst.BaseExpression) -> str:
+        """A test as one boolean tensor."""
+        number = isinstance(self._test, Tensor) and self._test.dtype in ("int", "float")
+        if number and test is getattr(self._place.node, "test", None) and not any_node(test, _LOGIC):
+            return f"{self._tf}.not_equal({plain(test)}, 0)"
+        return condition(test, self._tf)
+
+    def _test_differs(self, tests: Sequence[cst.BaseExpression]) -> str:
+        first, *others = tests
+        scalar = isinstance(self._test, Tensor) and self._test.rank == 0 and self._test.dtype == "bool"
+        if not (scalar and not any_node(first, (cst.BooleanOperation,))) and not self._is_test(first):
+            return _TEST
+        return "" if all(map(self._is_test, others)) else _TEST
+
+    def _is_test(self, node: cst.BaseExpression) -> bool:
+        """Whether a test is known to be one boolean, whose parts may all be computed."""
+        match node:
+            case cst.BooleanOperation(left=left, right=right):
+                return self._is_test(left) and self._is_test(right)
+            case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+                return self._is_test(inner)
+            case cst.Comparison(left=left, comparisons=[_, _, *_] as targets):
+                parts = [left, *(target.comparator for target in targets)]
+                return all(map(self._knowledge.is_scalar, parts))
+            case _:
+                known = self._knowledge.of(node)
+                return known is not None and not known.shape and known.kind == "bool"
+
+    # -- functions ----------------------------------------------------------------------------------------------------
+
+    def _results(self, chain: _Chain, blocks: Sequence[Sequence[cst.CSTNode]]) -> list[str] | None:
+        """The names that the branches hand on, in order; None where one of them may be left without a value."""
+        sets = [set(assigned(block)) for block in blocks]
+        in_all = set.intersection(*sets) if chain.orelse is not None else set()
+        results = []
+        for name in dict.fromkeys(name for block in blocks for name in assigned(block)):
+            if not self._is_read_elsewhere(name):
+                continue
+            if name not in in_all and not self._is_bound(name, chain):
+                return None
+            results.append(name)
+        return results
+
+    def _is_bound(self, name: str, chain: _Chain) -> bool:
+        """Whether a name has a value before the branch."""
+        if not name.isidentifier() or name in self._scope:
+            return True
+        return any(name in read_first(small_statements(block)) for block in chain.blocks)
+
+    def _is_read_elsewhere(self, name: str) -> bool:
+        """Whether code of the function outside of the branch reads a name; outside of functions anything may."""
+        if self._enclosing is None or not name.isidentifier():
+            return True
+        return _count(self._enclosing.body, name) > _count(self._place.node, name)
+
+    def _function(self, name: str, block: Sequence[cst.CSTNode], results: Sequence[str], ends: bool) -> str:
+        """A function around a block. A name that the block reads before it assigns it comes in as a default."""
+        early = read_first(block)
+        inputs = [local for local in dict.fromkeys(assigned(block)) if local in early and local.isidentifier()]
+        parameters = ", ".join(f"{local}={local}" for local in inputs)
+        code = "".join(self._code(line) for line in block)
+        if not ends:
+            code += f"return {', '.join(results)}\n" if results else ""
+        return f"def {name}({parameters}):\n{indent(code, self._names.indent)}\n"
+
+    def _code(self, line: cst.CSTNode) -> str:
+        text = self._place.unit.tree.code_for_node(line)
+        return text if isinstance(line, cst.BaseStatement) else f"{text.strip().rstrip(';')}\n"
+
+    # -- the place ----------------------------------------------------------------------------------------------------
+
+    def _behind(self) -> Sequence[cst.BaseStatement]:
+        """The statements behind this one in its block, where they end with a `return`."""
+        match next(self._place.unit.around(self._place.node), None):
+            case cst.IndentedBlock(body=body):
+                at = next(at for at, line in enumerate(body) if line is self._place.node)
+                rest = body[at + 1 :]
+                return rest if rest and isinstance(small_statements(rest[-1:])[-1], cst.Return) else ()
+            case _:
+                return ()
+
+    def _rewrite(self, chosen: _Chosen, edits: tuple[NodeEdit, ...]) -> Rewrite:
+        safety = Safety.UNSAFE if chosen.differs else Safety.SAFE
+        return Rewrite(chosen.title, edits, safety, chosen.differs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The text of a rewrite, its title, and where it differs."""
+
+    text: str
+    title: str
+    differs: str
+
+
+_DIVIDING: Final[frozenset[type[cst.CSTNode]]] = frozenset((cst.Divide, cst.DivideAssign))
+
+
+def _is_short(value: float) -> bool:
+    """Whether the number and its sum with one have few enough digits for every floating dtype (bfloat16: 8 bits)."""
+    return abs(value) < 128.0 and (value * 64.0).is_integer() and abs(value * 64.0) < 128.0
+
+
+def _assignments(block: cst.BaseSuite) -> dict[str, cst.BaseExpression] | None:
+    """What a block assigns to each name, where no assignment reads another's name."""
+    found: dict[str, cst.BaseExpression] = {}
+    for statement in small_statements(block):
+        match statement:
+            case cst.Assign(targets=[cst.AssignTarget(cst.Name() | cst.Attribute() as target)], value=value):
+                pass
+            case cst.Assign(targets=[cst.AssignTarget(cst.Tuple(elements=left))], value=cst.Tuple(elements=right)) if (
+                len(left) == len(right) and not found
+            ):
+                if not all(isinstance(element.value, cst.Name) for element in left):
+                    return None
+                found |= {plain(name.value): element.value for name, element in zip(left, right, strict=True)}
+                continue
+            case cst.AugAssign(target=cst.Name() | cst.Attribute() as target, operator=operator, value=right):
+                sign = cst.Module([]).code_for_node(operator).strip().removesuffix("=")
+                value = cst.parse_expression(f"{plain(target)} {sign} {operand(right)}")
+            case _:
+                return None
+        name = plain(target)
+        if name in found or found.keys() & _mentioned(value):
+            return None
+        found[name] = value
+    return found
+
+
+def _mentioned(node: cst.CSTNode) -> set[str]:
+    """The names that an expression reads, with their attributes."""
+    names = set(read(node))
+    pending: list[cst.CSTNode] = [node]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, cst.Attribute):
+            names.add(plain(part))
+        pending.extend(part.children)
+    return names
+
+
+def _returned(statements: Sequence[cst.CSTNode]) -> cst.BaseExpression | None:
+    match statements:
+        case [cst.Return(value=value)]:
+            return value
+        case _:
+            return None
+
+
+def _parts(value: cst.BaseExpression) -> Sequence[cst.BaseExpression]:
+    return [element.value for element in value.elements] if isinstance(value, cst.Tuple) else [value]
+
+
+def _is_no_tensor(value: cst.BaseExpression) -> bool:
+    match value:
+        case cst.Name("None" | "True" | "False"):
+            return True
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            return any(_is_no_tensor(element.value) for element in elements)
+        case _:
+            return isinstance(value, _NO_TENSORS)
+
+
+def _calls(node: cst.CSTNode) -> list[cst.Call]:
+    found = [node] if isinstance(node, cst.Call) else []
+    return found + [one for child in node.children for one in _calls(child)]
+
+
+def _changes_container(node: cst.Call) -> bool:
+    match node.func:
+        case cst.Attribute(attr=cst.Name(name)):
+            return name in _CHANGING
+        case _:
+            return False
+
+
+def _returns_early(block: Sequence[cst.CSTNode]) -> bool:
+    """Whether a block returns anywhere but at its end."""
+    *before, last = small_statements(block)
+    lines = before if isinstance(last, cst.Return) else [*before, last]
+    return any(any_node(line, (cst.Return,), below=False) for line in lines)
+
+
+def _count(node: cst.CSTNode, name: str) -> int:
+    """How often a piece of code reads a name."""
+    return sum(1 for found in read(node) if found == name)

@@ -1,0 +1,119 @@
+"""Loops on tensors as TensorFlow's own: `tf.while_loop` with a bound, so that a gradient through it compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import indent
+from typing import Final
+
+import libcst as cst
+
+from ..findings import Safety
+from ..semantics.files import Place
+from ..semantics.values import Static, Tensor, Value
+from .known import Scope
+from .names import Names
+from .rewrite import Rewrite, Rewriter, replace
+from .sketch import condition
+from .syntax import UNMOVABLE, any_node, assigned, call, plain, read, read_first, small_statements
+
+_DIFFERS: Final = (
+    "where the counter begins below zero, a name changes its dtype or shape, or the body has effects in Python"
+)
+_LIMIT: Final = "LIMIT"  # what the author has to say
+
+
+def while_loop(place: Place, test: Value, scope: Scope) -> Rewriter:
+    """The rewrite of the `cst.While` at `place`, which runs as long as `test` says."""
+    counts = isinstance(test, Tensor) and test.dtype in ("int", "float")
+
+    def build(names: Names) -> Rewrite | None:
+        match place.node:
+            case cst.While(orelse=None, test=syntax, body=body) as node if not any_node(body, UNMOVABLE):
+                if any_node(body, (cst.Return,), below=False) or any_node(syntax, UNMOVABLE):
+                    return None
+                carried = _carried(place, node, scope)
+                holds = f"{names.tf}.not_equal({plain(syntax)}, 0)" if counts else condition(syntax, names.tf)
+                return _loop(place, node, carried, holds, _bound(node, scope), names) if carried else None
+            case _:
+                return None
+
+    return build
+
+
+def _loop(place: Place, node: cst.While, carried: list[str], holds: str, bound: str | None, names: Names) -> Rewrite:
+    step, body = names.indent, names.fresh("body")
+    parameters = ", ".join(carried)
+    values = parameters if len(carried) > 1 else f"{parameters},"
+    code = "".join(place.unit.tree.code_for_node(line) for line in node.body.body)
+    if isinstance(node.body, cst.SimpleStatementSuite):
+        code = "".join(f"{place.unit.code(line).rstrip('; ')}\n" for line in node.body.body)
+    function = f"def {body}({parameters}):\n{indent(code, step)}{step}return {values}\n\n"
+    arguments = [
+        f"lambda {parameters}: {holds}",
+        body,
+        f"({values})",
+        f"maximum_iterations={bound or _LIMIT}",
+    ]
+    target = parameters if len(carried) > 1 else f"({values})"
+    text = function + call(f"{names.tf}.while_loop", arguments, step, f"{target} = ")
+    edits = (replace(place, text),)
+    title = "Loop with `tf.while_loop`, which has a bound"
+    if bound is None:
+        return Rewrite(title, edits, Safety.DISPLAY)
+    return Rewrite(title, edits, Safety.UNSAFE, _DIFFERS)
+
+
+def _carried(place: Place, node: cst.While, scope: Scope) -> list[str]:
+    """The names that go from one round to the next or out of the loop; none where they cannot be carried."""
+    function = next((around for around in place.unit.around(node) if isinstance(around, cst.FunctionDef)), None)
+    early = read_first([node])
+    found = []
+    for name in dict.fromkeys(assigned(node.body)):
+        if not name.isidentifier():
+            return []
+        outside = function is None or [*read(function.body)].count(name) > [*read(node)].count(name)
+        if name in early or outside:
+            if name not in early and name not in scope:
+                return []  # bound in the loop alone
+            found.append(name)
+    return found
+
+
+def _bound(node: cst.While, scope: Scope) -> str | None:
+    """How often the loop can run, where it counts up to a number that is written down."""
+    for counter, limit in _limits(node.test):
+        counted = [line for line in small_statements(node.body) if counter in assigned([line])]
+        if len(counted) == 1 and _counts(counted[0], counter):
+            match scope.get(counter):
+                case Tensor() | Static(constant=int()):
+                    return limit
+    return None
+
+
+def _limits(test: cst.BaseExpression) -> Iterator[tuple[str, str]]:
+    """The names that a test wants below a number, with how many non-negative integers that are."""
+    match test:
+        case cst.BooleanOperation(left=left, operator=cst.And(), right=right):
+            yield from _limits(left)
+            yield from _limits(right)
+        case cst.Comparison(left=cst.Name(name), comparisons=[cst.ComparisonTarget(operator, cst.Integer(limit))]):
+            match operator:
+                case cst.LessThan():
+                    yield name, limit
+                case cst.LessThanEqual():
+                    yield name, str(int(limit, 0) + 1)
+
+
+def _counts(line: cst.CSTNode, counter: str) -> bool:
+    """Whether a statement makes a name larger by a written number."""
+    match line:
+        case cst.AugAssign(target=cst.Name(), operator=cst.AddAssign(), value=cst.Integer(step)):
+            return int(step, 0) > 0
+        case cst.Assign(
+            targets=[_],
+            value=cst.BinaryOperation(left=cst.Name(name), operator=cst.Add(), right=cst.Integer(step)),
+        ):
+            return name == counter and int(step, 0) > 0
+        case _:
+            return False

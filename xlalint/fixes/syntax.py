@@ -1,0 +1,212 @@
+"""Source text of nodes, and what a block does to names: what the builders of rewrites share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from textwrap import indent
+from typing import Final
+
+import libcst as cst
+
+_WRITER: Final = cst.Module([])
+_WIDTH: Final = 100  # longer calls are written one argument a line
+# A line break inside an expression, with a backslash before it or without.
+_BREAK: Final = re.compile(r"\s*\\?\n\s*")
+# Expressions that need no parentheses beside an operator or a dot.
+_ATOMS: Final = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BaseNumber, cst.List, cst.Tuple)
+
+# Statements that a function around them would change the meaning of.
+UNMOVABLE: Final = (
+    cst.Break,
+    cst.Continue,
+    cst.Yield,
+    cst.Await,
+    cst.Raise,
+    cst.Global,
+    cst.Nonlocal,
+    cst.Del,
+    cst.NamedExpr,
+    cst.Import,
+    cst.ImportFrom,
+)
+
+
+def plain(node: cst.BaseExpression) -> str:
+    """The text of an expression that stands as an argument; line breaks inside become spaces."""
+    return _text(node if isinstance(node, cst.Tuple | cst.GeneratorExp | cst.NamedExpr) else bare(node))
+
+
+def operand(node: cst.BaseExpression) -> str:
+    """The text of an expression where an operator or a dot is beside it."""
+    text = plain(node)
+    return text if isinstance(node, _ATOMS) else f"({text})"
+
+
+def bare(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The expression without parentheses around it."""
+    return node.with_changes(lpar=[], rpar=[]) if getattr(node, "lpar", ()) else node
+
+
+def _text(node: cst.CSTNode) -> str:
+    text = _WRITER.code_for_node(node).strip()
+    return text if "\n" not in text or _keeps_lines(node) else _BREAK.sub(" ", text)
+
+
+def _keeps_lines(node: cst.CSTNode) -> bool:
+    """Whether the line breaks of an expression mean something: behind a comment, in a string."""
+    if isinstance(node, cst.Comment):
+        return True
+    if isinstance(node, cst.SimpleString | cst.FormattedStringText) and "\n" in node.value:
+        return True
+    return any(map(_keeps_lines, node.children))
+
+
+def call(function: str, arguments: Sequence[str], step: str, before: str = "") -> str:
+    """A call as text, one argument a line where the line that begins with `before` would be too long."""
+    line = f"{function}({', '.join(arguments)})"
+    if len(before) + len(line) <= _WIDTH and "\n" not in line:
+        return before + line
+    return f"{before}{function}(\n" + "".join(f"{indent(one, step)},\n" for one in arguments) + ")"
+
+
+def small_statements(body: cst.BaseSuite | Sequence[cst.CSTNode]) -> Sequence[cst.CSTNode]:
+    """The statements of a block, small ones one by one."""
+    if isinstance(body, cst.SimpleStatementSuite):
+        return body.body
+    lines = body.body if isinstance(body, cst.BaseSuite) else body
+    return [part for line in lines for part in (line.body if isinstance(line, cst.SimpleStatementLine) else (line,))]
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def assigned(body: cst.BaseSuite | Sequence[cst.CSTNode]) -> Iterator[str]:
+    """The names and attributes that a block assigns, in order."""
+    for line in small_statements(body):
+        match line:
+            case cst.Assign(targets=targets):
+                for target in targets:
+                    yield from _targets(target.target)
+            case cst.AugAssign(target=target) | cst.AnnAssign(target=target, value=cst.BaseExpression()):
+                yield from _targets(target)
+            case cst.If():
+                yield from assigned(line.body)
+                yield from assigned([line.orelse] if isinstance(line.orelse, cst.If) else _else(line.orelse))
+            case cst.For(target=target, body=inner):
+                yield from _targets(target)
+                yield from assigned(inner)
+            case cst.While(body=inner):
+                yield from assigned(inner)
+            case cst.With(items=items, body=inner):
+                for item in items:
+                    if item.asname is not None:
+                        yield from _targets(item.asname.name)
+                yield from assigned(inner)
+            case cst.FunctionDef(name=cst.Name(name)):
+                yield name
+
+
+def _else(orelse: cst.Else | None) -> Sequence[cst.CSTNode]:
+    return () if orelse is None else small_statements(orelse.body)
+
+
+def _targets(target: cst.CSTNode) -> Iterator[str]:
+    match target:
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            for element in elements:
+                yield from _targets(element.value)
+        case cst.StarredElement(value=inner):
+            yield from _targets(inner)
+        case cst.Name() | cst.Attribute():
+            yield _text(target)
+        case cst.Subscript():
+            yield f"{_text(target)}"
+
+
+def read(node: cst.CSTNode) -> Iterator[str]:
+    """The names that a piece of code reads from outside of the functions and comprehensions in it."""
+    match node:
+        case cst.Name(value=name):
+            yield name
+        case cst.AssignTarget(target=cst.Name()) | cst.NameItem():
+            return
+        case cst.Attribute(value=owner) | cst.Arg(value=owner):
+            yield from read(owner)
+        case cst.For(target=cst.Name() | cst.Tuple() as target):
+            yield from (name for name in read(target) if name not in _targets(target))
+            yield from _children_but(node, target)
+        case cst.ListComp() | cst.SetComp() | cst.GeneratorExp() | cst.DictComp():
+            yield from _without(_children_but(node, None), _comprehended(node.for_in))
+        case cst.CompFor():
+            yield from _children_but(node, node.target)
+        case cst.Lambda(params=parameters, body=body):
+            yield from read(parameters)
+            yield from _without(read(body), set(_parameters(parameters)))
+        case cst.FunctionDef(params=parameters, body=body, decorators=decorators):
+            for part in (*decorators, parameters):
+                yield from read(part)
+            yield from _without(read(body), {*_parameters(parameters), *assigned(body)})
+        case cst.Param(name=name):
+            yield from _children_but(node, name)
+        case _:
+            yield from _children_but(node, None)
+
+
+def _children_but(node: cst.CSTNode, left_out: cst.CSTNode | None) -> Iterator[str]:
+    for child in node.children:
+        if child is not left_out:
+            yield from read(child)
+
+
+def _without(names: Iterator[str], bound: set[str]) -> Iterator[str]:
+    return (name for name in names if name not in bound)
+
+
+def _parameters(parameters: cst.Parameters) -> Iterator[str]:
+    """The names that a function's parameters bind."""
+    for child in parameters.children:
+        match child:
+            case cst.Param(name=cst.Name(name)):
+                yield name
+
+
+def _comprehended(node: cst.CompFor | None) -> set[str]:
+    """The names that the `for` parts of a comprehension bind."""
+    return set() if node is None else {*_targets(node.target), *_comprehended(node.inner_for_in)}
+
+
+def read_first(body: cst.BaseSuite | Sequence[cst.CSTNode]) -> set[str]:
+    """The names that a block may read before it assigns them."""
+    found: set[str] = set()
+    bound: set[str] = set()
+    for line in small_statements(body):
+        found |= _read_early(line) - bound
+        match line:
+            case cst.Assign(targets=targets):
+                bound |= {name for target in targets for name in _targets(target.target)}
+            case cst.FunctionDef(name=cst.Name(name)):
+                bound.add(name)
+    return found
+
+
+def _read_early(line: cst.CSTNode) -> set[str]:
+    match line:
+        case cst.For(target=target, iter=iterable, body=body, orelse=orelse):
+            return set(read(iterable)) | read_first(body) - set(_targets(target)) | read_first(_else(orelse))
+        case cst.While(test=test, body=body, orelse=orelse):
+            return set(read(test)) | read_first(body) | read_first(_else(orelse))
+        case cst.If(test=test, body=body, orelse=orelse):
+            other = [orelse] if isinstance(orelse, cst.If) else _else(orelse)
+            return set(read(test)) | read_first(body) | read_first(other)
+        case _:
+            return set(read(line))
+
+
+def any_node(node: cst.CSTNode, kinds: tuple[type[cst.CSTNode], ...], below: bool = True) -> bool:
+    """Whether a piece of code holds a node of some kinds; `below`: inside of nested functions too."""
+    if isinstance(node, kinds):
+        return True
+    if not below and isinstance(node, cst.FunctionDef | cst.Lambda):
+        return False
+    return any(any_node(child, kinds, below) for child in node.children)
