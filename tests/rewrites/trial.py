@@ -83,9 +83,10 @@ def rewritten(program: Program) -> Rewritten:
             fixes = [one.fix for one in own if one.fix is not None and one.fix.safety not in shown]
             if not fixes:
                 return Rewritten(code, _least(safeties), len(own))
-            applied = apply_fixes(code, fixes)
-            safeties += [fix.safety for fix in applied.fixes]
-            code = applied.text
+            data, applied, broken = apply_fixes(code.encode(), fixes, path)
+            assert broken == []
+            safeties += [fix.safety for fix in applied]
+            code = data.decode()
             for word, text in program.author.items():
                 code = code.replace(word, text)
     raise AssertionError(f"rewriting does not end:\n{code}")
