@@ -42,20 +42,16 @@ Safe: the argument is removed. A strategy decides itself what is compiled.
 - https://github.com/keras-team/tf-keras/issues/385
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
-import libcst as cst
-
 from xlalint.fixes.masked import brief
-from xlalint.fixes.names import Names
-from xlalint.fixes.rewrite import Rewrite, replace
 from xlalint.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety
 from xlalint.semantics.distribution import is_tpu
 from xlalint.semantics.events import Event, SetupCall
-from xlalint.semantics.files import File, Place
 from xlalint.semantics.values import Static
 
+from ._arguments import without_argument
 from ._strategies import made_note, method_of, model_strategy, name_of, strategy_in
 
 DATA = """
@@ -298,35 +294,3 @@ with strategy.scope():
                     notes=made_note(strategy, "the strategy"),
                     rewrite=partial(without_argument, event, "jit_compile"),
                 )
-
-
-def without_argument(event: SetupCall, name: str, names: Names) -> Rewrite | None:
-    """The call without the argument, where it is written as True in the call itself."""
-    arguments = event.node.args
-    given = [at for at, found in enumerate(arguments) if found.keyword is not None and found.keyword.value == name]
-    match [arguments[at] for at in given]:
-        case [cst.Arg(value=cst.Name(value="True")) as removed]:
-            text = _without(event.place, removed, arguments[given[0] - 1] if given[0] else None, arguments[1:])
-            return Rewrite(f"Remove `{name}=True`", (replace(event.place, text),))
-        case _:
-            return None
-
-
-def _without(place: Place, removed: cst.Arg, before: cst.Arg | None, others: Sequence[cst.Arg]) -> str:
-    """The text of a call without an argument, and without the comma that parts it from the others."""
-    unit = place.unit
-    start, end = unit.span(removed)[:2], unit.span(removed.value)[2:]
-    if before is not None:
-        start = unit.span(before.value)[2:]
-    elif others:
-        end = unit.span(others[0])[:2]
-    first = place.span[:2]
-    return _text(unit.file, first, start) + _text(unit.file, end, place.span[2:])
-
-
-def _text(file: File, start: tuple[int, int], end: tuple[int, int]) -> str:
-    """The source between two positions, line and column."""
-    lines = file.lines[start[0] - 1 : end[0]]
-    lines[-1] = lines[-1][: end[1] - 1]
-    lines[0] = lines[0][start[1] - 1 :]
-    return "".join(lines)

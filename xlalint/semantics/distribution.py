@@ -58,6 +58,10 @@ _FUNCTIONS: Final = frozenset(
         "tf.distribute.experimental_set_strategy",
         "tf.function",
         "tf.io.gfile.glob",
+        "tf.lookup.StaticHashTable",
+        "tf.lookup.StaticVocabularyTable",
+        "tf.lookup.experimental.DenseHashTable",
+        "tf.lookup.experimental.MutableHashTable",
         "tf.numpy_function",
         "tf.py_func",
         "tf.py_function",
@@ -138,8 +142,8 @@ def is_node(strategy: Value) -> bool:
     return address_of(strategy) not in (None, "", "local")
 
 
-def told(value: Value | None, node: cst.BaseExpression | None) -> Value:
-    """What a resolver is told of its TPU. Of a computed address the beginning is enough."""
+def beginning(value: Value | None, node: cst.BaseExpression | None) -> Value:
+    """A text, or what is written at the beginning of one that is put together; None where there is none."""
     if value is None:
         return NONE
     if isinstance(value, Static) and value.known:
@@ -172,9 +176,9 @@ def placed(
             scope = frame.context.scope
             return scope.strategy if scope is not None and is_strategy(scope.strategy) else result
         case _ if result.api == RESOLVER:
-            return replace(result, payload=told(bound.get("tpu"), nodes.get("tpu")), made=made)
+            return replace(result, payload=beginning(bound.get("tpu"), nodes.get("tpu")), made=made)
         case strategy if _STRATEGY.match(strategy):
-            payload = next((bound[name] for name in _MADE_OF if name in bound), UNKNOWN)
+            payload = next((bound[name] for name in _MADE_OF if name in bound), UNKNOWN if bound else NONE)
             return replace(result, payload=payload, made=made)
         case keeper if api.kind_of(keeper) in _KEEPERS:
             return replace(result, made=replace(made, complete=_is_complete(name, bound, nodes)))

@@ -439,6 +439,7 @@ def _strategy_run(
             call.rest = Nest()
     if isinstance(named, Dict):
         call.keywords = {key: value for key, value in named.entries.items() if isinstance(key, str)}
+    function = machine.decorated(function) if function.compiled is None else function
     if isinstance(owner, ApiObject):
         machine.said_call(frame, f"{owner.api}.run", {"fn": function}, {}, UNKNOWN, node, owner)
     if is_tpu(owner) and function.compiled is None:

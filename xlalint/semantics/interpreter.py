@@ -533,8 +533,8 @@ class Interpreter(Statements):
     def module_frame(self, module: Module) -> Frame:
         """The frame of a module's own names."""
         if module not in self.module_frames:
-            summary = Summary(module.name, None, None, HOST)
             unit = Unit.empty(module.file)
+            summary = Summary(module.name, Place(unit, unit.tree), None, HOST)
             self.module_frames[module] = Frame(unit, module, HOST, summary, module.values, is_module=True)
         return self.module_frames[module]
 

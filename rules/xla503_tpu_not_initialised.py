@@ -1,0 +1,265 @@
+"""A TPU strategy is made before the TPU is initialised, or the program never does so.
+
+## What it does
+Flags a `TPUStrategy` in a program that does not call `tf.tpu.experimental.initialize_tpu_system`, or calls it only
+afterwards; a TPU node that is initialised without `tf.config.experimental_connect_to_cluster`; a second initialisation
+once the strategy is there; and lookup tables that are made before the connection.
+
+## What XLA does
+Measured with TensorFlow 2.21, and with 2.20 for TPUs: a `TPUStrategy` of a TPU that is not initialised stops at once
+("IndexError: index 0 is out of bounds", since there are no devices to name). Measured on a CPU with a second process as
+the remote worker: after `experimental_connect_to_cluster` a lookup table from before is gone ("Container localhost does
+not exist"), while tensors, variables, functions and datasets go on. Not measured, for want of a TPU: TensorFlow warns
+that to initialise a TPU again loses the variables on it, and its guide wants the initialisation at the beginning of the
+program.
+
+## Example
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
+    strategy = tf.distribute.TPUStrategy(resolver)
+
+## Use instead
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    strategy = tf.distribute.TPUStrategy(resolver)
+
+## Not flagged
+A resolver that comes from elsewhere (an argument, `TPUClusterResolver.connect()`), which somebody else may have
+initialised; a TPU VM (`tpu="local"`) without a connection; tensors and models made before.
+
+## Fix safety
+Shown only.
+
+## References
+- https://www.tensorflow.org/guide/tpu
+- https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy
+- https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system
+"""
+
+from collections.abc import Iterator, Sequence
+
+from xlalint.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Severity
+from xlalint.semantics.distribution import RESOLVER, address_of, is_node, is_strategy, is_tpu
+from xlalint.semantics.events import Event, Program, SetupCall
+from xlalint.semantics.values import NONE, ApiObject, Value
+
+CONNECT = frozenset(("tf.config.experimental_connect_to_cluster", "tf.config.experimental_connect_to_host"))
+INITIALISE = "tf.tpu.experimental.initialize_tpu_system"
+ORDER = "experimental_connect_to_cluster(resolver), then initialize_tpu_system(resolver), then TPUStrategy(resolver)"
+
+
+class TpuNotInitialised(Rule):
+    code = "XLA503"
+    name = "tpu-not-initialised"
+    listens = (Program,)
+    bad = (
+        Bad(
+            """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+strategy = tf.distribute.TPUStrategy(resolver)
+""",
+            ["tf.distribute.TPUStrategy(resolver)"],
+            Breaks("index 0 is out of bounds"),
+            effect=Effect.FAILS,
+            severity=Severity.ERROR,
+            help="initialize_tpu_system(resolver)",
+        ),
+        Bad(
+            """
+def start(name):
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(name)
+    strategy = tf.distribute.experimental.TPUStrategy(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    return strategy
+
+strategy = start("local")
+""",
+            ["tf.distribute.experimental.TPUStrategy(resolver)"],
+            Breaks("index 0 is out of bounds"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu", zone="us-central1-a")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+""",
+            ["tf.tpu.experimental.initialize_tpu_system(resolver)"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            help="experimental_connect_to_cluster",
+            why="it needs a TPU",
+        ),
+        Bad(
+            """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+with strategy.scope():
+    model = tf.keras.applications.ResNet50(weights=None)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+""",
+            ["tf.tpu.experimental.initialize_tpu_system(resolver)"],
+            None,
+            effect=Effect.TPU,
+            why="it needs a TPU",
+        ),
+        Bad(
+            """
+words = tf.lookup.KeyValueTensorInitializer(["a", "b"], [0, 1])
+table = tf.lookup.StaticHashTable(words, -1)
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="grpc://10.0.0.2:8470")
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+""",
+            ["tf.lookup.StaticHashTable(words, -1)"],
+            None,
+            effect=Effect.TPU,
+            why="it needs a TPU node",
+        ),
+    )
+    good = (
+        Good(
+            """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+words = tf.lookup.KeyValueTensorInitializer(["a", "b"], [0, 1])
+table = tf.lookup.StaticHashTable(words, -1)
+""",
+            None,
+        ),
+        Good(
+            """
+def find():
+    try:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+        tf.config.experimental_connect_to_cluster(resolver)
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+        return tf.distribute.TPUStrategy(resolver)
+    except ValueError:
+        return tf.distribute.get_strategy()
+
+strategy = find()
+""",
+            None,
+        ),
+        Good(
+            """
+def strategy_of(resolver):
+    return tf.distribute.TPUStrategy(resolver)
+""",
+            None,
+            why="who hands the resolver over may have initialised the TPU",
+        ),
+        Good(
+            """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
+strategy = tf.distribute.TPUStrategy(resolver)
+""",
+            None,
+            why="`connect` initialises the TPU",
+        ),
+        Good(
+            """
+def initialise(resolver):
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
+initialise(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+""",
+            None,
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Program(steps=steps):
+                strategies = [step for step in steps if is_strategy(step.result) and is_tpu(step.result)]
+                if strategies:
+                    started = [step for step in steps if step.api == INITIALISE]
+                    yield from _too_early(strategies, started)
+                    yield from _again(strategies, started)
+                    yield from _unconnected(strategies, started, steps)
+                    yield from _lost(strategies, steps)
+
+
+def _too_early(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) -> Iterator[Draft]:
+    """Strategies before the TPU is initialised."""
+    for step in strategies:
+        if not _knows_resolver(step.result):
+            continue
+        if not started:
+            message = "a `TPUStrategy`, and nothing in this program initialises the TPU"
+            yield Draft(message, Effect.FAILS, ORDER, place=step.place)
+        first = min(started, key=lambda call: call.order, default=None)
+        if first is not None and first.order > step.order and first.place.path == step.place.path:
+            yield Draft(
+                "a `TPUStrategy` before the TPU is initialised",
+                Effect.FAILS,
+                ORDER,
+                place=step.place,
+                notes=(DraftNote(first.place, "initialised here"),),
+            )
+
+
+def _again(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) -> Iterator[Draft]:
+    """Initialisations once a strategy is there."""
+    for step in strategies:
+        before = [call for call in started if call.order < step.order]
+        for call in started:
+            if before and call.order > step.order and call.place.path == step.place.path:
+                yield Draft(
+                    "the TPU is initialised again, which loses the variables that the strategy keeps on it",
+                    Effect.TPU,
+                    "initialise the TPU once, before the strategy is made",
+                    place=call.place,
+                    notes=(DraftNote(step.place, "the strategy"),),
+                )
+
+
+def _unconnected(
+    strategies: Sequence[SetupCall], started: Sequence[SetupCall], steps: Sequence[SetupCall]
+) -> Iterator[Draft]:
+    """A TPU node that nobody connects to."""
+    if any(is_node(step.result) for step in strategies) and not any(step.api in CONNECT for step in steps):
+        for call in started:
+            yield Draft(
+                "a TPU node is another machine, and nothing connects this program to it",
+                Effect.TPU,
+                ORDER,
+                place=call.place,
+            )
+
+
+def _lost(strategies: Sequence[SetupCall], steps: Sequence[SetupCall]) -> Iterator[Draft]:
+    """Lookup tables from before the connection to another machine."""
+    if any(address_of(step.result) in (None, "local") for step in strategies):
+        return
+    for connection in (step for step in steps if step.api in CONNECT):
+        for step in steps:
+            earlier = step.order < connection.order and step.place.path == connection.place.path
+            if step.api.startswith("tf.lookup.") and earlier:
+                yield Draft(
+                    "this table is made before the connection to the TPU, which drops it",
+                    Effect.TPU,
+                    "connect to the TPU first",
+                    place=step.place,
+                    notes=(DraftNote(connection.place, "the connection"),),
+                )
+
+
+def _knows_resolver(strategy: Value) -> bool:
+    """Whether the strategy's resolver is made in sight, or there is none."""
+    match strategy:
+        case ApiObject(payload=ApiObject(api=made)):
+            return made == RESOLVER
+        case ApiObject(payload=payload):
+            return payload in (None, NONE)
+        case _:
+            return False

@@ -1,0 +1,252 @@
+"""An input pipeline that a TPU node cannot run: it needs Python, or files of this machine.
+
+## What it does
+Flags, in a program whose strategy is for a TPU node (a resolver with a name or an address): `Dataset.from_generator`,
+`tf.py_function` and `tf.numpy_function` in a pipeline, Hugging Face's `to_tf_dataset` and `prepare_tf_dataset`, and
+files that are read from a local path.
+
+## What XLA does
+Nothing yet: a TPU node is a machine of its own, and `tf.data` runs there, beside the TPU, not where Python runs.
+Measured on a CPU with a second process as the remote worker (TensorFlow 2.21): a pipeline over a relative path fails
+there ("NotFoundError: .. No such file or directory"), one over tensors in memory works. The worker of a TPU node has no
+Python, as its users report: "No registered 'PyFunc' OpKernel for 'CPU' devices", and of local files "File system scheme
+'[local]' not implemented". This was not measured, for want of a TPU.
+
+## Example
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
+    ...
+    data = tf.data.Dataset.from_generator(rows, output_signature=spec)
+
+## Use instead
+    data = tf.data.Dataset.from_tensor_slices(dict(encoded))     # what fits into memory
+    data = tf.data.TFRecordDataset("gs://bucket/rows.tfrecord")  # what does not
+
+or a TPU VM (`tpu="local"`), on which the program and the TPU are one machine.
+
+## Not flagged
+A TPU VM, a resolver without arguments, an address that is not known; paths that are not written in the program, and
+those of a bucket.
+
+## Fix safety
+Shown only: the data have to be written somewhere else.
+
+## References
+- https://www.tensorflow.org/guide/tpu
+- https://www.tensorflow.org/api_docs/python/tf/data/Dataset#from_generator
+- https://huggingface.co/docs/transformers/v4.49.0/en/perf_train_tpu_tf
+- https://github.com/tensorflow/tensorflow/issues/39030
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import libcst as cst
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Good, Rule
+from xlalint.semantics.distribution import beginning, is_node, is_strategy
+from xlalint.semantics.events import Event, Program, SetupCall
+from xlalint.semantics.values import Sequence, Static, Value
+
+from ._strategies import made_note, method_of
+
+NODE: Final = """
+import tensorflow as tf
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+"""
+# Calls that run Python, by their last word.
+PYTHON: Final = frozenset(
+    ("from_generator", "numpy_function", "prepare_tf_dataset", "py_func", "py_function", "to_tf_dataset")
+)
+# The argument that says which files are read; "*0" where it has no name.
+PATHS: Final[Mapping[str, tuple[str, ...]]] = {
+    "tf.data.FixedLengthRecordDataset": ("filenames", "*0"),
+    "tf.data.TFRecordDataset": ("filenames", "*0"),
+    "tf.data.TextLineDataset": ("filenames", "*0"),
+    "tf.data.Dataset.list_files": ("file_pattern", "*0"),
+    "tf.data.experimental.make_csv_dataset": ("file_pattern", "*0"),
+    "tf.io.gfile.glob": ("pattern", "*0"),
+    "keras.utils.audio_dataset_from_directory": ("directory", "*0"),
+    "keras.utils.image_dataset_from_directory": ("directory", "*0"),
+    "keras.utils.text_dataset_from_directory": ("directory", "*0"),
+}
+INSTEAD: Final = "from_tensor_slices for what fits into memory; TFRecord files in a bucket (gs://..) for the rest"
+
+
+class PipelineOnTpuNode(Rule):
+    code = "XLA504"
+    name = "pipeline-on-tpu-node"
+    listens = (Program,)
+    bad = (
+        Bad(
+            f"""{NODE}
+def rows():
+    yield from ([1.0], [2.0])
+
+data = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([1]))
+with strategy.scope():
+    model = tf.keras.applications.ResNet50(weights=None)
+model.fit(data)
+""",
+            ["tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([1]))"],
+            None,
+            effect=Effect.TPU,
+            help="gs://",
+            why="it needs a TPU node",
+        ),
+        Bad(
+            f"""{NODE}
+def parse(row):
+    return tf.numpy_function(lambda row: row * 2, [row], tf.int64)
+
+data = tf.data.Dataset.range(8).map(parse)
+""",
+            ["tf.numpy_function(lambda row: row * 2, [row], tf.int64)"],
+            None,
+            effect=Effect.TPU,
+            why="it needs a TPU node",
+        ),
+        Bad(
+            f"""{NODE}
+from transformers import DataCollatorWithPadding
+
+def pipeline(dataset, tokenizer):
+    collator = DataCollatorWithPadding(tokenizer, return_tensors="np", padding="max_length", max_length=128)
+    return dataset.to_tf_dataset(columns=["input_ids"], batch_size=8, collate_fn=collator)
+""",
+            ['dataset.to_tf_dataset(columns=["input_ids"], batch_size=8, collate_fn=collator)'],
+            None,
+            effect=Effect.TPU,
+            why="it needs a TPU node",
+        ),
+        Bad(
+            f"""{NODE}
+FOLDER = "data"
+train = tf.data.TFRecordDataset(FOLDER + "/train.tfrecord")
+test = tf.data.TFRecordDataset(["gs://bucket/test.tfrecord", "/tmp/test.tfrecord"])
+names = tf.io.gfile.glob("images/*.jpg")
+""",
+            [
+                'tf.data.TFRecordDataset(FOLDER + "/train.tfrecord")',
+                'tf.data.TFRecordDataset(["gs://bucket/test.tfrecord", "/tmp/test.tfrecord"])',
+                'tf.io.gfile.glob("images/*.jpg")',
+            ],
+            None,
+            effect=Effect.TPU,
+            why="it needs a TPU node",
+        ),
+        Bad(
+            """
+import os
+import tensorflow as tf
+
+def connect():
+    address = "grpc://" + os.environ["TPU_ADDRESS"]
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver("grpc://" + os.environ["COLAB_TPU_ADDR"])
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    return tf.distribute.experimental.TPUStrategy(resolver)
+
+strategy = connect()
+data = tf.data.TextLineDataset("rows.csv")
+""",
+            ['tf.data.TextLineDataset("rows.csv")'],
+            None,
+            effect=Effect.TPU,
+            why="it needs a TPU node",
+        ),
+    )
+    good = (
+        Good(
+            f"""{NODE}
+data = tf.data.TFRecordDataset("gs://bucket/train.tfrecord")
+other = tf.data.Dataset.from_tensor_slices([1, 2, 3]).map(lambda row: row * 2)
+names = tf.io.gfile.glob("gs://bucket/*.tfrecord")
+""",
+            None,
+        ),
+        Good(
+            """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+data = tf.data.Dataset.from_generator(lambda: iter([1.0]), output_signature=tf.TensorSpec([]))
+lines = tf.data.TextLineDataset("rows.csv")
+""",
+            None,
+            why="a TPU VM runs the program itself",
+        ),
+        Good(
+            """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+data = tf.data.Dataset.from_generator(lambda: iter([1.0]), output_signature=tf.TensorSpec([]))
+""",
+            None,
+            why="without an argument it may be either",
+        ),
+        Good(
+            f"""{NODE}
+def shown(row):
+    return tf.numpy_function(lambda row: row * 2, [row], tf.int64)
+
+print(shown(tf.constant(1)))
+""",
+            None,
+            why="not in a pipeline",
+        ),
+        Good(
+            f"""{NODE}
+import sys
+
+data = tf.data.TFRecordDataset(sys.argv[1])
+more = tf.data.TFRecordDataset(f"{{sys.argv[1]}}/more.tfrecord")
+""",
+            None,
+            why="a path that is not written here",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Program(steps=steps):
+                node = next((step for step in steps if is_strategy(step.result) and is_node(step.result)), None)
+                for step in steps if node is not None else ():
+                    reason = _reason(step)
+                    if reason is not None and node is not None:
+                        yield Draft(
+                            f"`{brief(step.node)}` {reason}, and a TPU node runs the pipeline on a machine of its own",
+                            Effect.TPU,
+                            INSTEAD,
+                            place=step.place,
+                            notes=made_note(node.result, "the strategy of a TPU node"),
+                        )
+
+
+def _reason(step: SetupCall) -> str | None:
+    """Why another machine cannot run this part of a pipeline."""
+    method = method_of(step)
+    if method in PYTHON:
+        inside = step.context.pipeline or not method.startswith(("py_func", "numpy_func"))
+        return "calls Python" if inside else None
+    for name in PATHS.get(step.api, ()):
+        if name in step.arguments and _is_local(step.arguments[name], step.argument_nodes[name]):
+            return "reads local files"
+    return None
+
+
+def _is_local(value: Value, node: cst.BaseExpression) -> bool:
+    """Whether a path, or one of a list, is written in the program and is one of this machine."""
+    if isinstance(value, Sequence):
+        return any(_is_local(item, node) for item in value.items or ())
+    match beginning(value, node):
+        case Static(str() as path):
+            return bool(path) and "://" not in path
+        case _:
+            return False

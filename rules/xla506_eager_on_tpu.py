@@ -1,0 +1,194 @@
+"""A step is to run eagerly under a TPU strategy, which runs compiled programs only.
+
+## What it does
+Flags `model.compile(run_eagerly=True)` of a model of a `TPUStrategy`, and `strategy.run(step)` in eager code where
+`step` is a plain Python function.
+
+## What XLA does
+A TPU runs what XLA compiled and nothing else. Measured with TensorFlow 2.21: the check that `TPUStrategy.run` makes
+raises "TPUStrategy.run(fn, ...) does not support pure eager execution" for a plain function called eagerly, and lets a
+`tf.function` pass; with `run_eagerly=True` Keras 3.15 hands `strategy.run` such a plain function. The whole was not
+run, for want of a TPU. A `MirroredStrategy` trains eagerly (measured).
+
+## Example
+    for batch in data:
+        strategy.run(step, args=(batch,))
+
+## Use instead
+    @tf.function
+    def train(batch):
+        return strategy.run(step, args=(batch,))
+
+    for batch in data:
+        train(batch)
+
+## Not flagged
+`strategy.run` inside a `tf.function`, or of one; functions that nobody is seen to call, which a `tf.function` elsewhere
+may call; other strategies.
+
+## Fix safety
+Safe for `run_eagerly=True`, which is removed: the program could not run with it. Shown only for `strategy.run`.
+
+## References
+- https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy
+- https://www.tensorflow.org/guide/tpu
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety
+from xlalint.semantics.distribution import is_tpu
+from xlalint.semantics.events import ContextKind, Event, SetupCall
+from xlalint.semantics.values import FunctionValue, Static
+
+from ._arguments import without_argument
+from ._strategies import made_note, method_of, model_strategy, strategy_in
+
+TPU: Final = """
+import tensorflow as tf
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+"""
+NEEDED: Final = "it needs a TPU"
+
+
+class EagerOnTpu(Rule):
+    code = "XLA506"
+    name = "eager-on-tpu"
+    listens = (SetupCall,)
+    bad = (
+        Bad(
+            f"""{TPU}
+with strategy.scope():
+    model = tf.keras.applications.ResNet50(weights=None)
+    model.compile("adam", "mse", run_eagerly=True)
+""",
+            ['model.compile("adam", "mse", run_eagerly=True)'],
+            None,
+            effect=Effect.TPU,
+            safety=Safety.SAFE,
+            fixed=f"""{TPU}
+with strategy.scope():
+    model = tf.keras.applications.ResNet50(weights=None)
+    model.compile("adam", "mse")
+""",
+            why=NEEDED,
+        ),
+        Bad(
+            f"""{TPU}
+def step(batch):
+    return batch * 2.0
+
+for batch in tf.data.Dataset.range(8):
+    strategy.run(step, args=(batch,))
+""",
+            ["strategy.run(step, args=(batch,))"],
+            None,
+            effect=Effect.TPU,
+            help="tf.function",
+            why=NEEDED,
+        ),
+        Bad(
+            f"""{TPU}
+class Trainer:
+    def __init__(self, strategy):
+        self.strategy = strategy
+
+    def step(self, batch):
+        return batch * 2.0
+
+    def train(self, data):
+        for batch in data:
+            self.strategy.run(self.step, args=(batch,))
+
+Trainer(strategy).train(tf.data.Dataset.range(8))
+""",
+            ["self.strategy.run(self.step, args=(batch,))"],
+            None,
+            effect=Effect.TPU,
+            why=NEEDED,
+        ),
+        Bad(
+            f"""{TPU}
+strategy.run(lambda: tf.ones([2]))
+""",
+            ["strategy.run(lambda: tf.ones([2]))"],
+            None,
+            effect=Effect.TPU,
+            why=NEEDED,
+        ),
+    )
+    good = (
+        Good(
+            f"""{TPU}
+@tf.function
+def train(batch):
+    return strategy.run(lambda batch: batch * 2.0, args=(batch,))
+
+train(tf.ones([8]))
+""",
+            None,
+        ),
+        Good(
+            f"""{TPU}
+@tf.function
+def step(batch):
+    return batch * 2.0
+
+strategy.run(step, args=(tf.ones([8]),))
+""",
+            None,
+        ),
+        Good(
+            """
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+strategy.run(lambda: tf.ones([2]))
+""",
+            Runs(),
+        ),
+        Good(
+            f"""{TPU}
+def train(batch):
+    return strategy.run(lambda batch: batch * 2.0, args=(batch,))
+
+train_step = tf.function(train)
+train_step(tf.ones([8]))
+""",
+            None,
+        ),
+        Good(
+            f"""{TPU}
+model = tf.keras.applications.ResNet50(weights=None)
+model.compile("adam", "mse", run_eagerly=True)
+""",
+            None,
+            why="no strategy trains the model",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case SetupCall(arguments={"run_eagerly": Static(True)}) if method_of(event) == "compile":
+                strategy = model_strategy(event) or strategy_in(event.context.scope)
+                if strategy is not None and is_tpu(strategy):
+                    yield Draft(
+                        "`run_eagerly=True` for a model of a TPU strategy: a TPU runs compiled programs only",
+                        Effect.TPU,
+                        f"leave `run_eagerly` out of `{brief(event.node.func)}(..)`",
+                        notes=made_note(strategy, "the strategy"),
+                        rewrite=partial(without_argument, event, "run_eagerly"),
+                    )
+            case SetupCall(owner=strategy, arguments={"fn": FunctionValue(compiled=None)}):
+                eager = event.context.kind is ContextKind.HOST and not event.context.pipeline
+                if strategy is not None and is_tpu(strategy) and eager:
+                    yield Draft(
+                        f"`{brief(event.node)}` runs a plain function eagerly: a TPU runs compiled programs only",
+                        Effect.TPU,
+                        "call it in a function with `@tf.function`",
+                        notes=made_note(strategy, "the strategy"),
+                    )
