@@ -24,7 +24,7 @@ run, for want of a TPU. A `MirroredStrategy` trains eagerly (measured).
 
 ## Not flagged
 `strategy.run` inside a `tf.function`, or of one; functions that nobody is seen to call, which a `tf.function` elsewhere
-may call; other strategies.
+may call; programs of TensorFlow 1, which build a graph first; other strategies.
 
 ## Fix safety
 Safe for `run_eagerly=True`, which is removed: the program could not run with it. Shown only for `strategy.run`.
@@ -41,8 +41,8 @@ from typing import Final
 from xlalint.fixes.masked import brief
 from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety
 from xlalint.semantics.distribution import is_tpu
-from xlalint.semantics.events import ContextKind, Event, SetupCall
-from xlalint.semantics.values import FunctionValue, Static
+from xlalint.semantics.events import ContextKind, Event, Program, SetupCall
+from xlalint.semantics.values import ApiObject, FunctionValue, Static
 
 from ._arguments import without_argument
 from ._strategies import made_note, method_of, model_strategy, strategy_in
@@ -55,12 +55,15 @@ tf.tpu.experimental.initialize_tpu_system(resolver)
 strategy = tf.distribute.TPUStrategy(resolver)
 """
 NEEDED: Final = "it needs a TPU"
+GRAPHS: Final = frozenset(
+    ("tf.InteractiveSession", "tf.Session", "tf.disable_eager_execution", "tf.disable_v2_behavior")
+)
 
 
 class EagerOnTpu(Rule):
     code = "XLA506"
     name = "eager-on-tpu"
-    listens = (SetupCall,)
+    listens = (Program,)
     bad = (
         Bad(
             f"""{TPU}
@@ -153,6 +156,15 @@ strategy.run(lambda: tf.ones([2]))
         ),
         Good(
             f"""{TPU}
+total = strategy.run(lambda: tf.ones([2]))
+with tf.compat.v1.Session() as session:
+    print(session.run(total))
+""",
+            None,
+            why="version 1 builds a graph first",
+        ),
+        Good(
+            f"""{TPU}
 def train(batch):
     return strategy.run(lambda batch: batch * 2.0, args=(batch,))
 
@@ -173,22 +185,31 @@ model.compile("adam", "mse", run_eagerly=True)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case SetupCall(arguments={"run_eagerly": Static(True)}) if method_of(event) == "compile":
-                strategy = model_strategy(event) or strategy_in(event.context.scope)
-                if strategy is not None and is_tpu(strategy):
-                    yield Draft(
-                        "`run_eagerly=True` for a model of a TPU strategy: a TPU runs compiled programs only",
-                        Effect.TPU,
-                        f"leave `run_eagerly` out of `{brief(event.node.func)}(..)`",
-                        notes=made_note(strategy, "the strategy"),
-                        rewrite=partial(without_argument, event, "run_eagerly"),
-                    )
-            case SetupCall(owner=strategy, arguments={"fn": FunctionValue(compiled=None)}):
-                eager = event.context.kind is ContextKind.HOST and not event.context.pipeline
-                if strategy is not None and is_tpu(strategy) and eager:
-                    yield Draft(
-                        f"`{brief(event.node)}` runs a plain function eagerly: a TPU runs compiled programs only",
-                        Effect.TPU,
-                        "call it in a function with `@tf.function`",
-                        notes=made_note(strategy, "the strategy"),
-                    )
+            case Program(steps=steps) if not any(step.api in GRAPHS for step in steps):
+                for step in steps:
+                    yield from _eager(step)
+
+
+def _eager(step: SetupCall) -> Iterator[Draft]:
+    match step:
+        case SetupCall(arguments={"run_eagerly": Static(True)}) if method_of(step) == "compile":
+            strategy = model_strategy(step) or strategy_in(step.context.scope)
+            if strategy is not None and is_tpu(strategy):
+                yield Draft(
+                    "`run_eagerly=True` for a model of a TPU strategy: a TPU runs compiled programs only",
+                    Effect.TPU,
+                    f"leave `run_eagerly` out of `{brief(step.node.func)}(..)`",
+                    place=step.place,
+                    notes=made_note(strategy, "the strategy"),
+                    rewrite=partial(without_argument, step, "run_eagerly"),
+                )
+        case SetupCall(owner=ApiObject() as strategy, arguments={"fn": FunctionValue(compiled=None)}):
+            eager = step.context.kind is ContextKind.HOST and not step.context.pipeline
+            if is_tpu(strategy) and eager:
+                yield Draft(
+                    f"`{brief(step.node)}` runs a plain function eagerly: a TPU runs compiled programs only",
+                    Effect.TPU,
+                    "call it in a function with `@tf.function`",
+                    place=step.place,
+                    notes=made_note(strategy, "the strategy"),
+                )

@@ -46,6 +46,8 @@ _FUNCTIONS: Final = frozenset(
     (
         "accelerate.notebook_launcher",
         "accelerate.launchers.notebook_launcher",
+        "tf.InteractiveSession",
+        "tf.Session",
         "tf.config.experimental_connect_to_cluster",
         "tf.config.experimental_connect_to_host",
         "tf.config.run_functions_eagerly",
@@ -55,6 +57,8 @@ _FUNCTIONS: Final = frozenset(
         "tf.data.Dataset.from_generator",
         "tf.data.Dataset.list_files",
         "tf.data.experimental.make_csv_dataset",
+        "tf.disable_eager_execution",
+        "tf.disable_v2_behavior",
         "tf.distribute.experimental_set_strategy",
         "tf.function",
         "tf.io.gfile.glob",
