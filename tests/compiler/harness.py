@@ -1,4 +1,4 @@
-"""Runs examples on the real compiler, in one child process that imports TensorFlow once.
+"""Runs examples on the real compiler, in the worker of the probe.
 
 `measure` hands an example to the worker and reads back one record per call. An example that kills the worker or does
 not end in time is an outcome as well; the next example gets a new worker.
@@ -7,21 +7,19 @@ not end in time is an outcome as well; the next example gets a new worker.
 from __future__ import annotations
 
 import atexit
-import json
-import os
-import selectors
-import subprocess
-import sys
+import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import IO, Any
 
+from xlalint.probe import protocol
+from xlalint.probe.pool import Interpreter, Limits, Worker
+from xlalint.probe.protocol import PROGRAM, Plan
+from xlalint.probe.target import Given, Target
 from xlalint.rule import Behaviour, Breaks, Compiles, Diverges, Fails, Recompiles, Runs
 
-WORKER = Path(__file__).with_name("worker.py")
-START_LIMIT = 180.0  # seconds for TensorFlow's import
 CALL_LIMIT = 120.0  # seconds for one example, all its calls
 
 
@@ -116,70 +114,9 @@ class Measured:
         return f"compiles ({calls})"
 
 
-class _Worker:
-    """The child process and the pipe of JSON lines to and from it."""
-
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="xlalint-compiler-")
-        dump = Path(self._folder.name, "dump")
-        environment = os.environ | {
-            "CUDA_VISIBLE_DEVICES": "-1",
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-            "KERAS_BACKEND": "tensorflow",
-            "XLA_FLAGS": f"--xla_dump_to={dump} --xla_dump_hlo_as_text",
-        }
-        self._log = Path(self._folder.name, "log")
-        with self._log.open("w") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-u", str(WORKER), self._folder.name],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=environment,
-                text=True,
-            )
-        if self._answer(START_LIMIT) != {"ready": True}:
-            raise RuntimeError(f"the compiler worker did not start:\n{self._tail()}")
-
-    def ask(self, job: Mapping[str, object], limit: float) -> Measured:
-        _pipe(self._process.stdin).write(json.dumps(job) + "\n")
-        _pipe(self._process.stdin).flush()
-        answer = self._answer(limit)
-        if answer is None:
-            return Measured(death=self._death(limit))
-        return Measured(tuple(Call(**call) for call in answer["calls"]), answer["failure"])
-
-    def _answer(self, limit: float) -> Any:
-        """The next line of the worker as JSON; None when it died or was too slow."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(_pipe(self._process.stdout), selectors.EVENT_READ)
-            line = _pipe(self._process.stdout).readline() if selector.select(limit) else ""
-        return json.loads(line) if line else None
-
-    def _death(self, limit: float) -> str:
-        try:
-            code = self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            return f"not finished after {limit:g} s"
-        return f"process died with code {code}: {self._tail()}"
-
-    def _tail(self) -> str:
-        return self._log.read_text(encoding="utf-8", errors="replace")[-2000:]
-
-    def close(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            _pipe(pipe).close()
-        self._folder.cleanup()
-
-
-def _pipe(pipe: IO[str] | None) -> IO[str]:
-    assert pipe is not None
-    return pipe
-
-
-_running: list[_Worker] = []
+_running: list[Worker] = []
+_folder = tempfile.TemporaryDirectory(prefix="xlalint-compiler-")
+_numbers = count()
 
 
 def _stop() -> None:
@@ -203,29 +140,51 @@ def measure(
 
     `inputs` are specs such as "f32[4, 3]", "i32[]", "bool[4]", "str[2]" or "f32[2..5, 3]" (shapes with 2, 3, 4 and 5).
     What runs is the function `f` or an instance of the class `L` (a Keras layer, model, loss or metric), or `entry`. A
-    `tf.function` runs as it is, any other function in `tf.function(jit_compile=True)`, a Keras object in one without
-    AutoGraph, as Keras does it. `original`: code whose eager result counts instead of that of `code`. `search`: folders
-    from which the code may import.
+    `tf.function` that is compiled runs as it is, any other function in `tf.function(jit_compile=True)`, a Keras object
+    in one without AutoGraph, as Keras does it. `original`: code whose eager result counts instead of that of `code`.
+    `search`: folders from which the code may import.
     """
-    job = {
-        "code": code,
-        "original": original,
-        "inputs": list(inputs),
-        "entry": entry,
-        "search": [str(folder) for folder in search],
-    }
-    return _asked(job, limit)
+    target = _target(code, inputs, entry, search)
+    return _asked(target, limit, None if original is None else _target(original, inputs, entry, search))
 
 
 def run_program(code: str, *, search: Sequence[Path] = (), limit: float = CALL_LIMIT) -> Measured:
     """Run `code` as a whole, where TensorFlow has two CPU devices. It counts as one call."""
-    return _asked({"program": code, "search": [str(folder) for folder in search]}, limit)
+    folders = tuple(map(str, search))
+    return _asked(Target(_written(code), "", kind=PROGRAM, search=folders, roots=folders), limit)
 
 
-def _asked(job: Mapping[str, object], limit: float) -> Measured:
-    if not _running:
-        _running.append(_Worker())
-    measured = _running[0].ask(job, limit)
-    if measured.death is not None:
+def _target(code: str, inputs: Sequence[str], entry: str | None, search: Sequence[Path]) -> Target:
+    name = entry or ("f" if re.search(r"^(def f\b|f = )", code, re.MULTILINE) else "L")
+    folders = tuple(map(str, search))
+    given = tuple(Given(None, text) for text in inputs)
+    return Target(_written(code), name, given=given, search=folders, roots=folders)
+
+
+def _written(code: str) -> str:
+    """A file of the code: AutoGraph reads sources."""
+    file = Path(_folder.name, f"example_{next(_numbers)}.py")
+    file.write_text(code, encoding="utf-8")
+    return str(file)
+
+
+def _asked(target: Target, limit: float, original: Target | None = None) -> Measured:
+    if not _running or _running[0].spent:
         _stop()
-    return measured
+        _running.append(Worker(Interpreter()))
+    plan = Plan(value_sets=4, gradients=False, locate=False, seconds=limit)
+    outcome = _running[0].ask(target, plan, Limits(function=limit), original)
+    calls = tuple(_call(call) for call in outcome.calls)
+    return Measured(calls, None if outcome.death else outcome.not_run, outcome.death)
+
+
+def _call(call: protocol.Call) -> Call:
+    error = call.error
+    return Call(
+        variant=call.variant,
+        compilations=call.compilations,
+        bounded=call.inside,
+        equal=error is None and not call.difference,
+        error=f"{error.kind}: {error.text}" if error else None,
+        trace=error.trace if error else None,
+    )

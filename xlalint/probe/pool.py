@@ -27,7 +27,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from .protocol import FAILS, OF_XLA, Observation, Outcome, Plan
+from .protocol import FAILS, GRADIENT, OF_XLA, Observation, Outcome, Plan
 from .target import Target
 
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
@@ -179,18 +179,21 @@ class Worker:
 
     def _after_death(self, stage: str, kept: Outcome, lost: _Lost, seconds: float) -> Outcome:
         """What a death means: before the compiler is asked, nothing was measured; later, that this was the end."""
-        found = dataclasses.replace(
-            kept, death=f"{lost.how} (stage: {stage or 'start'})", versions=self.versions, seconds=round(seconds, 3)
-        )
+        found = dataclasses.replace(kept, versions=self.versions, seconds=round(seconds, 3))
+        if kept.calls and stage not in OF_XLA:
+            return dataclasses.replace(found, notes=(*kept.notes, f"ended early: the process {lost.how} at {stage}"))
+        found = dataclasses.replace(found, death=lost.how)
         if lost.limit and not kept.calls:
             return dataclasses.replace(found, not_run=f"it {lost.how}")
         if stage in OF_XLA and not lost.limit:
-            said = f"the process {lost.how} when it is {'differentiated' if stage == 'gradient' else 'compiled'}"
-            death = Observation(FAILS, said, gradient=stage == "gradient")
+            said = f"the process {lost.how} when it is {OF_XLA[stage]}"
+            death = Observation(FAILS, said, gradient=stage == GRADIENT)
             return dataclasses.replace(found, observations=(*kept.observations, death))
         if not kept.calls:
             return dataclasses.replace(found, not_run=f"the process {lost.how} before anything was compiled")
-        return dataclasses.replace(found, notes=(*kept.notes, f"ended early: the process {lost.how} at {stage}"))
+        return dataclasses.replace(
+            found, notes=(*kept.notes, f"ended early: it {lost.how} when it was {OF_XLA[stage]}")
+        )
 
     @property
     def dead(self) -> bool:

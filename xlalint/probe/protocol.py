@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 # Stages from which on a death says something of the compiled program rather than of our way to it.
+TRACE: Final = "trace"
 COMPILE: Final = "compile"
 GRADIENT: Final = "gradient"
-OF_XLA: Final = frozenset((COMPILE, GRADIENT))
+OF_XLA: Final = {TRACE: "traced", COMPILE: "compiled", GRADIENT: "differentiated"}
 
 # What an observation may be of, gravest first.
 FAILS: Final = "fails"
@@ -24,9 +25,12 @@ KINDS: Final = (FAILS, DIVERGES, RECOMPILES, BOUNDED)
 
 @dataclass(frozen=True)
 class Plan:
-    """How thoroughly to measure. `seconds`: after these no further shapes and no gradients are begun."""
+    """How thoroughly to measure. `locate`: look for the line at which results part; `seconds`: after these no further
+    shapes and no gradients are begun.
+    """
 
     gradients: bool = True
+    locate: bool = True
     seconds: float = 30.0
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from xlalint.probe.protocol import Spot, Trouble
+from xlalint.probe.protocol import TRACE, Spot, Trouble
 
 _NODE: Final = re.compile(r"\{\{node ([^}\s]+)\}\}|op \[?'?(?P<op>[\w./]+)")
 _LACKING: Final = re.compile(r"No registered '(\w+)' OpKernel")
@@ -69,7 +69,7 @@ class Blame:
         text = str(error)
         first = text.partition(_OUTER)[0]
         spots = self._raised(error)
-        if stage != "trace":
+        if stage != TRACE:
             spots = self._told(first, graph) or spots
         lacking = tuple(dict.fromkeys(_LACKING.findall(text)))
         trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
@@ -13,10 +13,11 @@ _MOST: Final = 400  # operations that are looked at
 _SILENT: Final = frozenset(("Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp"))
 
 
-def departing(concrete: Any, tensors: Sequence[Any]) -> Any:
+def departing(concrete: Any, tensors: Sequence[Any], restore: Callable[[], None], *, skip_random: bool) -> Any:
     """The operation whose compiled result is the first to differ from the plain one; None when none was found.
 
-    `tensors`: what the concrete function is called with. Raises whatever the compiler does.
+    `tensors`: what the concrete function is called with; `restore` puts variables back; `skip_random`: random numbers
+    may differ. Raises whatever the compiler does.
     """
     graph = concrete.graph
     ops = [op for op in graph.get_operations() if op.type not in _SILENT and _comparable(op)][:_MOST]
@@ -36,12 +37,14 @@ def departing(concrete: Any, tensors: Sequence[Any]) -> Any:
         found: list[Any] = tf.graph_util.import_graph_def(definition, replaced, return_elements=names, name="")
         return found
 
+    restore()
     plain = tf.function(fetched, autograph=False)(*given)
+    restore()
     compiled = tf.function(fetched, autograph=False, jit_compile=True)(*given)
     parted: set[str] = set()
     for op, expected, actual in _by_op(ops, plain, compiled):
         if difference(leaves(expected), leaves(actual)):
-            if not is_random([op.type]) and not parted.intersection(one.name for one in op.inputs):
+            if not (skip_random and is_random(op)) and not parted.intersection(one.name for one in op.inputs):
                 return op
             parted.update(one.name for one in op.outputs)
     return None

@@ -20,6 +20,7 @@ from xlalint.probe.protocol import (
     FAILS,
     GRADIENT,
     RECOMPILES,
+    TRACE,
     Call,
     Observation,
     Outcome,
@@ -28,16 +29,20 @@ from xlalint.probe.protocol import (
     Trouble,
 )
 from xlalint.probe.worker.blame import Blame, all_graphs, brief
-from xlalint.probe.worker.compare import SIGNLESS, Leaf, difference, is_random, leaves, rounding
+from xlalint.probe.worker.compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats, rounding
 from xlalint.probe.worker.hlo import Dump, bounded_ops, changed_ops, compiled_for
 from xlalint.probe.worker.locate import departing
-from xlalint.probe.worker.reach import Reach
+from xlalint.probe.worker.reach import Reach, TooLongError
 
 if TYPE_CHECKING:
     from xlalint.probe.worker.drive import Driven
 
 TensorFunction: Final = type(tf.function(lambda: None))
 _LAST_DIGITS: Final = 4.0  # units in the last place, by which inputs are disturbed
+
+
+# Seconds that an eager call may take with further values: a loop may not end for them.
+_OTHER_VALUES: Final = 3.0
 
 
 class EagerError(Exception):
@@ -59,14 +64,19 @@ def _same(given: Any) -> Any:
 
 
 class State:
-    """The variables that a call may change, put back before each run, so that all start from the same."""
+    """The variables that a call may change: eager and compiled calls start from the same ones."""
 
     def __init__(self, variables: Sequence[Any]) -> None:
         self._variables = list({id(one): one for one in variables}.values())
-        self._saved = [np.array(one) for one in self._variables]
+        self._saved = self.values()
 
-    def restore(self) -> None:
-        for variable, value in zip(self._variables, self._saved, strict=True):
+    def values(self) -> list[Any]:
+        """What the variables hold now."""
+        return [np.array(one) for one in self._variables]
+
+    def restore(self, values: Sequence[Any] | None = None) -> None:
+        """Put back what they held at first, or what is given."""
+        for variable, value in zip(self._variables, self._saved if values is None else values, strict=True):
             variable.assign(value)
 
     @property
@@ -74,6 +84,16 @@ class State:
         """What a gradient is asked for."""
         owned = (getattr(one, "value", one) for one in self._variables if getattr(one, "trainable", False))
         return [one for one in owned if isinstance(one, tf.Variable) and one.dtype.is_floating]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What eager execution gives for one set of values of one shape, and what the variables held before."""
+
+    variant: int
+    number: int
+    before: list[Any]
+    result: list[Leaf]
 
 
 @dataclass
@@ -104,6 +124,8 @@ class Meter:
         self._reach = Reach(blame.own)
         self._seen = Seen()
         self._started = time.monotonic()
+        self._unlike: frozenset[int] = frozenset()  # the parts of the result that eager execution does not repeat
+        self._by_chance = False  # whether random numbers are drawn that nobody asks to repeat
         self._signs = True  # whether a change of sign is a difference
         self._concrete: Any = None  # the traced function, for the first shapes
         self._programs: dict[int, list[str]] = {}  # by variant, what was compiled
@@ -114,32 +136,29 @@ class Meter:
         self._note("eager")
         self._eager(0, 0)  # objects make their variables at their first call
         self._state = State(driven.state())
-        expected = {(0, number): self._expected(0, number) for number in range(driven.value_sets)}
-        self._unlike = self._not_repeated(expected[0, 0])
+        expected = self._expected()
+        self._unlike = self._not_repeated(expected[0])
         function = compiled(driven)
-        self._note("trace")
+        self._note(TRACE)
+        self._state.restore()
         if (error := self._trace(function)) is not None:
+            seen.calls.append(Call(0, 0, error=error))
             self._fails(error)
             return self.outcome()
         self._note(COMPILE)
-        for variant in range(driven.variants):
-            for number in range(driven.value_sets):
-                if variant and self._late():
-                    break
-                wanted = expected.get((variant, number)) or self._expected(variant, number)
-                call = self._call(function, variant, number, wanted)
-                seen.calls.append(call)
-                if call.error is not None:
-                    self._fails(call.error)
-                    self._keep(self.outcome())
-                    return self.outcome()
+        for one in expected:
+            if one.variant and self._late():
+                break
+            seen.calls.append(call := self._call(function, one))
+            if call.error is not None:
+                self._fails(call.error)
+                return self.outcome()
         self._recompiles()
         self._bounded()
-        self._keep(self.outcome())
-        self._diverges()
+        self._diverges(expected)
         if self._plan.gradients and not driven.compiled_inside and not self._late():
             self._keep(self.outcome())
-            self._gradient(function)
+            self._gradient()
         return self.outcome()
 
     def outcome(self) -> Outcome:
@@ -172,47 +191,59 @@ class Meter:
             try:
                 arguments, keywords = change(self._driven.make(number, variant))
                 return leaves(self._driven.call(*arguments, **keywords))
+            except TooLongError:
+                raise EagerError("the eager call does not end") from None
             except Exception as error:
                 raise EagerError(f"the eager call raises {type(error).__name__}: {brief(str(error))}") from error
 
-    def _expected(self, variant: int, number: int) -> list[Leaf]:
-        self._state.restore()
-        with self._reach.watching():
-            return self._eager(variant, number)
+    def _expected(self) -> list[Expected]:
+        """What eager execution gives for all shapes and values, in the order in which the compiled calls follow.
 
-    def _not_repeated(self, expected: Sequence[Leaf]) -> frozenset[int]:
+        Raises EagerError where the first does not run; what does not run later is left out.
+        """
+        found: list[Expected] = []
+        self._state.restore()
+        for variant in range(self._driven.variants):
+            for number in range(self._driven.value_sets):
+                before = self._state.values()
+                try:
+                    with self._reach.watching(self._plan.seconds if not found else _OTHER_VALUES):
+                        found.append(Expected(variant, number, before, self._eager(variant, number)))
+                except EagerError as error:
+                    if not found:
+                        raise
+                    self._seen.notes.append(f"left out: for one of the sets of values {error}")
+                    self._state.restore(before)
+        return found
+
+    def _not_repeated(self, expected: Expected) -> frozenset[int]:
         """The parts of the result that another eager run gives otherwise: random numbers, or state of Python's."""
         self._state.restore()
-        again = self._eager(0, 0)
-        pairs = enumerate(zip(expected, again, strict=False))
+        again = self._eager(expected.variant, expected.number)
+        pairs = enumerate(zip(expected.result, again, strict=False))
         return frozenset(place for place, (one, other) in pairs if difference([one], [other]))
 
     # -- compiled -----------------------------------------------------------------------------------------------------
 
     def _trace(self, function: Callable[..., Any]) -> Trouble | None:
         """Trace for the first shapes, unless the call compiles by itself."""
-        self._state.restore()
         if self._driven.compiled_inside:
             return None
         arguments, keywords = self._driven.make(0, 0)
         try:
             self._concrete = function.get_concrete_function(*arguments, **keywords)  # type: ignore[attr-defined]
         except Exception as error:
-            return self._blame.trouble(error, "trace")
-        ops = self._ops()
-        self._seen.random = is_random(ops)
-        self._signs = not SIGNLESS & ops
+            return self._blame.trouble(error, TRACE)
+        ops = [op for graph in all_graphs(self._concrete.graph) for op in graph.get_operations()]
+        self._seen.random = any(is_random(op) for op in ops)
+        self._by_chance = self._seen.random and not any(repeats(op) for op in ops)
+        self._signs = not SIGNLESS.intersection(op.type for op in ops)
         return None
 
-    def _ops(self) -> set[str]:
-        """The types of all operations."""
-        if self._concrete is None:
-            return set()
-        return {op.type for graph in all_graphs(self._concrete.graph) for op in graph.get_operations()}
-
-    def _call(self, function: Callable[..., Any], variant: int, number: int, expected: list[Leaf]) -> Call:
-        self._state.restore()
-        arguments, keywords = self._driven.make(number, variant)
+    def _call(self, function: Callable[..., Any], expected: Expected) -> Call:
+        if expected.variant == expected.number == 0:
+            self._state.restore()
+        arguments, keywords = self._driven.make(expected.number, expected.variant)
         self._dump.taken()
         started = time.monotonic()
         error, told = None, ""
@@ -222,25 +253,29 @@ class Meter:
             graph = None if self._concrete is None else self._concrete.graph
             error = self._blame.trouble(raised, COMPILE, graph)
         else:
-            told = self._difference(variant, number, expected, result)
+            told = self._difference(expected, result)
         seconds = round(time.monotonic() - started, 3)
         programs = self._dump.taken()
-        self._programs.setdefault(variant, []).extend(programs)
+        self._programs.setdefault(expected.variant, []).extend(programs)
         count, inside, bounded = compiled_for(programs)
-        return Call(variant, number, count, inside, bounded, told, error, seconds)
+        return Call(expected.variant, expected.number, count, inside, bounded, told, error, seconds)
 
-    def _difference(self, variant: int, number: int, expected: list[Leaf], result: list[Leaf]) -> str:
+    def _difference(self, expected: Expected, result: list[Leaf]) -> str:
         """How a compiled result differs from the eager one by more than rounding and chance."""
-        chance = self._unlike if self._seen.random else frozenset()
-        told = difference(expected, result, random=chance, signs=self._signs)
+        told = difference(
+            expected.result, result, random=self._unlike if self._by_chance else frozenset(), signs=self._signs
+        )
         if not told or self._unlike:  # what no two eager runs agree on says nothing of rounding
             return told
-        self._state.restore()
+        after = self._state.values()
+        self._state.restore(expected.before)
         try:
-            disturbed = self._eager(variant, number, _disturbed)
+            disturbed = self._eager(expected.variant, expected.number, _disturbed)
         except EagerError:  # it does not take other numbers: the difference stands
             return told
-        return "" if rounding(expected, result, disturbed) else told
+        finally:
+            self._state.restore(after)
+        return "" if rounding(expected.result, result, disturbed) else told
 
     # -- what it means ------------------------------------------------------------------------------------------------
 
@@ -248,7 +283,7 @@ class Meter:
         of = "its gradient" if gradient else "it"
         if error.ops:
             said = f"XLA cannot compile {of}: no kernel for {', '.join(f'`{op}`' for op in error.ops)}"
-        elif error.stage == "trace":
+        elif error.stage == TRACE:
             said = f"tracing {of} fails with {error.kind}: {error.message}"
         else:
             said = f"XLA cannot compile {of}: {error.message}"
@@ -286,27 +321,28 @@ class Meter:
         spots = (self._blame.op(self._concrete.graph, name) for name in names)
         return list(dict.fromkeys(one for one in spots if one))
 
-    def _diverges(self) -> None:
-        wrong = next((call for call in self._seen.calls if call.difference), None)
-        if wrong is None:
+    def _diverges(self, expected: Sequence[Expected]) -> None:
+        pairs = zip(self._seen.calls, expected, strict=False)
+        call, wanted = next(((call, wanted) for call, wanted in pairs if call.difference), (None, None))
+        if call is None or wanted is None:
             return
-        said = f"{wrong.difference} (compiled instead of eager)"
+        said = f"{call.difference} (compiled instead of eager)"
         place = len(self._seen.observations)
         self._seen.observations.append(Observation(DIVERGES, said))
         self._keep(self.outcome())
         self._note("locate")
-        spots = self._parting(wrong)
-        self._seen.observations[place] = Observation(DIVERGES, said, spots)
+        self._seen.observations[place] = Observation(DIVERGES, said, self._parting(wanted))
 
-    def _parting(self, wrong: Call) -> tuple[Spot, ...]:
+    def _parting(self, wanted: Expected) -> tuple[Spot, ...]:
         """The user's line at which the compiled program begins to go another way."""
-        if self._concrete is None or wrong.variant:
+        if self._concrete is None or wanted.variant or not self._plan.locate:
             return ()
-        arguments, keywords = self._driven.make(wrong.values, wrong.variant)
-        tensors = [one for one in tf.nest.flatten((arguments, keywords), expand_composites=True) if tf.is_tensor(one)]
-        self._state.restore()
+        given = self._driven.make(wanted.number, wanted.variant)
+        tensors = [one for one in tf.nest.flatten(given, expand_composites=True) if tf.is_tensor(one)]
         try:
-            op = departing(self._concrete, tensors)
+            op = departing(
+                self._concrete, tensors, lambda: self._state.restore(wanted.before), skip_random=self._by_chance
+            )
         except Exception as error:  # the program with all its results visible need not compile
             self._seen.notes.append(f"where it departs was not found: {type(error).__name__}: {brief(str(error))}")
             return ()
@@ -314,7 +350,7 @@ class Meter:
 
     # -- gradients ----------------------------------------------------------------------------------------------------
 
-    def _gradient(self, function: Callable[..., Any]) -> None:
+    def _gradient(self) -> None:
         """Of the sum of all floating results, by all floating inputs and trained variables."""
         trained = self._state.trained
         call = self._driven.call
@@ -339,7 +375,7 @@ class Meter:
         self._note(GRADIENT)
         self._state.restore()
         arguments, keywords = self._driven.make(0, 0)
-        graph, stage = None, "trace"
+        graph, stage = None, TRACE
         try:
             traced = tf.function(gradients, jit_compile=True, autograph=autograph_of(self._driven))
             graph, stage = traced.get_concrete_function(*arguments, **keywords).graph, COMPILE

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
+
+
+class TooLongError(BaseException):
+    """The user's code goes on and on. Not an `Exception`, which that code might handle."""
 
 
 class Reach:
@@ -17,10 +22,15 @@ class Reach:
         self._known: dict[str, bool] = {}
         self._lines: dict[str, set[int]] = {}
         self._functions: dict[str, set[int]] = {}
+        self._end = 0.0
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Every line that is executed in the body by this thread."""
+    def watching(self, seconds: float) -> Iterator[None]:
+        """Every line that is executed in the body by this thread.
+
+        Raises TooLongError at the next line of the user's when that takes longer than `seconds`.
+        """
+        self._end = time.monotonic() + seconds
         before = sys.gettrace()
         sys.settrace(self._call)
         try:
@@ -40,6 +50,8 @@ class Reach:
 
         def line(frame: FrameType, event: str, argument: Any) -> Callable[..., Any]:
             lines.add(frame.f_lineno)
+            if time.monotonic() > self._end:
+                raise TooLongError
             return line
 
         return line
