@@ -19,6 +19,7 @@ UNREADABLE_FILE: Final = "XLA903"
 SYNTAX_ERROR: Final = "XLA900"
 UNUSED_SUPPRESSION: Final = "XLA901"
 INVALID_SUPPRESSION: Final = "XLA902"
+PROBE_ONLY: Final = "XLA904"
 
 
 class SelectorError(Exception):
