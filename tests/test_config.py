@@ -11,7 +11,7 @@ import pytest
 
 from xlalint import config
 from xlalint.codes import SelectorError, codes_of, matching, rule_names
-from xlalint.config import ConfigurationError, Settings, load, schema
+from xlalint.config import ConfigurationError, ProbeSettings, Settings, load, schema
 from xlalint.findings import Severity
 from xlalint.requirements import keras_of, keras_of_project, tensorflow_of
 from xlalint.sources.discovery import PathPatterns
@@ -52,6 +52,15 @@ def test_every_key_is_read(project: Path) -> None:
         force-exclude = true
         fix = false
         unsafe-fixes = true
+
+        [tool.xlalint.probe]
+        python = "/opt/python"
+        timeout = 5
+        total-timeout = 60.5
+        memory = 1000
+        processes = 2
+        environment = ["HF_HOME"]
+        inputs = { "pkg.mod.f" = "x: f32[8, 128]" }
         """,
     )
     settings = load()
@@ -65,6 +74,10 @@ def test_every_key_is_read(project: Path) -> None:
     assert (settings.include_host, settings.keras, settings.tensorflow) == (True, 2, "2.15")
     assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
     assert (settings.fix, settings.unsafe_fixes) == (False, True)
+    assert settings.probe == ProbeSettings(
+        "/opt/python", 5, 60.5, 1000, 2, ("HF_HOME",), {"pkg.mod.f": "x: f32[8, 128]"}
+    )
+    assert shown(settings, "probe")[0]["total-timeout"] == 60.5
     assert {origin for _, _, origin in settings.shown} == {"pyproject.toml"}
     assert {key for key, _, _ in settings.shown} == set(config.KEYS)
 
@@ -91,6 +104,9 @@ def test_every_key_is_read(project: Path) -> None:
         ('cache-dir = "/somewhere/else"', "pyproject.toml: cache-dir: '/somewhere/else' is outside the project"),
         ('cache-dir = "../else"', "outside the project"),
         ("jobs = ", "pyproject.toml: Invalid value"),
+        ("probe.timeout = 0", "pyproject.toml: probe.timeout: expected a float > 0"),
+        ("probe.time = 1", "pyproject.toml: probe: object contains unknown field time"),
+        ('probe.inputs = { f = ["f32[8]"] }', "pyproject.toml: probe.inputs[...]: expected a string, got a list"),
     ],
 )
 def test_what_cannot_be_used_is_one_clear_line(project: Path, body: str, message: str) -> None:
@@ -156,6 +172,12 @@ def test_config_arguments_that_cannot_be_used(project: Path, given: str, message
     with pytest.raises(ConfigurationError) as caught:
         load(config=[given])
     assert message in str(caught.value)
+
+
+def test_the_table_of_the_probe_is_merged_key_by_key(project: Path) -> None:
+    write(project, "probe.timeout = 5\nprobe.memory = 100")
+    settings = load(config=["probe.memory = 200"], options={"probe": {"python": "other"}})
+    assert settings.probe == ProbeSettings(python="other", timeout=5, memory=200)
 
 
 def test_the_published_schema_agrees_with_the_reader(project: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -47,6 +47,48 @@ class ConfigurationError(Exception):
 
 
 _Selectors = list[Annotated[str, Meta(description="A code (XLA201), a prefix of codes (XLA2), a name, or ALL.")]]
+
+
+class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
+    """The settings of `[tool.xlalint.probe]`: how the probe runs code."""
+
+    python: Annotated[str, Meta(description="The interpreter that runs the code.", min_length=1)] | UnsetType = UNSET
+    timeout: Annotated[float, Meta(description="Seconds for one function.", gt=0)] | UnsetType = UNSET
+    total_timeout: Annotated[float, Meta(description="Seconds for all functions of a run.", gt=0)] | UnsetType = UNSET
+    memory: Annotated[int, Meta(description="Megabytes that a process may hold.", gt=0)] | UnsetType = UNSET
+    processes: Annotated[int, Meta(description="How many functions are run at once.", gt=0)] | UnsetType = UNSET
+    environment: (
+        Annotated[list[str], Meta(description="Names of the environment that the code sees besides the usual ones.")]
+        | UnsetType
+    ) = UNSET
+    inputs: (
+        Annotated[
+            dict[str, str],
+            Meta(
+                description="By qualified name (`pkg.mod.f`), what a function is called with: `x: f32[8, 128], n: 3`, "
+                "or `factory:pkg.mod:make_inputs`."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeSettings:
+    """How the probe runs code; `python` None: with the interpreter that runs xlalint."""
+
+    python: str | None = None
+    timeout: float = 60.0
+    total_timeout: float = 1800.0
+    memory: int = 4096
+    processes: int = 1
+    environment: tuple[str, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    def shown(self) -> dict[str, Any]:
+        """As in TOML, for `--show-settings`."""
+        values = {one.name.replace("_", "-"): getattr(self, one.name) for one in fields(self)}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
 class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
@@ -101,6 +143,7 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     unsafe_fixes: (
         Annotated[bool, Meta(description="Apply unsafe fixes too, where fixes are applied.")] | UnsetType
     ) = UNSET
+    probe: Annotated[ProbeTable, Meta(description="How the probe runs code.")] | UnsetType = UNSET
 
 
 KEYS: Final = FileSettings.__struct_encode_fields__  # as written in TOML
@@ -125,6 +168,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "force-exclude": False,
     "fix": False,
     "unsafe-fixes": False,
+    "probe": {},
 }
 
 
@@ -149,6 +193,7 @@ class Settings:
     cache_dir: Path | None = None
     fix: bool = False
     unsafe_fixes: bool = False
+    probe: ProbeSettings = field(default_factory=ProbeSettings)
     shown: tuple[tuple[str, Any, str], ...] = ()
 
 
@@ -270,7 +315,8 @@ def _parse_override(text: str) -> dict[str, Any]:
         raise ConfigurationError(
             f"--config {text}: {value.strip() or 'nothing'} is not a TOML value (strings need quotes)"
         ) from error
-    if list(parsed) != [key.strip()]:
+    table, dot, _ = key.strip().partition(".")
+    if list(parsed) != [key.strip()] and not (dot and list(parsed) == [table] == ["probe"]):
         raise ConfigurationError(f"--config {text}: expected KEY=VALUE with one of the keys of [tool.xlalint]")
     return parsed
 
@@ -349,8 +395,10 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
     }
     ignore_base = merged.base("per-file-ignores")
     merged.patterns("per-file-ignores")
+    probe = _probe(layers)
     shown = {key: (merged[key], merged.origin(key)) for key in _DEFAULTS}
     shown |= {"keras": (keras, keras_origin), "tensorflow": (tensorflow, tensorflow_origin)}
+    shown["probe"] = probe.shown(), merged.origin("probe")
     return Settings(
         codes=(merged.codes("select") | merged.codes("extend-select")) - merged.codes("ignore"),
         exclude=PathPatterns(
@@ -371,8 +419,22 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         cache_dir=merged.cache_dir(),
         fix=merged.fix(),
         unsafe_fixes=merged["unsafe-fixes"],
+        probe=probe,
         shown=tuple((key, value, origin) for key, (value, origin) in shown.items()),
     )
+
+
+def _probe(layers: Sequence[_Layer]) -> ProbeSettings:
+    """The table of the probe, merged key by key."""
+    found: dict[str, Any] = {}
+    for layer in layers:
+        table = layer.values.probe
+        if isinstance(table, ProbeTable):
+            values = {name: getattr(table, name) for name in table.__struct_fields__}
+            found |= {name: value for name, value in values.items() if value is not UNSET}
+    if "environment" in found:
+        found["environment"] = tuple(found["environment"])
+    return ProbeSettings(**found)
 
 
 def _keras(merged: _Merged, paths: Sequence[Path]) -> tuple[int | None, str]:
