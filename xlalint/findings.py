@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
 # A `cell` beside a line or span counts a notebook's cells from 1, those without code included, and the lines count
@@ -105,6 +105,32 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the probe measured of a finding.
+
+    `status`: `confirmed`, `refuted` (on this TensorFlow), `open` (it cannot tell, or nothing was run) or `probe-only`
+    (no rule spoke). `outcome`: `fails`, `diverges`, `recompiles`, `bounded`, `compiles` or `not run`; `per` of a
+    recompilation: `value` or `shape`; `line`: where it was seen; `gradient`: in the gradient only. `function`, `how`,
+    `inputs`: what was run, and with what; `versions`: of what ran it.
+    """
+
+    status: str
+    outcome: str
+    text: str
+    function: str
+    how: str = ""
+    inputs: tuple[str, ...] = ()
+    line: int | None = None
+    per: str | None = None
+    gradient: bool = False
+    compilations: int = 0
+    calls: int = 0
+    device: str = "CPU"
+    versions: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One place that must change."""
 
@@ -120,7 +146,7 @@ class Finding:
     notes: tuple[Note, ...] = ()
     fix: Fix | None = None
     cell: int | None = None
-    verdict: str | None = None
+    verdict: Verdict | None = None
 
     @property
     def sort_key(self) -> tuple[str, int, Span, str]:
@@ -143,6 +169,16 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Probed:
+    """A function that the probe was to run, and what it saw of it as a whole; `details`: one line for each thing."""
+
+    path: str
+    line: int
+    verdict: Verdict
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of a run, ready to print: findings in a stable order, what went wrong, and what was fixed."""
 
@@ -150,3 +186,4 @@ class Report:
     problems: tuple[Problem, ...] = ()
     files_checked: int = 0
     fixed: tuple[Finding, ...] = ()
+    functions: tuple[Probed, ...] = ()

@@ -39,6 +39,10 @@ class _Frame:
         if context is not None and context.trail:
             steps = (f"`{safe(step.name)}` ({place(step.path, step.cell, step.line)})" for step in context.trail)
             yield from self._attached("reached", "\n-> ".join(steps))
+        if finding.verdict is not None:
+            yield from self._attached("probe", f"{finding.verdict.status}: {finding.verdict.text}")
+            if finding.verdict.how:
+                yield from self._attached("ran", f"`{finding.verdict.function}`, {finding.verdict.how}")
         if finding.fix is not None and finding.fix.safety is not Safety.DISPLAY:
             yield from self._fix(finding.fix)
         elif finding.help:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
-from ..findings import Edit, Finding, FindingContext, Fix, Note, Report, Span
+from ..findings import Edit, Finding, FindingContext, Fix, Note, Probed, Report, Span
 from .summary import counts
 
 VERSION = 1
@@ -20,6 +21,7 @@ def json_report(report: Report) -> str:
         "version": VERSION,
         "findings": [_finding(finding) for finding in report.findings],
         "errors": [{"path": problem.path, "message": problem.message} for problem in report.problems],
+        **({"functions": [_probed(function) for function in report.functions]} if report.functions else {}),
         "summary": {
             "files_checked": report.files_checked,
             "files_with_findings": len({finding.path for finding in report.findings}),
@@ -46,8 +48,14 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "notes": [_note(note) for note in finding.notes],
         "context": None if finding.context is None else _context(finding.context),
         "fix": None if finding.fix is None else _fix(finding.fix),
-        "verdict": finding.verdict,
+        "verdict": None if finding.verdict is None else asdict(finding.verdict),
     }
+
+
+def _probed(function: Probed) -> dict[str, Any]:
+    """A function that the probe was asked to run; what became of it as a whole has no status, only an outcome."""
+    verdict = {key: value for key, value in asdict(function.verdict).items() if key != "status"}
+    return {"path": function.path, **verdict, "line": function.line, "details": list(function.details)}
 
 
 def _span(span: Span) -> dict[str, int]:

@@ -55,14 +55,27 @@ def _fixable(report: Report) -> str:
 def _found(report: Report, paint: Paint) -> str:
     checked = f"({counted(report.files_checked, 'file')} checked)"
     if not report.findings:
-        return f"No findings {checked}.\n"
+        return f"No findings {checked}.\n{_probed(report)}"
     parts = [
         paint(counted(number, _NOUNS[severity]), "bold", SEVERITY_COLOURS[severity])
         for severity, number in counts(report).items()
         if number
     ]
     files = len({finding.path for finding in report.findings})
-    return f"Found {', '.join(parts)} in {counted(files, 'file')} {checked}.\n"
+    return f"Found {', '.join(parts)} in {counted(files, 'file')} {checked}.\n{_probed(report)}"
+
+
+def _probed(report: Report) -> str:
+    """`Probed 5 functions (1 not run): 3 findings confirmed, 1 refuted, 1 open, 1 seen by the probe only.`"""
+    if not report.functions:
+        return ""
+    missed = sum(function.verdict.outcome == "not run" for function in report.functions)
+    found = Counter(finding.verdict.status for finding in report.findings if finding.verdict)
+    parts = [f"{found['confirmed']} confirmed", f"{found['refuted']} refuted", f"{found['open']} open"]
+    if only := found["probe-only"]:
+        parts.append(f"{only} seen by the probe only")
+    functions = counted(len(report.functions), "function")
+    return f"Probed {functions}{f' ({missed} not run)' if missed else ''}: findings {', '.join(parts)}.\n"
 
 
 def statistics(report: Report) -> str:
