@@ -44,35 +44,53 @@ def _digest(path: Path) -> str | None:
         return None
 
 
-class Cache:
-    """The entries in one folder."""
+class Folder:
+    """Files by key in one folder, of which the newest are kept."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, kept: int) -> None:
+        self._folder, self._kept = folder, kept
 
-    def load(self, key: str) -> Entry | None:
-        """The entry of a run with this key, if there is a sound one."""
+    def load(self, key: str) -> bytes | None:
+        """What is kept under a key."""
         try:
-            entry = msgspec.json.decode(self._file(key).read_bytes(), type=Entry)
-        except (OSError, msgspec.DecodeError, RecursionError):  # absent, damaged or not ours: the run starts afresh
+            return self._file(key).read_bytes()
+        except OSError:
             return None
-        return entry if entry.holds() else None
 
-    def store(self, key: str, entry: Entry) -> None:
-        """Write an entry; a folder that cannot be written only costs the next run its time.
-
-        So does an entry that cannot be (a path that is not Unicode).
-        """
-        with contextlib.suppress(OSError, UnicodeEncodeError):
+    def store(self, key: str, data: bytes) -> None:
+        """Keep something; a folder that cannot be written only costs the next run its time."""
+        with contextlib.suppress(OSError):
             if not self._folder.is_dir():
                 self._folder.mkdir(parents=True)
                 (self._folder / ".gitignore").write_text(_IGNORE_ALL, "utf-8")
-            write_atomically(self._file(key), msgspec.json.encode(entry))
-            for old in sorted(self._folder.glob("*.json"), key=os.path.getmtime, reverse=True)[_KEPT:]:
+            write_atomically(self._file(key), data)
+            files = list(self._folder.glob("*.json"))
+            for old in sorted(files, key=os.path.getmtime)[: max(len(files) - self._kept, 0)]:
                 old.unlink()
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json"
+
+
+class Cache:
+    """The entries in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = Folder(folder, _KEPT)
+
+    def load(self, key: str) -> Entry | None:
+        """The entry of a run with this key, if there is a sound one."""
+        data = self._folder.load(key)
+        try:
+            entry = None if data is None else msgspec.json.decode(data, type=Entry)
+        except (msgspec.DecodeError, RecursionError):  # damaged or not ours: the run starts afresh
+            return None
+        return entry if entry is not None and entry.holds() else None
+
+    def store(self, key: str, entry: Entry) -> None:
+        """Write an entry, unless it cannot be (a path that is not Unicode)."""
+        with contextlib.suppress(UnicodeEncodeError):
+            self._folder.store(key, msgspec.json.encode(entry))
 
 
 def key_of(parts: Iterable[str]) -> str:
