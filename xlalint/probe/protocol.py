@@ -25,13 +25,18 @@ KINDS: Final = (FAILS, DIVERGES, RECOMPILES, BOUNDED)
 
 @dataclass(frozen=True)
 class Plan:
-    """How thoroughly to measure. `locate`: look for the line at which results part; `seconds`: after these no further
-    shapes and no gradients are begun.
+    """How thoroughly to measure.
+
+    `value_sets`: at most so many; `locate`: look for the line at which results part; `seconds`: after these no further
+    shapes and no gradients are begun; `drive_only`: only see whether the target can be called.
     """
+
+    value_sets: int = 6
 
     gradients: bool = True
     locate: bool = True
     seconds: float = 30.0
+    drive_only: bool = False
 
 
 @dataclass(frozen=True)

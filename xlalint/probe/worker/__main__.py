@@ -12,7 +12,6 @@ import os
 import platform
 import signal
 import sys
-import traceback
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -46,8 +45,11 @@ def main() -> None:
             pipe.say({"broken": f"{type(error).__name__}: {error}"})
             return
         pipe.say({"ready": versions})
+        from xlalint.probe.worker.session import Session
+
+        session = Session(folder, pipe)
         for line in jobs:
-            pipe.say({"outcome": _outcome(json.loads(line), folder, pipe)})
+            pipe.say({"outcome": dataclasses.asdict(session.outcome(json.loads(line)))})
             os.chdir(folder)
 
 
@@ -68,50 +70,6 @@ def _start() -> dict[str, str]:
     if hasattr(keras.config, "disable_traceback_filtering"):  # Keras 3
         keras.config.disable_traceback_filtering()
     return found
-
-
-def _outcome(job: dict[str, Any], folder: Path, pipe: Pipe) -> dict[str, Any]:
-    """What became of one job; whatever goes wrong on our way is said, and never taken for a result."""
-    from xlalint.probe.protocol import Outcome
-
-    try:
-        found = _measured(job, folder, pipe)
-    except SystemExit:
-        found = Outcome(not_run="it ends the program (SystemExit)")
-    except Exception as error:
-        traceback.print_exc()
-        found = Outcome(not_run=f"the probe failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
-    return dataclasses.asdict(found)
-
-
-def _measured(job: dict[str, Any], folder: Path, pipe: Pipe) -> Any:
-    from xlalint.probe.protocol import Outcome, Plan
-    from xlalint.probe.target import Target
-    from xlalint.probe.worker.blame import Blame
-    from xlalint.probe.worker.drive import NotDrivenError, drive
-    from xlalint.probe.worker.hlo import Dump
-    from xlalint.probe.worker.measure import EagerError, Meter
-
-    target = Target.of_json(job["target"])
-
-    def note(stage: str) -> None:
-        pipe.say({"at": stage})
-
-    def keep(outcome: Outcome) -> None:
-        pipe.say({"so far": dataclasses.asdict(outcome)})
-
-    try:
-        driven = drive(target, note)
-    except NotDrivenError as error:
-        return Outcome(not_run=str(error))
-    blame = Blame((target.file, *target.roots))
-    meter = Meter(driven, Plan(**job["plan"]), blame, Dump(folder / "dump"), note, keep)
-    try:
-        return meter.measure()
-    except EagerError as error:
-        return dataclasses.replace(meter.outcome(), not_run=str(error))
-    finally:
-        driven.close()
 
 
 if __name__ == "__main__":

@@ -107,28 +107,27 @@ class Seen:
     gradient: str = ""
 
 
-class Meter:
-    """Measures one driven function. `note` is told of each step that may kill the process, `keep` of what is known."""
+@dataclass(frozen=True)
+class Ears:
+    """Who listens: `note` to each step that may kill the process, `keep` to what is known before one."""
 
-    def __init__(
-        self,
-        driven: Driven,
-        plan: Plan,
-        blame: Blame,
-        dump: Dump,
-        note: Callable[[str], None],
-        keep: Callable[[Outcome], None],
-    ) -> None:
-        self._driven, self._plan, self._blame, self._dump = driven, plan, blame, dump
-        self._note, self._keep = note, keep
-        self._reach = Reach(blame.own)
+    note: Callable[[str], None]
+    keep: Callable[[Outcome], None]
+
+
+class Meter:
+    """Measures one driven function; `reach` collects what of the user's code runs."""
+
+    def __init__(self, driven: Driven, plan: Plan, blame: Blame, dump: Dump, reach: Reach, ears: Ears) -> None:
+        self._driven, self._plan, self._blame, self._dump, self._reach = driven, plan, blame, dump, reach
+        self._note, self._keep = ears.note, ears.keep
         self._seen = Seen()
         self._started = time.monotonic()
+        self._concrete: Any = None  # the traced function, for the first shapes
+        self._programs: dict[int, list[str]] = {}  # by variant, what was compiled
         self._unlike: frozenset[int] = frozenset()  # the parts of the result that eager execution does not repeat
         self._by_chance = False  # whether random numbers are drawn that nobody asks to repeat
         self._signs = True  # whether a change of sign is a difference
-        self._concrete: Any = None  # the traced function, for the first shapes
-        self._programs: dict[int, list[str]] = {}  # by variant, what was compiled
 
     def measure(self) -> Outcome:
         """All of it. Raises EagerError."""
@@ -139,6 +138,7 @@ class Meter:
         expected = self._expected()
         self._unlike = self._not_repeated(expected[0])
         function = compiled(driven)
+        self._keep(self.outcome())
         self._note(TRACE)
         self._state.restore()
         if (error := self._trace(function)) is not None:
@@ -173,7 +173,6 @@ class Meter:
             gradient=seen.gradient,
             notes=tuple(seen.notes),
             reached=self._reach.lines(),
-            ran=self._reach.functions(),
             seconds=round(time.monotonic() - self._started, 3),
         )
 
@@ -204,7 +203,7 @@ class Meter:
         found: list[Expected] = []
         self._state.restore()
         for variant in range(self._driven.variants):
-            for number in range(self._driven.value_sets):
+            for number in range(min(self._driven.value_sets, self._plan.value_sets)):
                 before = self._state.values()
                 try:
                     with self._reach.watching(self._plan.seconds if not found else _OTHER_VALUES):

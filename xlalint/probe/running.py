@@ -1,0 +1,52 @@
+"""A run of the probe: from targets to outcomes, from the store where they still hold, else from workers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from ..config import ProbeSettings
+from .pool import Interpreter, Limits, Pool
+from .protocol import Outcome, Plan
+from .store import Store
+from .target import Target
+from .verdicts import Run
+
+_SHARE: Final = 0.5  # of a function's time, after which nothing further is begun
+
+
+def run_targets(
+    targets: Sequence[Target],
+    settings: ProbeSettings,
+    cache_dir: Path | None,
+    heard: Callable[[Run], None] = lambda run: None,
+) -> list[Run]:
+    """What becomes of each target, in their order; `heard` of each when it is known.
+
+    Raises ProbeUnavailableError. However it ends, nothing that was started goes on.
+    """
+    interpreter = Interpreter(settings.python or sys.executable, settings.environment)
+    limits = Limits(settings.timeout, settings.total_timeout, settings.memory)
+    plan = Plan(seconds=settings.timeout * _SHARE)
+    store = Store(cache_dir / "probe", interpreter) if cache_dir else None
+    found: dict[int, Outcome] = {}
+
+    def keep(index: int, outcome: Outcome) -> None:
+        found[index] = outcome
+        heard(Run(targets[index], outcome))
+
+    for index, target in enumerate(targets):
+        if store is not None and (known := store.load(target, plan)) is not None:
+            keep(index, known)
+    left = [index for index in range(len(targets)) if index not in found]
+
+    def done(place: int, outcome: Outcome) -> None:
+        if store is not None:
+            store.save(targets[left[place]], plan, outcome)
+        keep(left[place], outcome)
+
+    if left:
+        Pool(interpreter, limits, plan, settings.processes).run([targets[index] for index in left], done)
+    return [Run(target, found[index]) for index, target in enumerate(targets)]

@@ -1,0 +1,264 @@
+"""From what the probe saw to verdicts: findings confirmed, refuted or left open, and what only the probe saw."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from ..codes import PROBE_ONLY, rule_names
+from ..findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
+from ..sources.text import display_path
+from .protocol import BOUNDED, DIVERGES, FAILS, KINDS, RECOMPILES, Observation, Outcome, Spot
+from .statements import Statements
+from .target import Target
+
+CONFIRMED: Final = "confirmed"
+REFUTED: Final = "refuted"
+OPEN: Final = "open"
+ONLY: Final = "probe-only"
+COMPILES: Final = "compiles"
+NOT_RUN: Final = "not run"
+
+# Which observations bear out a finding of each effect.
+_BEARS_OUT: Final[dict[Effect, frozenset[str]]] = {
+    Effect.FAILS: frozenset((FAILS, DIVERGES, RECOMPILES)),
+    Effect.DIVERGES: frozenset((FAILS, DIVERGES)),
+    Effect.RECOMPILES: frozenset((FAILS, RECOMPILES)),
+    Effect.NAMED: frozenset(KINDS),
+    Effect.TPU: frozenset(),
+}
+_EFFECTS: Final = {FAILS: Effect.FAILS, DIVERGES: Effect.DIVERGES, RECOMPILES: Effect.RECOMPILES}
+_LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
+# Rules about gradients: the function itself compiles.
+_OF_GRADIENTS: Final = frozenset(("while-loop-gradient", "gradient-without-kernel"))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A target and what became of it."""
+
+    target: Target
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """An observation, and the run that made it."""
+
+    run: Run
+    observation: Observation
+
+
+def judged(
+    report: Report,
+    runs: Sequence[Run],
+    owners: Mapping[int, Run],
+    wanted: Callable[[Finding], bool] = lambda finding: True,
+    *,
+    confirmed_only: bool = False,
+) -> Report:
+    """The report with verdicts.
+
+    `owners`: for the position of a finding, the run of the function that it stands in; `wanted`: whether to report a
+    finding that only the probe has; `confirmed_only`: leave out what was refuted or left open.
+    """
+    seen = [_Seen(run, one) for run in runs for one in run.outcome.observations if run.outcome.not_run is None]
+    at = _Places(report.findings, seen)
+    findings: list[Finding] = []
+    for position, finding in enumerate(report.findings):
+        verdict = None if finding.effect is None else _verdict(finding, position, owners.get(position), at)
+        severity = _LOWER[finding.severity] if verdict and verdict.status == REFUTED else finding.severity
+        findings.append(replace(finding, verdict=verdict, severity=severity))
+    if confirmed_only:
+        findings = [one for one in findings if one.verdict is None or one.verdict.status == CONFIRMED]
+    findings += filter(wanted, _only(seen, at))
+    functions = tuple(probed(run) for run in runs)
+    ordered = tuple(sorted(findings, key=lambda finding: finding.sort_key))
+    return replace(report, findings=ordered, functions=functions)
+
+
+class _Places:
+    """Which observation stands at which finding."""
+
+    def __init__(self, findings: Sequence[Finding], seen: Sequence[_Seen]) -> None:
+        self.statements = Statements()
+        self.of: dict[int, list[_Seen]] = {}
+        self.known: set[int] = set()  # of the observations that stand at a finding, the identities
+        places = [list(_places(finding)) for finding in findings]
+        for one in seen:
+            for spot in one.observation.spots:
+                here = [
+                    position
+                    for position, finding in enumerate(findings)
+                    if finding.effect is not None
+                    and one.observation.kind in _BEARS_OUT[finding.effect]
+                    and any(self._at(spot, *place) for place in places[position])
+                ]
+                if here:  # the innermost line at which there is a finding
+                    self.known.add(id(one.observation))
+                    for position in here:
+                        self.of.setdefault(position, []).append(one)
+                    break
+
+    def _at(self, spot: Spot, path: str, lines: tuple[int, int]) -> bool:
+        return path == spot.path and self.statements.together(path, spot.line, *lines)
+
+
+def _places(finding: Finding) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The lines that a finding is about: its own, and those that its notes name."""
+    for path, span in ((finding.path, finding.span), *((note.path, note.span) for note in finding.notes)):
+        yield os.path.abspath(path), (span.line, span.end_line)
+
+
+def _verdict(finding: Finding, position: int, run: Run | None, at: _Places) -> Verdict | None:
+    here = sorted(at.of.get(position, ()), key=lambda one: KINDS.index(one.observation.kind))
+    if here:
+        return _of(here[0].run, CONFIRMED, here[0].observation)
+    if run is None:
+        return None
+    outcome, effect = run.outcome, finding.effect
+    if outcome.not_run is not None:
+        return _of(run, OPEN, text=outcome.not_run)
+    unplaced = [one for one in outcome.observations if not one.spots and effect and one.kind in _BEARS_OUT[effect]]
+    unplaced = [one for one in unplaced if one.per != "shape"]
+    if unplaced:
+        at.known.add(id(unplaced[0]))
+        return _of(run, CONFIRMED, unplaced[0])
+    if (why := _undecided(finding, run, at.statements)) is not None:
+        return _of(run, OPEN, text=why)
+    return _of(run, REFUTED, text=_acquittal(finding, run))
+
+
+def _undecided(finding: Finding, run: Run, statements: Statements) -> str | None:
+    """Why a run that did not show what the finding says does not refute it; None when it does."""
+    outcome = run.outcome
+    if not outcome.calls:
+        return "nothing was compiled"
+    if finding.effect is Effect.TPU:
+        return "a CPU cannot tell what a TPU does"
+    first = next((one for one in outcome.observations if one.kind == FAILS and not one.gradient), None)
+    if first is not None:
+        return f"the function fails elsewhere before that{_where(first.spots)}"
+    path, (first_line, last_line) = next(_places(finding))
+    if not any(statements.together(path, line, first_line, last_line) for line in outcome.reached.get(path, ())):
+        return "the inputs do not reach the line"
+    if finding.name in _OF_GRADIENTS and outcome.gradient not in ("equal", DIVERGES):
+        return "no gradient was measured"
+    if finding.effect is Effect.DIVERGES and outcome.random:
+        return "random numbers are drawn: values were not compared"
+    return None
+
+
+def _acquittal(finding: Finding, run: Run) -> str:
+    """What the finding's function did instead, on what, and where it would not."""
+    outcome = run.outcome
+    bounded = [one for one in outcome.observations if one.kind == BOUNDED]
+    differing = sum(bool(call.difference) for call in outcome.calls)
+    said = f"compiles on {_tool(outcome)}"
+    if bounded:
+        said += " with a bounded dynamic shape"
+    said += f", and {len(outcome.calls) - differing} of {_counted(len(outcome.calls), 'call')} equal eager execution"
+    if bounded:
+        return f"{said}; other versions refuse the shape"
+    if finding.context is not None and finding.context.autograph and finding.effect is Effect.FAILS:
+        return f"{said}; AutoGraph converts it here, and does not where Keras 3 calls it"
+    return said
+
+
+def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
+    """What was seen where no rule spoke; the same thing seen from several functions once."""
+    told: set[tuple[Spot, str]] = set()
+    for one in seen:
+        observation, target = one.observation, one.run.target
+        if id(observation) in at.known or observation.kind not in _EFFECTS or observation.per == "shape":
+            continue
+        placed = [spot for spot in observation.spots if spot.path == target.file] or list(observation.spots)
+        if not placed and observation is not min(one.run.outcome.observations, key=_gravity):
+            continue  # a consequence of something else, as far as anybody can tell
+        spot = placed[0] if placed else Spot(target.file, target.lines[0])
+        if (spot, observation.kind) in told:
+            continue
+        told.add((spot, observation.kind))
+        context = FindingContext("open", bool(target.autograph))
+        message = f"no rule speaks of this line, and {_tool(one.run.outcome)} shows: {observation.text}"
+        span, path = _line_of(spot), display_path(Path(spot.path))
+        effect, verdict = _EFFECTS[observation.kind], _of(one.run, ONLY, observation)
+        name = rule_names()[PROBE_ONLY]
+        yield Finding(path, span, PROBE_ONLY, name, Severity.WARNING, effect, message, context, verdict=verdict)
+
+
+def _line_of(spot: Spot) -> Span:
+    """The text of a line; its first column where the file is gone."""
+    try:
+        text = Path(spot.path).read_text("utf-8", "replace").splitlines()[spot.line - 1]
+    except (OSError, IndexError):
+        text = ""
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    return Span(spot.line, start + 1, spot.line, max(end, start) + 1)
+
+
+def probed(run: Run) -> Probed:
+    """What became of a function as a whole: the gravest thing that was seen."""
+    outcome = run.outcome
+    path = display_path(Path(run.target.file))
+    if outcome.not_run is not None or not (outcome.calls or outcome.observations):
+        return Probed(
+            path, run.target.lines[0], _of(run, OPEN, text=outcome.not_run or "nothing was compiled"), outcome.notes
+        )
+    graver = [one for one in outcome.observations if one.per != "shape"]
+    gravest = min(graver, key=_gravity, default=None)
+    status = CONFIRMED if gravest is not None and gravest.kind != BOUNDED else REFUTED
+    details = [f"{one.kind}{_where(one.spots)}: {one.text}" for one in outcome.observations]
+    verdict = _of(run, status, gravest, text="" if gravest else _compiled(outcome))
+    return Probed(path, run.target.lines[0], verdict, (*details, *outcome.notes))
+
+
+def _gravity(observation: Observation) -> tuple[bool, int]:
+    """What is seen of the function itself comes before what is seen of its gradient, the graver first."""
+    return observation.gradient, KINDS.index(observation.kind)
+
+
+def _compiled(outcome: Outcome) -> str:
+    count = sum(call.compilations for call in outcome.calls)
+    gradient = "; so does the gradient" if outcome.gradient == "equal" else ""
+    return f"{_counted(count, 'compilation')} for {_counted(len(outcome.calls), 'call')}, each equals eager{gradient}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _of(run: Run, status: str, observation: Observation | None = None, text: str = "") -> Verdict:
+    outcome, kind = run.outcome, COMPILES
+    if outcome.not_run is not None or not (outcome.calls or observation):
+        kind = NOT_RUN
+    elif observation is not None:
+        kind = observation.kind
+    spot = observation.spots[0] if observation and observation.spots else None
+    return Verdict(
+        status=status,
+        outcome=kind,
+        text=observation.text if observation else text,
+        function=run.target.qualname or "<the whole file>",
+        how=outcome.how,
+        inputs=outcome.inputs,
+        line=spot.line if spot else None,
+        per=(observation.per or None) if observation else None,
+        gradient=observation.gradient if observation else False,
+        compilations=sum(call.compilations for call in outcome.calls),
+        calls=len(outcome.calls),
+        versions=dict(outcome.versions),
+        seconds=outcome.seconds,
+    )
+
+
+def _tool(outcome: Outcome) -> str:
+    return f"TensorFlow {outcome.versions.get('tensorflow', '')} (CPU)"
+
+
+def _where(spots: Iterable[Spot]) -> str:
+    first = next(iter(spots), None)
+    return f" at {display_path(Path(first.path))}:{first.line}" if first else ""

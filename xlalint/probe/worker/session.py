@@ -1,0 +1,81 @@
+"""One job after another: from a target to an outcome."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xlalint.probe.protocol import Outcome, Plan
+from xlalint.probe.target import Target
+from xlalint.probe.worker.blame import Blame
+from xlalint.probe.worker.drive import NotDrivenError, drive
+from xlalint.probe.worker.hlo import Dump
+from xlalint.probe.worker.measure import EagerError, Ears, Meter
+from xlalint.probe.worker.reach import Reach
+
+if TYPE_CHECKING:
+    from xlalint.probe.worker.__main__ import Pipe
+
+
+class Session:
+    """What one worker keeps from job to job: the functions that ran on the way to a call, while modules were imported,
+    say, which a later job finds imported.
+    """
+
+    def __init__(self, folder: Path, pipe: Pipe) -> None:
+        self._dump = Dump(folder / "dump")
+        self._pipe = pipe
+        self._before: dict[str, set[int]] = {}
+
+    def outcome(self, job: dict[str, Any]) -> Outcome:
+        """What became of one job; whatever goes wrong on our way is said, and never taken for a result."""
+        started = time.monotonic()
+        target = Target.of_json(job["target"])
+        blame = Blame((target.file, *target.roots))
+        driving, calling = Reach(blame.own), Reach(blame.own)
+        try:
+            found = self._measured(target, Plan(**job["plan"]), blame, driving, calling)
+        except SystemExit:
+            found = Outcome(not_run="it ends the program (SystemExit)")
+        except Exception as error:
+            traceback.print_exc()
+            found = Outcome(not_run=f"the probe failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
+        for path, lines in driving.functions().items():
+            self._before.setdefault(path, set()).update(lines)
+        files = {target.file, *driving.functions(), *calling.functions(), *_imported(blame)}
+        ran = {path: tuple(sorted({*self._before.get(path, ()), *calling.functions().get(path, ())})) for path in files}
+        return dataclasses.replace(found, ran=ran, seconds=round(time.monotonic() - started, 3))
+
+    def _measured(self, target: Target, plan: Plan, blame: Blame, driving: Reach, calling: Reach) -> Outcome:
+        def note(stage: str) -> None:
+            self._pipe.say({"at": stage})
+
+        def keep(outcome: Outcome) -> None:
+            self._pipe.say({"so far": dataclasses.asdict(outcome)})
+
+        try:
+            with driving.watching(math.inf):
+                driven = drive(target, note)
+        except NotDrivenError as error:
+            return Outcome(not_run=str(error))
+        try:
+            if plan.drive_only:
+                return Outcome(how=driven.how, inputs=tuple(driven.inputs))
+            meter = Meter(driven, plan, blame, self._dump, calling, Ears(note, keep))
+            try:
+                return meter.measure()
+            except EagerError as error:
+                return dataclasses.replace(meter.outcome(), not_run=str(error))
+        finally:
+            driven.close()
+
+
+def _imported(blame: Blame) -> set[str]:
+    """The user's files that are imported, and stay so."""
+    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    return {file for file in files if isinstance(file, str) and blame.own(file)}
