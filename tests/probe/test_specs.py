@@ -80,14 +80,14 @@ def test_inputs_with_and_without_names() -> None:
         ("float[4]", "`float` is no dtype"),
         ("f32[a]", "`a` is no size"),
         ("f32[5..2]", "ends before it begins"),
-        ("f32[4] huge", "`huge` is no kind of numbers"),
+        ("f32[4] huge", "`huge` is no kind of tensor"),
         ("f32[4", "`f32` is neither a tensor"),
         ("[f32[4], i32[2]", "`]` is missing"),
-        ("[f32[4] i32[2]]", "`i32` is no kind of numbers"),
+        ("[f32[4] i32[2]]", "`i32` is no kind of tensor"),
         ("{f32[4]: 1}", "neither a tensor"),
         ("{1: f32[4]}", "is not a string"),
         ("", "it ends too early"),
-        ("f32[4] f32[4]", "is no kind of numbers"),
+        ("f32[4] f32[4]", "is no kind of tensor"),
         ("3 4", "is too much"),
         ("open('x')", "neither a tensor"),
     ],
@@ -104,7 +104,7 @@ def test_what_is_no_input_is_said_in_one_line(text: str, complaint: str) -> None
     [
         ("x: f32[4], f32[4]", "without a name stands behind"),
         ("x: f32[4], x: i32[4]", "given twice"),
-        ("x: f32[4] y: i32[4]", "no kind of numbers"),
+        ("x: f32[4] y: i32[4]", "no kind of tensor"),
     ],
 )
 def test_inputs_that_contradict_are_refused(text: str, complaint: str) -> None:

@@ -2,7 +2,8 @@
 
     f32[8, 128]              a tensor; f16 bf16 f32 f64 c64 c128 i8 i16 i32 i64 u8 u16 u32 u64 bool str
     f32[2..5, 3]             of several shapes: 2, 3, 4 and 5 rows
-    f32[4, 4] definite       numbers of a kind: `unit` (in 0..1), `positive`, `definite` (a positive definite matrix)
+    f32[4, 4] definite       numbers of a kind: `unit` (in 0..1), `positive`, `definite` (a matrix), `flags` (0 and 1)
+    f32[4, 4] sparse         another form of it: `sparse` (a `tf.SparseTensor`), `ragged`, `variable` (a `tf.Variable`)
     [f32[4, 8], i32[4]]      a list; a tuple and a dict are written as in Python too: (..), {"image": f32[2, 8, 8, 3]}
     True, 3, None, "same"    a Python value
 
@@ -37,7 +38,8 @@ DTYPES: Final = {
     "str": "string",
 }
 SHORT: Final = {name: short for short, name in DTYPES.items()}
-STYLES: Final = ("unit", "positive", "definite")
+NUMBERS: Final = ("unit", "positive", "definite", "flags")
+STYLES: Final = (*NUMBERS, "sparse", "ragged", "variable")
 COMMENT: Final = re.compile(r"#\s*xlalint:\s*probe\s*\((?P<inputs>.*)\)\s*$")
 _SPEC: Final = re.compile(r"(?P<dtype>\w+)\[(?P<dims>[^\[\]]*)\](?:[ \t]+(?P<style>[a-z]\w*))?")
 _DIM: Final = re.compile(r"(\d+)(?:\s*\.\.\s*(\d+))?")
@@ -52,7 +54,7 @@ class SpecError(ValueError):
 
 @dataclass(frozen=True)
 class Spec:
-    """One tensor. `dims`: the least and the greatest size of each dimension; `style`: what its numbers are like."""
+    """One tensor. `dims`: the least and the greatest size of each dimension; `style`: its numbers, or its form."""
 
     dtype: str  # TensorFlow's name: "float32"
     dims: tuple[tuple[int, int], ...]
@@ -250,7 +252,7 @@ class _Reader:
             self.fail(f"`{found['dtype']}` is no dtype ({' '.join(DTYPES)})")
         style = found["style"] or ""
         if style and style not in STYLES:
-            self.fail(f"`{style}` is no kind of numbers ({' '.join(STYLES)})")
+            self.fail(f"`{style}` is no kind of tensor ({' '.join(STYLES)})")
         dims = []
         for part in filter(None, map(str.strip, found["dims"].split(","))):
             sizes = _DIM.fullmatch(part)

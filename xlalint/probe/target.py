@@ -45,7 +45,8 @@ class Target:
     "function", "method", "class", "nested" or "fragment"; `given` and `made_of`: the user's word for the call and for
     the object's own arguments; `factory`: "pkg.mod:make_inputs" gives the arguments; `search`: folders to import from;
     `autograph`: None leaves it to the driver; `roots`: the user's own files are under these; `wanted`: lines of the
-    file that the inputs should reach; `callers`: who leads there, the nearest first.
+    file that the inputs should reach; `callers`: who leads there, the nearest first; `avoid`: inputs, as
+    `note` was told of them, that ended the process.
     """
 
     file: str
@@ -61,6 +62,7 @@ class Target:
     roots: tuple[str, ...] = ()
     wanted: tuple[int, ...] = ()
     callers: tuple[Frame, ...] = ()
+    avoid: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As JSON's types."""
@@ -75,5 +77,5 @@ class Target:
             "made_of": tuple(Given(**one) for one in data["made_of"]),
             "callers": tuple(Frame(**one) for one in data["callers"]),
         }
-        parts |= {name: tuple(data[name]) for name in ("lines", "search", "roots", "wanted")}
+        parts |= {name: tuple(data[name]) for name in ("lines", "search", "roots", "wanted", "avoid")}
         return cls(**{**data, **parts})

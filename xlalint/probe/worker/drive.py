@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import count
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import CodeType
+from typing import Any, Final
 
-import keras  # type: ignore[import-untyped]
 import tensorflow as tf  # type: ignore[import-untyped]
 
-from xlalint.probe.specs import Form, SpecError, leaves, parse_form
-from xlalint.probe.target import Given, Target
+from xlalint.probe.specs import Form, SpecError, parse_form
+from xlalint.probe.target import Frame, Given, Target
 
-from .load import Loaded, LoadError, load
-from .values import VALUE_SETS, made
+from .advice import message_of
+from .capture import Captured, captured, forms_of
+from .inputs import Arguments, NotFoundError, Run, Search, Solution, eagerly
+from .load import Loaded, LoadError, first_line, load
+from .objects import (
+    GRADIENT,
+    call_of,
+    called_method,
+    compile_slots,
+    is_step,
+    keras_converts,
+    keras_kind,
+    make_object,
+    state_of,
+    step_of,
+)
+from .slots import Slot, plain, slots_of
+
+_DEEPEST: Final = 3  # callers of callers
+_LOCALS: Final = ".<locals>."
 
 
 class NotDrivenError(Exception):
@@ -28,20 +46,39 @@ class Driven:
     """Something to call and what to call it with; the same values at every `make` of a set and a variant.
 
     `value_sets`: how many sets of values of one shape, `variants`: how many shapes; `state`: the variables to put back
-    before each call; `how`, `inputs`: what was done, in words, and the inputs in the grammar of `specs`;
-    `compiled_inside`: the call compiles by itself; `close` forgets what was imported.
+    before each call; `how`, `inputs`: what was done, in words, and the inputs in the grammar of `specs`; `reached`:
+    the lines of the user's files that eager execution ran; `compiled_inside`: the call compiles by itself; `close`
+    forgets what was imported.
     """
 
     call: Callable[..., Any]
-    make: Callable[[int, int], tuple[tuple[Any, ...], dict[str, Any]]]
+    make: Callable[[int, int], Arguments]
     value_sets: int
     variants: int
     state: Callable[[], list[Any]]
     autograph: bool
     how: str
     inputs: tuple[str, ...]
+    reached: frozenset[tuple[str, int]] = frozenset()
     compiled_inside: bool = False
     close: Callable[[], None] = lambda: None
+
+
+@dataclass
+class _Way:
+    """A way to run something: what it asks for and how it is run, before the inputs are known.
+
+    `ready` makes the thing to call of the inputs that were found; `how` puts it into words.
+    """
+
+    slots: list[Slot]
+    run: Run
+    ready: Callable[[Solution], Callable[..., Any]]
+    how: Callable[[Solution], str]
+    entry: CodeType | None
+    owner: type | None = None
+    state: Callable[[], list[Any]] = list
+    search: Search | None = None
 
 
 def drive(target: Target, note: Callable[[str], None]) -> Driven:
@@ -51,58 +88,354 @@ def drive(target: Target, note: Callable[[str], None]) -> Driven:
         loaded = load(Path(target.file), target.search)
     except LoadError as error:
         raise NotDrivenError(f"its module cannot be imported: {error}") from error
+    driver = _Driver(target, loaded, note)
     try:
-        return _driven(target, loaded, note)
+        return driver.driven()
     except BaseException:
-        loaded.close()
+        driver.close()
         raise
 
 
-def _driven(target: Target, loaded: Loaded, note: Callable[[str], None]) -> Driven:
-    found: Any = loaded.module
-    for part in target.qualname.split("."):
+@dataclass
+class _Driver:
+    """Drives one target."""
+
+    target: Target
+    loaded: Loaded
+    note: Callable[[str], None]
+    others: list[Loaded] = field(default_factory=list)
+
+    def close(self) -> None:
+        for loaded in (*self.others, self.loaded):
+            loaded.close()
+
+    def own(self, path: str) -> bool:
+        """Whether a file is the user's."""
+        return path.startswith(self._roots)
+
+    @property
+    def _roots(self) -> tuple[str, ...]:
+        roots = self.target.roots or (str(Path(self.target.file).parent),)
+        return tuple(root if root.endswith((".py", os.sep)) else root + os.sep for root in roots)
+
+    # -- the order of the ways ----------------------------------------------------------------------------------------
+
+    def driven(self) -> Driven:
+        """By its own parameters first; then by what its callers hand it."""
+        target = self.target
+        if _LOCALS in target.qualname:
+            return self._captured_in(Frame(target.file, target.qualname.rpartition(_LOCALS)[0]), self.loaded)
+        try:
+            way = self._way(target, self.loaded)
+            return self._finished(way, self._solved(way))
+        except NotDrivenError:
+            for caller in target.callers[:_DEEPEST]:
+                try:
+                    return self._captured_in(caller, None)
+                except NotDrivenError:
+                    continue
+            raise
+
+    def _way(self, target: Target, loaded: Loaded) -> _Way:
+        """How to run a definition that a module holds."""
+        owner, found = _looked_up(loaded, target.qualname)
+        given = _forms(target.given)
+        made_of = _forms(target.made_of)
+        if inspect.isclass(found):
+            return self._object_way(found, given, made_of)
+        name = target.qualname.rpartition(".")[2]
+        if owner is None or isinstance(inspect.getattr_static(owner, name), staticmethod | classmethod):
+            return self._function_way(found, given)
+        if found is called_method(owner):
+            return self._object_way(owner, given, made_of)
+        if is_step(name) and keras_kind(owner) == "model":
+            return self._step_way(owner, name, given, made_of)
+        return self._method_way(owner, name, given, made_of)
+
+    def _solved(self, way: _Way, caller: bool = False) -> Solution:
+        """Inputs for a way. A `caller` of what is meant may return anything."""
+        self.note("search")
+        wanted = frozenset((self.target.file, line) for line in self.target.wanted)
+        avoid = frozenset(self.target.avoid)
+        way.search = Search(way.slots, way.run, self.own, way.entry, wanted, self.note, avoid)
+        try:
+            solution = way.search.solve()
+        except NotFoundError as error:
+            raise NotDrivenError(self._not_found(way, error)) from error.nearest
+        if not caller and not _holds_tensors(solution.outcome.result):
+            kind = type(solution.outcome.result).__name__
+            raise NotDrivenError(f"it returns no tensor ({kind}): there is nothing to compile")
+        return solution
+
+    def _not_found(self, way: _Way, error: NotFoundError) -> str:
+        said = f"{type(error.nearest).__name__}: {first_line(message_of(error.nearest))}"[:300]
+        if all(slot.fixed for slot in way.slots):
+            return f"the eager call fails: {said}"
+        names = ", ".join(f"{slot.name}: .." for slot in way.slots if slot.group == "call" and not slot.star)
+        return f"no inputs found in {error.calls} calls ({said}); write `# xlalint: probe({names})` above it"
+
+    def _finished(self, way: _Way, solution: Solution) -> Driven:
+        self.note("build")
+        with eagerly():
+            called = way.ready(solution)
+        assert way.search is not None
+        way.search.vary(solution, called)
+        target = self.target
+        autograph = way.owner is None or keras_kind(way.owner) is None or keras_converts(way.owner)
+        return Driven(
+            call=called,
+            make=lambda value_set, variant: solution.make("call", value_set, variant),
+            value_sets=len(solution.sets),
+            variants=len(solution.shapes),
+            state=lambda: [*way.state(), *_variables_of(self.loaded)],
+            autograph=autograph if target.autograph is None else target.autograph,
+            how=way.how(solution),
+            inputs=solution.inputs("call"),
+            reached=solution.reached,
+            close=self.close,
+        )
+
+    # -- ways ---------------------------------------------------------------------------------------------------------
+
+    def _function_way(self, function: Callable[..., Any], given: Mapping[str | int, Form]) -> _Way:
+        slots = _slots(function, "call", self.target, given)
+
+        def run(groups: Mapping[str, Arguments]) -> Any:
+            positional, keywords = groups.get("call", ((), {}))
+            return function(*positional, **keywords)
+
+        return _Way(
+            slots,
+            run,
+            lambda solution: function,
+            lambda solution: f"called with {_words(solution, 'call')}",
+            getattr(plain(function), "__code__", None),
+        )
+
+    def _object_way(self, cls: type, given: Mapping[str | int, Form], made_of: Mapping[str | int, Form]) -> _Way:
+        method = called_method(cls)
+        if keras_kind(cls) == "optimizer":
+            slots = [GRADIENT]
+        elif method is None:
+            raise NotDrivenError(f"an object of `{cls.__qualname__}` cannot be called")
+        else:
+            slots = _slots(method, "call", self.target, given, bound=True)
+        made: list[Any] = []
+
+        def run(groups: Mapping[str, Arguments]) -> Any:
+            positional, keywords = groups.get("call", ((), {}))
+            return call_of(cls, make_object(cls, groups))(*positional, **keywords)
+
+        def ready(solution: Solution) -> Callable[..., Any]:
+            made[:] = [make_object(cls, {"init": solution.make("init", 0, 0)})]
+            called = call_of(cls, made[0])
+            positional, keywords = solution.make("call", 0, 0)
+            called(*positional, **keywords)  # it makes its variables at its first call
+            return called
+
+        return _Way(
+            _made_of(cls, made_of) + slots,
+            run,
+            ready,
+            lambda solution: f"{cls.__qualname__}({_words(solution, 'init')}), called with {_words(solution, 'call')}",
+            getattr(plain(method), "__code__", None) if method is not None else None,
+            cls,
+            lambda: state_of(made[0]),
+        )
+
+    def _method_way(
+        self, cls: type, name: str, given: Mapping[str | int, Form], made_of: Mapping[str | int, Form]
+    ) -> _Way:
+        """A method other than what runs when the object is called; a Keras object is built by calling it first."""
+        attribute = inspect.getattr_static(cls, name)
+        if isinstance(attribute, property):
+            slots: list[Slot] = []
+        else:
+            slots = _slots(getattr(cls, name), "call", self.target, given, bound=True)
+        making = _made_of(cls, made_of)
+        built: Solution | None = None
+        if keras_kind(cls) in ("layer", "model") and called_method(cls) is not None:
+            try:
+                built = self._solved(self._object_way(cls, {}, made_of))
+            except NotDrivenError:
+                built = None  # it is tried as it is made
+        if built is not None:
+            making = []
+        made: list[Any] = []
+
+        def new(groups: Mapping[str, Arguments]) -> Any:
+            if built is None:
+                return make_object(cls, groups)
+            if not made:
+                made.append(make_object(cls, {"init": built.make("init", 0, 0)}))
+                positional, keywords = built.make("call", 0, 0)
+                made[0](*positional, **keywords)
+            return made[0]
+
+        def bound(thing: Any) -> Any:
+            return (lambda: getattr(thing, name)) if isinstance(attribute, property) else getattr(thing, name)
+
+        def run(groups: Mapping[str, Arguments]) -> Any:
+            positional, keywords = groups.get("call", ((), {}))
+            return bound(new(groups))(*positional, **keywords)
+
+        def ready(solution: Solution) -> Any:
+            made[:] = [new({"init": solution.make("init", 0, 0)})]
+            return bound(made[0])
+
+        def how(solution: Solution) -> str:
+            inside = _words(built or solution, "init")
+            return f"{cls.__qualname__}({inside}).{name} with {_words(solution, 'call')}"
+
+        code = None if isinstance(attribute, property) else getattr(plain(getattr(cls, name)), "__code__", None)
+        return _Way(making + slots, run, ready, how, code, cls, lambda: state_of(made[0]))
+
+    def _step_way(
+        self, cls: type, name: str, given: Mapping[str | int, Form], made_of: Mapping[str | int, Form]
+    ) -> _Way:
+        """A step of training: of a compiled model, with a batch."""
+        method = getattr(cls, name)
+        slots = _made_of(cls, made_of) + compile_slots(cls) + _slots(method, "call", self.target, given, bound=True)
+        made: list[Any] = []
+
+        def run(groups: Mapping[str, Arguments]) -> Any:
+            positional, keywords = groups["call"]
+            return step_of(make_object(cls, groups), name, groups)(*positional, **keywords)
+
+        def ready(solution: Solution) -> Callable[..., Any]:
+            groups = {group: solution.make(group, 0, 0) for group in ("init", "compile", "call")}
+            made[:] = [make_object(cls, groups)]
+            step = step_of(made[0], name, groups)
+            positional, keywords = groups["call"]
+            step(*positional, **keywords)
+            return step
+
+        def how(solution: Solution) -> str:
+            inside = _words(solution, "compile")
+            return f"{cls.__qualname__}(..).{name} after compile({inside}), with {_words(solution, 'call')}"
+
+        return _Way(slots, run, ready, how, getattr(plain(method), "__code__", None), cls, lambda: state_of(made[0]))
+
+    # -- by way of a caller -------------------------------------------------------------------------------------------
+
+    def _captured_in(self, caller: Frame, loaded: Loaded | None) -> Driven:
+        """What the target is called with while a caller of it runs."""
+        if loaded is None:
+            try:
+                loaded = load(Path(caller.file), self.target.search)
+            except LoadError as error:
+                raise NotDrivenError(f"its caller's module cannot be imported: {error}") from error
+            self.others.append(loaded)
+        if _LOCALS in caller.qualname:
+            raise NotDrivenError("it is made inside a function that is itself made inside one; probe the outer one")
+        outside = Target(caller.file, caller.qualname, roots=self.target.roots, search=self.target.search)
+        way = self._way(outside, loaded)
+        first, last = self.target.lines
+        name = self.target.qualname.rpartition(".")[2]
+
+        def matches(code: CodeType) -> bool:
+            inside = first <= code.co_firstlineno <= last
+            return inside and code.co_name == name and os.path.samefile(code.co_filename, self.target.file)
+
+        solution = self._solved(way, caller=True)
+        groups = {group: solution.make(group, 0, 0) for group in dict.fromkeys(slot.group for slot in way.slots)}
+        with eagerly():
+            call = captured(lambda: way.run(groups), matches)
+        if call is None:
+            result = solution.outcome.result
+            if callable(result) and matches(getattr(plain(result), "__code__", (lambda: None).__code__)):
+                made = self._function_way(result, _forms(self.target.given))
+                return self._finished(made, self._solved(made))
+            raise NotDrivenError(f"`{caller.qualname}` was called and did not call it; write a probe comment above it")
+        inner = replace(self._replayed(call), owner=way.owner)
+        for generated in (True, False):
+            again = replace(inner, slots=_recorded(call, generated))
+            try:
+                driven = self._finished(again, self._solved(again))
+            except NotDrivenError:
+                if not generated:
+                    raise
+            else:
+                driven.how = f"{driven.how}, as `{caller.qualname}` does"
+                return driven
+        raise AssertionError("both ways return or raise")
+
+    def _replayed(self, call: Captured) -> _Way:
+        def run(groups: Mapping[str, Arguments]) -> Any:
+            positional, keywords = groups.get("call", ((), {}))
+            return call.function(*positional, **keywords)
+
+        return _Way(
+            [],
+            run,
+            lambda solution: call.function,
+            lambda solution: f"called with {_words(solution, 'call')}",
+            getattr(call.function, "__code__", None),
+        )
+
+
+def _recorded(call: Captured, generated: bool) -> list[Slot]:
+    return [Slot(name, "call", (choice,), positional) for name, choice, positional in forms_of(call, generated)]
+
+
+def _looked_up(loaded: Loaded, qualname: str) -> tuple[type | None, Any]:
+    """What a module holds under a qualified name, and the class that it is in."""
+    owner, found = None, loaded.module
+    for part in qualname.split("."):
+        owner = found if inspect.isclass(found) else None
+        if not hasattr(found, part):
+            raise NotDrivenError(f"the imported module has no `{qualname}`")
         found = getattr(found, part)
-    note("build")
-    called: Any = found() if inspect.isclass(found) else found
-    named, positional = _given(target.given)
-
-    def make(value_set: int, variant: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        positions = count()
-        arguments = tuple(made(form, variant, value_set, positions) for form in positional)
-        return arguments, {name: made(form, variant, value_set, positions) for name, form in named.items()}
-
-    forms = [*positional, *named.values()]
-    inputs = (*map(str, positional), *(f"{name}: {form}" for name, form in named.items()))
-    return Driven(
-        call=called,
-        make=make,
-        value_sets=VALUE_SETS,
-        variants=max((spec.variants for form in forms for spec in leaves(form)), default=1),
-        state=lambda: variables(loaded, called),
-        autograph=_autograph(target, called),
-        how=f"called with {', '.join(inputs) or 'nothing'}",
-        inputs=inputs,
-        close=loaded.close,
-    )
+    return owner, found
 
 
-def _given(given: tuple[Given, ...]) -> tuple[dict[str, Form], list[Form]]:
-    """The user's inputs: by name, and by position."""
+def _slots(
+    function: Callable[..., Any], group: str, target: Target, given: Mapping[str | int, Form], bound: bool = False
+) -> list[Slot]:
     try:
-        named = {one.name: parse_form(one.spec) for one in given if one.name is not None}
-        return named, [parse_form(one.spec) for one in given if one.name is None]
+        # What an object's method calls `self` is no parameter of the call, and counts for no position.
+        shifted = {key + bound if isinstance(key, int) else key: form for key, form in given.items()}
+        return slots_of(function, group, target.parameters, shifted)[int(bound) :]
+    except (TypeError, ValueError) as error:
+        raise NotDrivenError(f"its parameters are not known: {error}") from error
+
+
+def _made_of(cls: type, made_of: Mapping[str | int, Form]) -> list[Slot]:
+    """What the class asks for. Optional parameters stay as they are by default unless something speaks for another."""
+    if inspect.isabstract(cls):
+        raise NotDrivenError(f"`{cls.__qualname__}` is abstract: probe a class that is made of it")
+    try:
+        return slots_of(cls, "init", given=made_of)
+    except (TypeError, ValueError) as error:
+        raise NotDrivenError(f"`{cls.__qualname__}` cannot be made: {error}") from error
+
+
+def _forms(given: Sequence[Given]) -> dict[str | int, Form]:
+    """The user's inputs, by name or position."""
+    try:
+        return {position if one.name is None else one.name: parse_form(one.spec) for position, one in enumerate(given)}
     except SpecError as error:
         raise NotDrivenError(str(error)) from error
 
 
-def _autograph(target: Target, called: Any) -> bool:
-    """Whether AutoGraph converts the code: Keras 3 calls its objects from steps that it does not convert."""
-    if target.autograph is not None:
-        return target.autograph
-    return inspect.isroutine(called) or not keras.__version__.startswith("3")
+def _words(solution: Solution, group: str) -> str:
+    return ", ".join(solution.inputs(group)) or "nothing" * (group == "call")
 
 
-def variables(loaded: Loaded, called: Any) -> list[Any]:
-    """The state that a call may change: the object's variables and those at the top of the module."""
-    own = list(getattr(called, "variables", ()))
-    return own + [value for value in vars(loaded.module).values() if isinstance(value, tf.Variable)]
+def _holds_tensors(result: Any) -> bool:
+    """Whether a function that is compiled may return this, and a tensor among it."""
+    if result is None:
+        return True  # it may change variables
+    try:
+        leaves = tf.nest.flatten(result)
+    except (TypeError, ValueError):
+        return False
+    plain_values = (bool, int, float, complex, str, bytes, type(None))
+    return any(tf.is_tensor(leaf) or isinstance(leaf, tf.__internal__.CompositeTensor) for leaf in leaves) and all(
+        tf.is_tensor(leaf) or hasattr(leaf, "shape") or isinstance(leaf, plain_values) for leaf in leaves
+    )
+
+
+def _variables_of(loaded: Loaded) -> list[Any]:
+    """The variables at the top of a module."""
+    return [value for value in vars(loaded.module).values() if isinstance(value, tf.Variable)]

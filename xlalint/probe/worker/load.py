@@ -71,7 +71,7 @@ def dotted_name(path: Path) -> tuple[str, Path]:
     return ".".join(parts), folder
 
 
-def first_line(error: BaseException) -> str:
+def first_line(error: object) -> str:
     """What an error says, on one line."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import tensorflow as tf  # type: ignore[import-untyped]
@@ -14,6 +15,17 @@ from xlalint.probe.specs import Form, Keyed, Many, Spec
 # Sets of values of one shape: half of the signs positive or true, all but one, one, as many again elsewhere; none; all.
 VALUE_SETS = 6
 _NONE, _ALL = 4, 5
+
+
+@dataclass(frozen=True)
+class Made:
+    """An object that the grammar cannot write: how it is made, and that in words."""
+
+    text: str
+    make: Callable[[], Any] = field(compare=False)
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def signs(size: int, value_set: int, random: np.random.Generator) -> np.ndarray[Any, Any]:
@@ -28,13 +40,15 @@ def signs(size: int, value_set: int, random: np.random.Generator) -> np.ndarray[
     return chosen if value_set == 0 else random.permutation(chosen)
 
 
-def content(spec: Spec, variant: int, value_set: int, position: int) -> tf.Tensor:
+def content(spec: Spec, variant: int, value_set: int, position: int) -> Any:
     """The values of one tensor. Integers are 1, 2 or 3: valid as sizes and as indices of most axes."""
     shape, dtype = spec.shape(variant), tf.as_dtype(spec.dtype)
     size = int(np.prod(shape))
     random = np.random.default_rng([position, value_set, variant])
     if dtype == tf.bool:
         values: Any = signs(size, value_set, random)
+    elif spec.style == "flags":
+        values = signs(size, value_set, random)
     elif dtype.is_integer or dtype == tf.string:
         values = 1 + (np.arange(size) + value_set + position) % 3 if size == 1 else random.integers(1, 4, size)
     else:
@@ -43,8 +57,27 @@ def content(spec: Spec, variant: int, value_set: int, position: int) -> tf.Tenso
         if values is None:
             values = np.where(signs(size, value_set, random), magnitude, -magnitude)
     if dtype == tf.string:
-        return tf.constant(np.array(["one", "two", "three"], object)[values - 1].reshape(shape))
-    return tf.cast(values.reshape(shape), dtype)
+        made = tf.constant(np.array(["one", "two", "three"], object)[values - 1].reshape(shape))
+    else:
+        made = tf.cast(values.reshape(shape), dtype)
+    return _FORMS[spec.style](made) if spec.style in _FORMS else made
+
+
+def _sparse(dense: tf.Tensor) -> tf.SparseTensor:
+    """Without the last element of each row."""
+    kept = (
+        tf.where(tf.range(tf.size(dense)) % max(int(dense.shape[-1]), 2) != 0) if dense.shape.rank else tf.where([True])
+    )
+    where = tf.unravel_index(kept[:, 0], tf.cast(tf.shape(dense), tf.int64)) if dense.shape.rank else tf.zeros((0, 1))
+    indices = tf.transpose(where)
+    return tf.SparseTensor(indices, tf.gather_nd(dense, indices), tf.shape(dense, tf.int64))
+
+
+_FORMS: Final[dict[str, Callable[[tf.Tensor], Any]]] = {
+    "sparse": _sparse,
+    "ragged": tf.RaggedTensor.from_tensor,
+    "variable": tf.Variable,
+}
 
 
 def _styled(style: str, magnitude: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Any:
@@ -59,7 +92,7 @@ def _styled(style: str, magnitude: np.ndarray[Any, Any], shape: tuple[int, ...])
     return None
 
 
-def made(form: Form, variant: int, value_set: int, positions: Iterator[int] | None = None) -> Any:
+def made(form: Form | Made, variant: int, value_set: int, positions: Iterator[int] | None = None) -> Any:
     """The Python object that a form describes. `positions` numbers the tensors of a call, so that no two are equal."""
     positions = count() if positions is None else positions
     if isinstance(form, Spec):
@@ -69,4 +102,4 @@ def made(form: Form, variant: int, value_set: int, positions: Iterator[int] | No
         return items if form.kind == "list" else tuple(items)
     if isinstance(form, Keyed):
         return {key: made(item, variant, value_set, positions) for key, item in form.entries}
-    return form.value
+    return form.make() if isinstance(form, Made) else form.value

@@ -1,0 +1,153 @@
+"""Code that the driver's tests drive, one definition for each way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import keras  # type: ignore[import-untyped]
+import tensorflow as tf  # type: ignore[import-untyped]
+
+
+def masked(x, keep):
+    return tf.where(keep, x, 0.0)
+
+
+def four(x):
+    batch, height, width, channels = x.shape
+    return tf.reshape(x, [batch, height * width, channels])
+
+
+def image(features):
+    return tf.image.resize(features["image"], [4, 4]) * features["scale"]
+
+
+def pair(inputs):
+    left, right = inputs
+    return tf.concat([left, right], 0)
+
+
+def mode(x, reduction):
+    if reduction == "rows":
+        return tf.reduce_sum(x, 0)
+    if reduction == "columns":
+        return tf.reduce_sum(x, 1)
+    raise ValueError(f"unknown reduction {reduction!r}")
+
+
+def annotated(x: tf.Tensor, sizes: Sequence[int], scale: float, act: Callable[[tf.Tensor], tf.Tensor]) -> tf.Tensor:
+    return act(tf.reshape(x, [sizes[0], -1])) * scale
+
+
+def optional(x, labels=None):
+    if labels is None:
+        return x
+    return x[labels > 0]
+
+
+def embedded(ids, table):
+    return tf.nn.embedding_lookup(table, ids)
+
+
+def adjacency(a):
+    return tf.sparse.sparse_dense_matmul(a, tf.ones([a.dense_shape[1], 2]))
+
+
+@tf.function(input_signature=[tf.TensorSpec([None, 6]), tf.TensorSpec([], tf.int32)])
+def signed(x, n):
+    return x[:n]
+
+
+def stateful(x):
+    COUNTER.assign_add(1.0)
+    return x * COUNTER
+
+
+COUNTER = tf.Variable(0.0)
+
+
+def make(scale):
+    def inner(x, y):
+        return x * scale + y
+
+    return inner(tf.ones([3, 5]), tf.zeros([5]))
+
+
+def maker(scale):
+    def returned(x):
+        return x * scale
+
+    return returned
+
+
+def builder():
+    return keras.Sequential([keras.layers.Dense(2)])
+
+
+def impossible(x):
+    raise OSError("there is no such network")
+
+
+class Gated(keras.layers.Layer):
+    def __init__(self, units, activation="relu"):
+        super().__init__()
+        self.dense = keras.layers.Dense(units, activation=activation)
+        self.gate = keras.layers.Dense(units)
+
+    def call(self, inputs, training=False):
+        return self.mixed(self.dense(inputs), self.gate(inputs))
+
+    def mixed(self, left, right):
+        return left * tf.sigmoid(right)
+
+
+class Joined(keras.layers.Layer):
+    def build(self, input_shape):
+        self.scale = self.add_weight(shape=(input_shape[0][-1],), initializer="ones")
+
+    def call(self, inputs):
+        x, mask = inputs
+        return tf.where(mask, x * self.scale, 0.0)
+
+
+class Config:
+    def __init__(self, width: int = 6) -> None:
+        self.width = width
+
+
+class Configured(keras.layers.Layer):
+    def __init__(self, config):
+        super().__init__()
+        self.dense = keras.layers.Dense(config.width)
+
+    def call(self, x):
+        return self.dense(x)
+
+
+class Doubled(keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        return 2.0 * tf.reduce_mean(tf.square(y_true - y_pred), -1)
+
+
+class Trained(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(3)
+
+    def call(self, x):
+        return self.dense(x)
+
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(y - self(x, training=True)))
+        variables = self.trainable_variables
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return {"loss": loss}
+
+
+class Plain:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def scaled(self, x):
+        return x * self.factor

@@ -1,0 +1,161 @@
+"""From a definition to something that runs: each way of driving, in one process that has TensorFlow."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlalint.probe.target import Frame, Given, Target
+
+pytestmark = pytest.mark.compiler
+
+CODE = Path(__file__).with_name("driven.py")
+# Reads targets as JSON lines and says how each was driven, what it returned, and what was reached.
+WORKER = """
+import json, os, sys
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+from xlalint.probe.target import Target
+from xlalint.probe.worker.drive import NotDrivenError, drive
+from xlalint.probe.worker.inputs import eagerly
+for line in sys.stdin:
+    target = Target.of_json(json.loads(line))
+    try:
+        driven = drive(target, lambda stage: None)
+        shapes = []
+        with eagerly():
+            for variant in range(driven.variants):
+                positional, keywords = driven.make(0, variant)
+                result = driven.call(*positional, **keywords)
+                shapes.append(list(getattr(result, "shape", ())))
+        found = {
+            "how": driven.how,
+            "inputs": list(driven.inputs),
+            "sets": driven.value_sets,
+            "shapes": shapes,
+            "state": len(driven.state()),
+            "autograph": driven.autograph,
+            "reached": sorted(line for path, line in driven.reached if path == target.file),
+        }
+        driven.close()
+    except NotDrivenError as error:
+        found = {"not": str(error)}
+    print(json.dumps(found), file=answers, flush=True)
+"""
+
+
+class Driver:
+    """The process, asked one target at a time."""
+
+    def __init__(self) -> None:
+        environment = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", WORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+            cwd=CODE.parent.parent.parent,
+        )
+
+    def __call__(self, qualname: str, **more: Any) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        target = Target(str(CODE), qualname, roots=(str(CODE),), **more)
+        self.process.stdin.write(json.dumps(target.to_json()) + "\n")
+        self.process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return answer
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    made = Driver()
+    yield made
+    made.process.kill()
+    made.process.communicate()
+
+
+def line_of(text: str) -> int:
+    return CODE.read_text(encoding="utf-8").split(text)[0].count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("qualname", "inputs"),
+    [
+        ("masked", ["x: f32[4, 4]", "keep: bool[4, 4]"]),
+        ("four", ["x: f32[4, 4, 4, 4]"]),
+        ("image", None),
+        ("pair", ["inputs: [f32[4, 4], f32[4, 4]]"]),
+        ("mode", ["x: f32[4, 4]", "reduction: 'rows'"]),
+        ("annotated", None),
+        ("optional", ["x: f32[4, 4]"]),
+        ("embedded", None),
+        ("adjacency", ["a: f32[4, 4] sparse"]),
+        ("signed", ["x: f32[4, 6]", "n: i32[]"]),
+        ("stateful", ["x: f32[4, 4]"]),
+        ("Gated", ["inputs: f32[4, 4]"]),
+        ("Gated.call", ["inputs: f32[4, 4]"]),
+        ("Gated.mixed", ["left: f32[4, 4]", "right: f32[4, 4]"]),
+        ("Joined", ["inputs: [f32[4, 4], bool[4, 4]]"]),
+        ("Configured", ["x: f32[4, 4]"]),
+        ("Doubled", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),
+        ("Trained.train_step", None),
+        ("Plain.scaled", None),
+    ],
+)
+def test_driven_without_help(driver: Driver, qualname: str, inputs: list[str] | None) -> None:
+    found = driver(qualname)
+    assert "not" not in found, found
+    assert found["sets"] >= 3
+    if inputs is not None:
+        assert found["inputs"] == inputs
+
+
+def test_the_state_is_known_and_what_keras_3_calls_is_not_converted(driver: Driver) -> None:
+    assert driver("Gated")["state"] >= 4
+    assert driver("stateful")["state"] == 1
+    assert (driver("Gated")["autograph"], driver("masked")["autograph"]) == (False, True)
+    assert driver("masked", autograph=False)["autograph"] is False
+
+
+def test_a_function_made_inside_another_is_called_as_it_does(driver: Driver) -> None:
+    first = line_of("    def inner")
+    found = driver("make.<locals>.inner", lines=(first, first + 1), kind="nested")
+    assert found["inputs"] == ["x: f32[3, 5]", "y: f32[5]"]
+    first = line_of("    def returned")
+    assert driver("maker.<locals>.returned", lines=(first, first + 1), kind="nested")["inputs"] == ["x: f32[4, 4]"]
+
+
+def test_what_cannot_be_called_says_why_and_what_to_write(driver: Driver) -> None:
+    assert "returns no tensor (Sequential)" in driver("builder")["not"]
+    assert "OSError: there is no such network" in driver("impossible")["not"]
+    assert "`# xlalint: probe(x: ..)`" in driver("impossible")["not"]
+    assert "has no `missing`" in driver("missing")["not"]
+
+
+def test_the_user_s_word_is_taken(driver: Driver) -> None:
+    given = (Given("x", "f32[2..4, 7]"),)
+    found = driver("four", given=(Given("x", "f32[2, 3, 5, 2]"),))
+    assert found["shapes"] == [[2, 15, 2]]
+    assert driver("optional", given=given)["shapes"] == [[2, 7], [3, 7], [4, 7]]
+    assert "the eager call fails: ValueError" in driver("four", given=(Given("x", "f32[2]"),))["not"]
+    assert driver("Gated", made_of=(Given("units", "9"),), given=(Given(None, "f32[5, 2]"),))["shapes"] == [[5, 9]]
+
+
+def test_inputs_reach_the_lines_that_are_wanted(driver: Driver) -> None:
+    line = line_of("    return x[labels > 0]")
+    assert line not in driver("optional")["reached"]
+    assert line in driver("optional", wanted=(line,))["reached"]
+
+
+def test_a_caller_helps_where_the_parameters_say_too_little(driver: Driver) -> None:
+    found = driver("impossible", callers=(Frame(str(CODE), "optional"),))
+    assert "not" in found

@@ -1,0 +1,117 @@
+"""What a definition is called with while something else runs: the way to closures, methods and helpers."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+import tensorflow as tf  # type: ignore[import-untyped]
+
+from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
+
+from .slots import Choice
+from .values import Made
+
+
+@dataclass
+class Captured:
+    """A call that was seen: what was called, and with what."""
+
+    function: Callable[..., Any]
+    positional: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+
+def captured(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> Captured | None:
+    """The first call of the code that `matches` while `run` runs, if it comes to one. What `run` raises is raised."""
+    found: list[Captured] = []
+
+    def called(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call" and not found and matches(frame.f_code):
+            function = _function_of(frame)
+            if function is not None:
+                found.append(_call(frame, function))
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return found[0] if found else None
+
+
+def _function_of(frame: FrameType) -> FunctionType | None:
+    """The function that a frame executes: the one with its code and its closure."""
+    code = frame.f_code
+    functions = [one for one in gc.get_referrers(code) if isinstance(one, FunctionType) and one.__code__ is code]
+    for function in functions:
+        cells = zip(code.co_freevars, function.__closure__ or (), strict=False)
+        if all(_content(cell) is frame.f_locals.get(name, _EMPTY) for name, cell in cells):
+            return function
+    return functions[0] if functions and not code.co_freevars else None
+
+
+_EMPTY = object()
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _EMPTY
+
+
+def _call(frame: FrameType, function: FunctionType) -> Captured:
+    """The arguments at the start of a frame, as the call of a function without its `self`."""
+    names, rest, options, values = inspect.getargvalues(frame)
+    code = frame.f_code
+    positional = names[: code.co_argcount]
+    keywords = {name: values[name] for name in names[code.co_argcount :]}
+    arguments = [values[name] for name in positional if name in values]
+    if rest is not None:
+        arguments += values[rest]
+    if options is not None:
+        keywords |= values[options]
+    return Captured(function, tuple(arguments), keywords)
+
+
+def forms_of(call: Captured, generated: bool) -> Iterator[tuple[str, Choice, bool]]:
+    """The arguments as inputs: parameter, input, and whether it goes by position. `generated`: their tensors are drawn
+    anew, of the same shape; else they are what was seen."""
+    code = call.function.__code__
+    for position, value in enumerate(call.positional):
+        named = position < code.co_argcount
+        yield code.co_varnames[position] if named else f"argument {position + 1}", form_of(value, generated), True
+    for name, value in call.keywords.items():
+        yield name, form_of(value, generated), False
+
+
+def form_of(value: Any, generated: bool) -> Choice:
+    """An object as an input."""
+    if isinstance(value, tf.Tensor | np.ndarray) and generated:
+        dtype = tf.as_dtype(value.dtype).name
+        return spec(dtype, *value.shape) if dtype in SHORT else _as_it_is(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return Literal(value)
+    if type(value) in (list, tuple):
+        items = [form_of(one, generated) for one in value]
+        if all(isinstance(one, Spec | Literal | Many | Keyed) for one in items):
+            return Many(type(value).__name__, tuple(one for one in items if isinstance(one, Form)))
+    if type(value) is dict and all(isinstance(key, str) for key in value):
+        entries = {key: form_of(one, generated) for key, one in value.items()}
+        if all(isinstance(one, Spec | Literal | Many | Keyed) for one in entries.values()):
+            return Keyed(tuple((key, one) for key, one in entries.items() if isinstance(one, Form)))
+    return _as_it_is(value)
+
+
+def _as_it_is(value: Any) -> Made:
+    dtype = getattr(value, "dtype", None)
+    shape = f"{list(getattr(value, 'shape', ()))}" if dtype is not None else ""
+    return Made(f"<{type(value).__name__}{' ' + shape if shape else ''}>", lambda: value)

@@ -1,0 +1,313 @@
+"""What to call something with: a bounded search over small inputs, guided by the errors of the eager calls."""
+
+from __future__ import annotations
+
+import heapq
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from types import FrameType
+from typing import Any, Final
+
+import tensorflow as tf  # type: ignore[import-untyped]
+
+from xlalint.probe.specs import Form, Keyed, Many, Spec, leaves
+
+from .advice import Assignment, Trial, changes, message_of
+from .slots import Choice, Slot
+from .values import VALUE_SETS, Made, made
+
+_MOST_CALLS: Final = 400
+_MOST_SECONDS: Final = 20.0
+_WIDEST: Final = 3  # shapes of one input
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+# Runs what is probed with what is handed over: by group ("init", "call").
+Run = Callable[[Mapping[str, Arguments]], Any]
+
+
+class NotFoundError(Exception):
+    """No inputs were found. `nearest`: the error that came latest in the code; `calls`: how many were tried."""
+
+    def __init__(self, nearest: BaseException, calls: int) -> None:
+        super().__init__(str(nearest))
+        self.nearest, self.calls = nearest, calls
+
+
+@dataclass
+class Outcome:
+    """One call: what it returned or raised, and the lines of the user's files that it ran."""
+
+    result: Any = None
+    error: BaseException | None = None
+    reached: frozenset[tuple[str, int]] = frozenset()
+
+
+@dataclass
+class Solution:
+    """Inputs that eager execution accepts. `shapes`: the inputs of each variant; `sets`: the sets of values."""
+
+    slots: Sequence[Slot]
+    shapes: list[Assignment]
+    sets: list[int]
+    outcome: Outcome
+    reached: frozenset[tuple[str, int]] = frozenset()
+
+    def make(self, group: str, value_set: int, variant: int) -> Arguments:
+        """The arguments of one group."""
+        return arguments(self.slots, self.shapes[variant], group, self.sets[value_set], variant)[0]
+
+    def inputs(self, group: str) -> tuple[str, ...]:
+        """What was found, in the grammar of `specs`."""
+        chosen = zip(self.slots, self.shapes[0], strict=True)
+        return tuple(
+            f"{slot.name}: {one}"
+            for slot, one in chosen
+            if slot.group == group and one is not None and not (slot.star and one == Many("tuple", ()))
+        )
+
+
+def arguments(
+    slots: Sequence[Slot], assignment: Assignment, group: str, value_set: int, variant: int = 0
+) -> tuple[Arguments, dict[int, Any]]:
+    """What is handed over to one group of parameters; and the objects by slot."""
+    positions = count()
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    objects: dict[int, Any] = {}
+    for position, (slot, choice) in enumerate(zip(slots, assignment, strict=True)):
+        if slot.group != group or choice is None:
+            continue
+        value = objects[position] = made(choice, variant, value_set, positions)
+        if slot.star:
+            positional.extend(value if isinstance(choice, Many) else (value,))
+        elif slot.positional:
+            positional.append(value)
+        else:
+            keywords[slot.name] = value
+    return (tuple(positional), keywords), objects
+
+
+@contextmanager
+def eagerly() -> Iterator[None]:
+    """Everything runs eagerly, `tf.function` included, and errors keep their own tracebacks."""
+    filtering = tf.debugging.is_traceback_filtering_enabled()
+    tf.config.run_functions_eagerly(True)
+    tf.debugging.disable_traceback_filtering()
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(False)
+        if filtering:
+            tf.debugging.enable_traceback_filtering()
+
+
+@dataclass
+class Search:
+    """The search for one thing. `own`: whether a file is the user's; `entry`: the code object that is called."""
+
+    slots: Sequence[Slot]
+    run: Run
+    own: Callable[[str], bool]
+    entry: Any = None
+    wanted: frozenset[tuple[str, int]] = frozenset()
+    note: Callable[[str], None] = lambda stage: None
+    avoid: frozenset[str] = frozenset()
+    calls: int = 0
+    _reached: set[tuple[str, int]] = field(default_factory=set)
+    _until: float = field(default_factory=lambda: time.monotonic() + _MOST_SECONDS)
+
+    def solve(self) -> Solution:
+        """Inputs that the eager call accepts, of one shape and one set of values. Raises NotFoundError."""
+        start: Assignment = tuple(slot.choices[0] for slot in self.slots)
+        with eagerly():
+            assignment, outcome = self._widened(*self._accepted(start))
+        return Solution(self.slots, [assignment], [0], outcome, outcome.reached)
+
+    def vary(self, solution: Solution, called: Callable[..., Any]) -> None:
+        """Add the sets of values and the further shapes that what was made for the inputs accepts as well."""
+
+        def run(groups: Mapping[str, Arguments]) -> Any:
+            positional, keywords = groups.get("call", ((), {}))
+            return called(*positional, **keywords)
+
+        self.run = run
+        self._reached = set(solution.reached)
+        [assignment] = solution.shapes
+        with eagerly():
+            solution.sets = [number for number in range(VALUE_SETS) if number == 0 or self._accepts(assignment, number)]
+            solution.shapes += self._other_shapes(assignment)
+        solution.reached = frozenset(self._reached)
+
+    def _accepted(self, start: Assignment) -> tuple[Assignment, Outcome]:
+        """Best first: what follows a call that got further is tried before what follows one that did not."""
+        order = count()
+        queue: list[tuple[int, int, int, Assignment]] = [(0, 0, next(order), start)]
+        seen = {start}
+        complaints: set[object] = set()
+        nearest: tuple[int, BaseException] | None = None
+        while queue and not self._is_over():
+            _, depth, _, assignment = heapq.heappop(queue)
+            outcome, objects = self._try(assignment)
+            if outcome.error is None:
+                return assignment, outcome
+            progress = len(outcome.reached)
+            complaint = _complaint(outcome.error, self.own)
+            if complaint not in complaints:  # another error is a step forward as well
+                complaints.add(complaint)
+                depth = 0
+            if nearest is None or progress > nearest[0]:
+                nearest = progress, outcome.error
+            trial = Trial(self.slots, assignment, objects, outcome.error, self.own, self.entry)
+            for rank, following in enumerate(changes(trial)):
+                if following not in seen:
+                    seen.add(following)
+                    heapq.heappush(queue, (-progress, depth + rank, next(order), following))
+            outcome.error.__traceback__ = None  # it keeps all that was alive
+        assert nearest is not None
+        raise NotFoundError(nearest[1], self.calls)
+
+    def _is_over(self) -> bool:
+        return self.calls > 0 and (self.calls >= _MOST_CALLS or time.monotonic() > self._until)
+
+    def _try(self, assignment: Assignment, value_set: int = 0) -> tuple[Outcome, dict[int, Any]]:
+        self.calls += 1
+        attempt = f"search {' '.join(str(one) for one in assignment)} set {value_set}"
+        if attempt in self.avoid:
+            return Outcome(error=RuntimeError("these inputs ended the process")), {}
+        self.note(attempt)
+        objects: dict[int, Any] = {}
+        given: dict[str, Arguments] = {}
+        try:
+            for group in dict.fromkeys(slot.group for slot in self.slots):
+                given[group], some = arguments(self.slots, assignment, group, value_set)
+                objects |= some
+        except Exception as error:
+            return Outcome(error=error), objects
+        return traced(lambda: self.run(given), self.own), objects
+
+    def _accepts(self, assignment: Assignment, value_set: int = 0) -> bool:
+        outcome = self._try(assignment, value_set)[0]
+        if outcome.error is None:
+            self._reached |= outcome.reached
+        return outcome.error is None
+
+    # -- more than one call -------------------------------------------------------------------------------------------
+
+    def _widened(self, assignment: Assignment, outcome: Outcome) -> tuple[Assignment, Outcome]:
+        """Parameters that are left out get a value where that reaches more of the wanted lines."""
+        for position, slot in enumerate(self.slots):
+            if self.wanted <= outcome.reached:
+                break
+            for choice in slot.choices if not slot.fixed else ():
+                if choice != assignment[position] and not self._is_over():
+                    other = (*assignment[:position], choice, *assignment[position + 1 :])
+                    found = self._try(other)[0]
+                    if found.error is None and len(found.reached & self.wanted) > len(outcome.reached & self.wanted):
+                        assignment, outcome = other, found
+        return assignment, outcome
+
+    def _other_shapes(self, assignment: Assignment) -> list[Assignment]:
+        """Further shapes that are accepted: the user's own ranges, else longer ones, at the usual axes."""
+        ranged = [spec for slot, one in self._filled(assignment) if slot.fixed for spec in leaves(one)]
+        variants = max((spec.variants for spec in ranged), default=1)
+        if variants > 1:
+            return [assignment] * (variants - 1)
+        found: list[Assignment] = []
+        for longer in _LONGER:
+            other = _changed(assignment, longer, [slot.group == "call" and not slot.fixed for slot in self.slots])
+            if other != assignment and other not in found and self._accepts(other):
+                found.append(other)
+            if len(found) == _WIDEST - 1:
+                break
+        return found
+
+    def _filled(self, assignment: Assignment) -> Iterator[tuple[Slot, Form]]:
+        for slot, one in zip(self.slots, assignment, strict=True):
+            if one is not None and not isinstance(one, Made):
+                yield slot, one
+
+
+def _complaint(error: BaseException, own: Callable[[str], bool]) -> object:
+    """What tells errors apart: the kind, the user's line and the words, whatever the numbers."""
+    trace, line = error.__traceback__, 0
+    while trace is not None:
+        if own(trace.tb_frame.f_code.co_filename):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return type(error), line, re.sub(r"[\d\[\],. ]+", " ", message_of(error))[:200]
+
+
+def _grown(*axes: int) -> Callable[[Spec], Spec]:
+    """Longer at some axes."""
+
+    def longer(spec: Spec) -> Spec:
+        chosen = {axis % len(spec.dims) for axis in axes if -len(spec.dims) <= axis < len(spec.dims)}
+        dims = tuple(
+            (first + 1, last + 1) if axis in chosen else (first, last) for axis, (first, last) in enumerate(spec.dims)
+        )
+        return replace(spec, dims=dims)
+
+    return longer
+
+
+_LONGER: Final = (
+    _grown(0),
+    _grown(1),
+    _grown(0, 1),
+    _grown(1, 2),
+    _grown(-2),
+    _grown(-1),
+    _grown(-1, -2),
+    lambda spec: replace(spec, dims=tuple((first * 2, last * 2) for first, last in spec.dims)),
+    _grown(0, 1, 2, 3, 4),
+)
+
+
+def _changed(assignment: Assignment, change: Callable[[Spec], Spec], free: Sequence[bool] | None = None) -> Assignment:
+    """The assignment with every tensor changed, those of the call that are free."""
+    free = free or [True] * len(assignment)
+    return tuple(_mapped(one, change) if may else one for one, may in zip(assignment, free, strict=True))
+
+
+def _mapped(form: Choice, change: Callable[[Spec], Spec]) -> Choice:
+    if isinstance(form, Spec):
+        return change(form)
+    if isinstance(form, Many):
+        return Many(form.kind, tuple(_mapped(item, change) for item in form.items))  # type: ignore[misc]
+    if isinstance(form, Keyed):
+        return Keyed(tuple((key, _mapped(item, change)) for key, item in form.entries))  # type: ignore[misc]
+    return form
+
+
+# -- one call ---------------------------------------------------------------------------------------------------------
+
+
+def traced(run: Callable[[], Any], own: Callable[[str], bool]) -> Outcome:
+    """Run something; which lines of the user's files it got to."""
+    reached: set[tuple[str, int]] = set()
+
+    def enter(frame: FrameType, event: str, argument: Any) -> Any:
+        return line if own(frame.f_code.co_filename) else None
+
+    def line(frame: FrameType, event: str, argument: Any) -> Any:
+        reached.add((frame.f_code.co_filename, frame.f_lineno))
+        return line
+
+    before = sys.gettrace()
+    outcome = Outcome()
+    sys.settrace(enter)
+    try:
+        outcome.result = run()
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # the user's code may also leave by `sys.exit`
+        outcome.error = error
+    finally:
+        sys.settrace(before)
+    outcome.reached = frozenset(reached)
+    return outcome

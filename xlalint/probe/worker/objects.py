@@ -1,0 +1,145 @@
+"""Objects of the user's classes: how they are made and called, and what of Keras they are."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import tensorflow as tf  # type: ignore[import-untyped]
+
+from xlalint.probe.specs import Literal
+
+from .inputs import Arguments
+from .slots import Slot, tensor
+from .values import Made
+
+_NONE: Final[Arguments] = ((), {})
+_STEPS: Final = ("train_step", "test_step", "predict_step")
+# Keras's own classes: where a class has several of them among its ancestors, the first here says what it is.
+_KINDS: Final = {
+    "optimizer": ("optimizers.Optimizer", "optimizers.legacy.Optimizer"),
+    "model": ("Model",),
+    "layer": ("layers.Layer",),
+    "loss": ("losses.Loss",),
+    "metric": ("metrics.Metric",),
+}
+
+
+def keras_modules() -> list[Any]:
+    """The Keras packages that are imported."""
+    return [module for name in ("keras", "tf_keras") if (module := sys.modules.get(name)) is not None] + [tf.keras]
+
+
+def keras_kind(cls: type) -> str | None:
+    """What of Keras a class is: "optimizer", "model", "layer", "loss", "metric" or nothing."""
+    for kind, names in _KINDS.items():
+        for module in keras_modules():
+            for name in names:
+                base: Any = module
+                for part in name.split("."):
+                    base = getattr(base, part, None)
+                if inspect.isclass(base) and issubclass(cls, base):
+                    return kind
+    return None
+
+
+def keras_converts(cls: type) -> bool:
+    """Whether the Keras of a class lets AutoGraph convert what it calls: Keras 2 does, Keras 3 does not."""
+    for base in cls.__mro__:
+        top = base.__module__.partition(".")[0]
+        if top in ("keras", "tf_keras"):
+            return str(getattr(sys.modules[top], "__version__", "3")).startswith("2")
+    return True
+
+
+def called_method(cls: type) -> Callable[..., Any] | None:
+    """The method that runs when an object of the class is called; None where none is the user's."""
+    for name in ("call", "__call__"):
+        method = getattr(cls, name, None)
+        if inspect.isfunction(method) or hasattr(method, "python_function"):
+            return method
+    return None
+
+
+def make_object(cls: type, given: Mapping[str, Arguments]) -> Any:
+    """An object of a class. The random numbers of its weights are the same every time."""
+    tf.random.set_seed(0)
+    positional, keywords = given.get("init", _NONE)
+    return cls(*positional, **keywords)
+
+
+def call_of(cls: type, made: Any) -> Callable[..., Any]:
+    """How an object is called by what trains a model with it."""
+    if keras_kind(cls) == "optimizer":
+        return _applied(made)
+    return made  # type: ignore[no-any-return]
+
+
+def _applied(optimizer: Any) -> Callable[..., Any]:
+    """An optimizer's step on one variable."""
+    variable: list[Any] = []
+
+    def step(gradient: Any) -> Any:
+        if not variable:
+            variable.append(tf.Variable(tf.ones_like(gradient)))
+        optimizer.apply_gradients([(gradient, variable[0])])
+        return variable[0] * 1.0
+
+    return step
+
+
+GRADIENT: Final = Slot("gradient", "call", (tensor(),))
+
+
+# -- steps of training ------------------------------------------------------------------------------------------------
+
+
+def is_step(name: str) -> bool:
+    """Whether a method is a step that Keras runs with a batch."""
+    return name in _STEPS
+
+
+def compile_slots(cls: type) -> list[Slot]:
+    """What a model's own `compile` asks for: optimizers and losses, by what stands in the way."""
+    optimizer = Made("keras.optimizers.SGD(0.01)", lambda: tf.keras.optimizers.SGD(0.01))
+    loss = Made("keras.losses.MeanSquaredError()", lambda: tf.keras.losses.MeanSquaredError())
+    names = list(inspect.signature(cls.compile).parameters.values())[1:]  # type: ignore[attr-defined]
+    needed = [
+        one
+        for one in names
+        if one.default is inspect.Parameter.empty
+        and one.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    ]
+    known = {one.name for one in names} | {"optimizer", "loss"}
+    slots = [Slot(one.name, "compile", (optimizer, loss, Literal(1.0), Literal(None))) for one in needed]
+    taken = {slot.name for slot in slots}
+    return slots + [
+        Slot(name, "compile", (choice, None))
+        for name, choice in (("optimizer", optimizer), ("loss", loss))
+        if name not in taken and name in known
+    ]
+
+
+def step_of(model: Any, name: str, given: Mapping[str, Arguments]) -> Callable[..., Any]:
+    """A step of a compiled model, as a function of a batch."""
+    positional, keywords = given.get("compile", _NONE)
+    model.compile(*positional, **keywords)
+    step = getattr(model, name)
+
+    def run(data: Any) -> Any:
+        return step(data)
+
+    return run
+
+
+def state_of(made: Any) -> list[Any]:
+    """The variables of an object, those of its optimizer and metrics included."""
+    found: dict[int, Any] = {}
+    for owner in (made, getattr(made, "optimizer", None), *getattr(made, "metrics", ())):
+        variables = getattr(owner, "variables", ())
+        for one in variables() if callable(variables) else variables:
+            if hasattr(one, "assign"):
+                found.setdefault(id(one), one)
+    return list(found.values())

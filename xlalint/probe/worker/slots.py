@@ -1,0 +1,291 @@
+"""What a callable asks for: its parameters, each with what to hand it first, by what is known without calling it."""
+
+from __future__ import annotations
+
+import ast
+import collections.abc
+import inspect
+import textwrap
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import tensorflow as tf  # type: ignore[import-untyped]
+
+from xlalint.probe.specs import Form, Keyed, Literal, Many, Spec, spec
+from xlalint.probe.target import Parameter
+
+from .values import Made, made
+
+# `None`: the parameter is left out.
+Choice: TypeAlias = Form | Made | None
+
+SIZE: Final = 4  # of every dimension, as long as nothing speaks against it: equal sizes fit each other
+_CLASS_DTYPES: Final = {"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64", "string": "string"}
+_STATIC: Final = (Literal(2), Literal(0.5), Literal(True), Literal("same"), Many("tuple", (Literal(4), Literal(4))))
+_PLAIN: Final[dict[Any, tuple[Choice, ...]]] = {
+    int: (Literal(4), Literal(2), Literal(1), Literal(3)),
+    float: (Literal(0.5), Literal(1.0)),
+    bool: (Literal(True), Literal(False)),
+    complex: (Literal(1.0),),
+    str: (Literal("same"), Literal("relu"), Literal("sum"), Literal("float32")),
+    type(None): (Literal(None),),
+}
+_DEEPEST: Final = 3
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A parameter to fill. `group`: "call", or "init" for what an object is made of; `star`: it takes any number.
+
+    `choices`: what to try, the best first. `fixed`: the user has said it.
+    """
+
+    name: str
+    group: str
+    choices: tuple[Choice, ...]
+    positional: bool = False
+    star: bool = False
+    fixed: bool = False
+
+
+def tensor(rank: int = 2, dtype: str = "float32") -> Spec:
+    """A tensor of which nothing more is known."""
+    return spec(dtype, *(SIZE,) * rank)
+
+
+def slots_of(
+    function: Callable[..., Any],
+    group: str,
+    known: Iterable[Parameter] = (),
+    given: Mapping[str | int, Form] | None = None,
+    depth: int = 0,
+) -> list[Slot]:
+    """The parameters of something callable, those that the user gives by name or position fixed. `depth`: how many
+    objects are made for each other around this."""
+    given = given or {}
+    signature = inspect.signature(plain(function))
+    annotations = _annotations(function)
+    hints = {one.name: one for one in known}
+    compared = _compared(function)
+    signed = _input_signature(function)
+    slots: list[Slot] = []
+    for position, parameter in enumerate(signature.parameters.values()):
+        name = parameter.name
+        positional = parameter.kind is inspect.Parameter.POSITIONAL_ONLY
+        fixed = given.get(name, given.get(position))
+        if fixed is not None:
+            slots.append(Slot(name, group, (fixed,), positional, fixed=True))
+        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            slots.append(Slot(name, group, (Many("tuple", ()), Many("tuple", (tensor(),))), star=True))
+        elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            choices = (
+                (signed[position],)
+                if position < len(signed)
+                else _choices(parameter, group, annotations.get(name), hints.get(name), compared.get(name, ()), depth)
+            )
+            slots.append(Slot(name, group, tuple(dict.fromkeys(choices)), positional))
+    return slots
+
+
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The Python function that `tf.function` has wrapped."""
+    return typing.cast("Callable[..., Any]", getattr(function, "python_function", function))
+
+
+def _choices(
+    parameter: inspect.Parameter,
+    group: str,
+    annotation: Any,
+    hint: Parameter | None,
+    compared: Sequence[Any],
+    depth: int,
+) -> Iterator[Choice]:
+    """What to hand a parameter, the best first."""
+    default = parameter.default
+    if isinstance(default, tf.TensorSpec):
+        yield of_tensor_spec(default)
+    elif default is not inspect.Parameter.empty:
+        yield None
+    hinted = () if hint is None else tuple(_of_hint(hint))
+    promised = () if annotation is None else tuple(of_annotation(annotation, depth))
+    # An annotation `Tensor` says less than what is known of rank and dtype; any other says more.
+    both = (hinted, promised) if isinstance(next(iter(promised), None), Spec) else (promised, hinted)
+    for choices in both:
+        yield from choices
+    yield from (Literal(one) for one in compared)
+    if default is None or default is inspect.Parameter.empty:
+        yield from (Literal(SIZE), tensor()) if group == "init" else (tensor(),)
+    if isinstance(default, bool):
+        yield Literal(not default)
+
+
+def _of_hint(hint: Parameter) -> Iterator[Choice]:
+    for kind in hint.kind.split("|"):
+        if kind in ("tensor", "array", "nest"):
+            dtype = _CLASS_DTYPES[hint.dtype or "float"]
+            yield tensor(2 if hint.rank is None else hint.rank, dtype)
+        elif kind == "static":
+            yield from _STATIC
+        elif kind in ("list", "tuple"):
+            yield Many(kind, (tensor(), tensor()))
+        elif kind == "dict":
+            yield Keyed(())
+        elif kind == "function":
+            yield IDENTITY
+
+
+IDENTITY: Final = Made("lambda first, *others, **options: first", lambda: lambda first=None, *others, **options: first)
+
+
+# -- annotations ------------------------------------------------------------------------------------------------------
+
+
+def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
+    """The parameters' annotations as objects; those that cannot be evaluated are left out."""
+    inner = plain(function)
+    inner = inspect.unwrap(inner.__init__ if inspect.isclass(inner) else inner)
+    inner = getattr(inner, "__func__", inner)
+    names = getattr(inner, "__globals__", {})
+    found: dict[str, Any] = {}
+    for name, annotation in getattr(inner, "__annotations__", {}).items():
+        if isinstance(annotation, str):
+            try:
+                found[name] = eval(annotation, dict(names))  # as Python itself does, in the user's own module
+            except Exception:
+                continue  # it names what is only there for type checkers
+        else:
+            found[name] = annotation
+    return found
+
+
+def of_annotation(annotation: Any, depth: int = 0) -> Iterator[Choice]:
+    """What an annotation promises, as inputs."""
+    if depth > _DEEPEST or not isinstance(annotation, collections.abc.Hashable):
+        return
+    if annotation in _plain_types():
+        yield from _plain_types()[annotation]
+        return
+    if isinstance(annotation, tf.TensorSpec):
+        yield of_tensor_spec(annotation)
+        return
+    if hasattr(annotation, "dim_str") and hasattr(annotation, "dtypes"):
+        yield _of_jaxtyping(annotation)
+        return
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Annotated:
+        yield from of_annotation(arguments[0], depth + 1)
+    elif origin is typing.Literal:
+        yield from map(Literal, arguments)
+    elif origin in (typing.Union, types.UnionType):
+        found = [choice for one in arguments for choice in of_annotation(one, depth + 1)]
+        # A tensor is what this is about, and `None` what says least.
+        yield from sorted(found, key=lambda one: (one == Literal(None)) - isinstance(one, Spec))
+    elif origin in (list, collections.abc.Sequence, collections.abc.Iterable):
+        for one in of_annotation(arguments[0], depth + 1) if arguments else (tensor(),):
+            yield _several("list", one)
+    elif origin is tuple:
+        yield from _of_tuple(arguments, depth)
+    elif origin in (dict, collections.abc.Mapping) or annotation is dict:
+        yield Keyed(())
+    elif origin is collections.abc.Callable or annotation is collections.abc.Callable:
+        yield IDENTITY
+    elif annotation in (list, tuple):
+        yield Many(annotation.__name__, (tensor(), tensor()))
+    elif inspect.isclass(annotation):
+        yield from of_class(annotation, depth)
+
+
+def _several(kind: str, one: Choice) -> Choice:
+    if isinstance(one, Made):
+        return Made(f"[{one.text}]", lambda: [one.make()])
+    return Many(kind, (one, one)) if one is not None else None
+
+
+def _of_tuple(arguments: tuple[Any, ...], depth: int) -> Iterator[Choice]:
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        arguments = arguments[:1] * 2
+    items = [next((c for c in of_annotation(one, depth + 1) if not isinstance(c, Made)), None) for one in arguments]
+    if items and all(item is not None for item in items):
+        yield Many("tuple", tuple(item for item in items if item is not None))
+
+
+def _plain_types() -> Mapping[Any, tuple[Choice, ...]]:
+    return _PLAIN | {
+        tf.Tensor: (tensor(),),
+        tf.Variable: (replace(tensor(), style="variable"),),
+        np.ndarray: (tensor(),),
+        tf.SparseTensor: (replace(tensor(), style="sparse"),),
+        tf.RaggedTensor: (replace(tensor(), style="ragged"),),
+        tf.DType: (Made("tf.float32", lambda: tf.float32),),
+    }
+
+
+def of_tensor_spec(given: Any) -> Spec:
+    """A tensor that a TensorFlow spec describes; sizes that it leaves open are small."""
+    sizes = [SIZE] * 2 if given.shape.rank is None else [SIZE if size is None else size for size in given.shape]
+    return spec(given.dtype.name, *sizes)
+
+
+def _of_jaxtyping(annotation: Any) -> Spec:
+    words = [word for word in annotation.dim_str.split() if not word.startswith(("*", "..."))]
+    names = annotation.dtypes if isinstance(annotation.dtypes, list | tuple) else ["float32"]
+    dtype = next((name for name in ("float32", "int32", "bool", "complex64") if name in names), names[0])
+    return spec(dtype, *(int(word) if word.isdigit() else SIZE for word in words))
+
+
+@lru_cache(maxsize=512)
+def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
+    """Objects of a class: with the first choice for each argument that it needs, if those are few."""
+    if issubclass(cls, BaseException) or cls in (object, type) or depth > _DEEPEST:
+        return ()
+    if inspect.isabstract(cls):
+        found = [choice for heir in cls.__subclasses__() for choice in of_class(heir, depth + 1)]
+        return tuple(found[:_DEEPEST])
+    try:
+        needed = [slot for slot in slots_of(cls, "init", depth=depth + 1) if slot.choices[:1] != (None,)]
+    except (TypeError, ValueError):
+        return ()  # it has no signature
+    needed = [slot for slot in needed if not slot.star]
+    first = {slot.name: choice for slot in needed if (choice := slot.choices[0]) is not None}
+    if len(first) > _DEEPEST:
+        return ()
+    inside = ", ".join(f"{name}={choice}" for name, choice in first.items())
+    name = f"{cls.__qualname__}({inside})"
+    return (Made(name, lambda: cls(**{name: made(choice, 0, 0) for name, choice in first.items()})),)
+
+
+def _input_signature(function: Callable[..., Any]) -> tuple[Choice, ...]:
+    """What `tf.function` was told of its arguments, where that is tensors only."""
+    signature = getattr(function, "input_signature", None) or ()
+    if all(isinstance(one, tf.TensorSpec) for one in signature):
+        return tuple(map(of_tensor_spec, signature))
+    return ()
+
+
+# -- the source -------------------------------------------------------------------------------------------------------
+
+
+def _compared(function: Callable[..., Any]) -> dict[str, tuple[Any, ...]]:
+    """The constants that the source compares each name with: the modes that a function knows."""
+    tree = tree_of(function)
+    found: dict[str, dict[Any, None]] = {}
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name):
+            for other in node.comparators:
+                constants = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
+                values = [one.value for one in constants if isinstance(one, ast.Constant) and one.value is not None]
+                found.setdefault(node.left.id, {}).update(dict.fromkeys(values))
+    return {name: tuple(values) for name, values in found.items()}
+
+
+def tree_of(function: Callable[..., Any]) -> ast.AST | None:
+    """The syntax of a function or class; None where there is no source."""
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(plain(function)))))
+    except (OSError, TypeError, SyntaxError):
+        return None
