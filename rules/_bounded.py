@@ -7,6 +7,7 @@ from typing import Final
 
 from xlalint.facts.consumers import CONSUMERS, INDEXING, Consumer
 from xlalint.fixes.masked import brief
+from xlalint.fixes.rewrite import Rewriter
 from xlalint.rule import Draft, DraftNote, Effect
 from xlalint.semantics.events import ApiCall, Consume
 from xlalint.semantics.files import Place
@@ -37,10 +38,17 @@ class BoundedShapes:
         self._help: dict[Place, str | None] = {}
         self._waiting: dict[Place, list[Draft]] = {}
 
-    def begin(self, place: Place, message: str, help: str | None, effect: Effect = Effect.NAMED) -> Iterator[Draft]:
+    def begin(
+        self,
+        place: Place,
+        message: str,
+        help: str | None = None,
+        effect: Effect = Effect.NAMED,
+        rewrite: Rewriter | None = None,
+    ) -> Iterator[Draft]:
         """The rule flags `place`; what was consumed before is reported with it."""
         self._help[place] = help
-        yield Draft(message, effect, help, place)
+        yield Draft(message, effect, help, place, rewrite=rewrite)
         for draft in self._waiting.pop(place, ()):
             yield Draft(draft.message, draft.effect, help, place, draft.notes)
 

@@ -31,15 +31,22 @@ shapes is folded and gives a static shape.
     mean_loss = tf.reduce_sum(loss * label_mask) / tf.reduce_sum(label_mask)
 
 The loss gives one number for each element. Labels that the mask leaves out must still be valid input for the loss
-(`tf.where(mask, labels, 0)`).
+(`tf.where(mask, labels, 0)`). A reduction of the selection itself needs no weights:
+
+    tf.reduce_sum(tf.where(mask, x, 0)) / tf.reduce_sum(tf.cast(mask, x.dtype))
 
 ## Not flagged
 Positions and slices (`x[i]`, `x[1:]`), masks known at trace time (lists, NumPy arrays, comparisons of constants or of
 `tf.shape`), three-argument `tf.where`, NumPy arrays on the host and functions that `tf.data` maps.
 
 ## Fix safety
-Shown only. The sums are equal up to rounding; where nothing is selected, both forms of the mean are NaN. A NaN or
-infinity among the elements left out survives the multiplication; `tf.where(mask, x, 0.0)` removes it.
+`safe` for sums, means, products, deviations, `logsumexp`, `any`, `all` and counts of the selection itself, where the
+ranks of values and mask are known, or the mask is computed of the values: `tf.where` puts what changes nothing in place
+of what is left out, so that no NaN or infinity of it gets into the result or the gradient; where nothing is selected
+the result is that of eager execution. `unsafe`: maxima and minima of floats (where everything selected is infinite,
+the gradient is shared with what is left out; XLA's own maximum passes NaN over), means of what may be integers, and all
+that a loss or other function computes in between: it must give one number for each position, and a finite one where the
+mask does not hold, since the mask multiplies it. Shown only, as `tf.where(mask, x, 0)`: what is not reduced.
 
 ## References
 - https://huggingface.co/docs/transformers/v4.37.2/en/tf_xla
@@ -51,11 +58,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from xlalint.fixes import masked
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule
+from xlalint.fixes.masked import brief
+from xlalint.fixes.masks import Selection, selection
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule, Safety
 from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
-from xlalint.semantics.files import Place
-from xlalint.semantics.values import Tensor, Value, as_tensor
+from xlalint.semantics.values import as_tensor
 
 from ._bounded import NAMED, BoundedShapes, made_by
 
@@ -80,10 +87,13 @@ mean_loss = tf.reduce_mean(loss)
             ["outputs[label_mask]", "labels[label_mask]"],
             None,
             effect=Effect.NAMED,
-            help="""label_mask = tf.cast(labels >= 0, tf.float32)
-loss = compute_loss(outputs, labels)
-mean_loss = tf.reduce_sum(loss * label_mask) / tf.reduce_sum(label_mask)""",
             why="a fragment: `labels` and `outputs` are not defined",
+            safety=Safety.UNSAFE,
+            fixed="""
+label_mask = tf.cast(labels >= 0, tf.float32)
+loss = compute_loss(outputs, labels)
+mean_loss = tf.reduce_sum(loss * label_mask) / tf.reduce_sum(label_mask)
+""",
         ),
         Bad(
             """
@@ -94,7 +104,12 @@ def f(x):
             ["x[x > 0.0]"],
             Compiles(bounded=True),
             effect=Effect.NAMED,
-            help="tf.reduce_sum(x * tf.cast(x > 0.0, x.dtype)) / tf.reduce_sum(tf.cast(x > 0.0, x.dtype))",
+            safety=Safety.SAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.reduce_sum(tf.where(x > 0.0, x, 0)) / tf.reduce_sum(tf.cast(x > 0.0, x.dtype))
+""",
         ),
         Bad(
             """
@@ -110,6 +125,7 @@ def f(x):
             ["bm(values, values > 0.0)"],
             Diverges(),
             effect=Effect.DIVERGES,
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -126,6 +142,7 @@ class L(tf.keras.layers.Layer):
             Diverges(),
             inputs=("f32[2, 6]",),
             effect=Effect.DIVERGES,
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -142,6 +159,7 @@ def f(x, labels):
             Diverges(),
             inputs=("f32[6]", "i32[6]"),
             effect=Effect.DIVERGES,
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -157,6 +175,7 @@ class L(tf.keras.layers.Layer):
             Fails("Squeeze op does not support bounded dynamic dimensions"),
             inputs=("f32[6, 3]", "f32[6]"),
             effect=Effect.FAILS,
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -230,7 +249,6 @@ def f(x, labels):
 
     def __init__(self) -> None:
         self._shapes = BoundedShapes()
-        self._rewrites: dict[tuple[Place, int], str | None] = {}  # a helper is analysed once for every caller
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -239,26 +257,16 @@ def f(x, labels):
             case IndexWith(base=base, index=(index,), node=node) if (mask := as_tensor(index)) and mask.is_mask:
                 match node.slice:
                     case [cst.SubscriptElement(cst.Index(mask_node))]:
-                        yield from self._begin(event.place, node.value, mask_node, _missing(base, mask))
+                        yield from self._begin(Selection(event.place, node.value, mask_node, base, index))
             case ApiCall() if made_by(event):
                 values, mask_name = SELECTIONS[event.api]
                 arguments, nodes = event.arguments, event.argument_nodes
-                missing = _missing(arguments.get(values), as_tensor(arguments[mask_name]))
-                yield from self._begin(event.place, nodes[values], nodes[mask_name], missing)
+                shown = event.api == "tf.boolean_mask" and nodes.keys() == {values, mask_name}
+                chosen = Selection(
+                    event.place, nodes[values], nodes[mask_name], arguments.get(values), arguments[mask_name]
+                )
+                yield from self._begin(chosen, shown)
 
-    def _begin(
-        self, place: Place, values: cst.BaseExpression, mask: cst.BaseExpression, missing: int
-    ) -> Iterator[Draft]:
-        message = f"`{masked.brief(place.node)}` keeps as many elements as the mask holds: {NAMED}"
-        if (place, missing) not in self._rewrites:
-            self._rewrites[place, missing] = masked.selection(place, values, mask, missing)
-        yield from self._shapes.begin(place, message, self._rewrites[place, missing])
-
-
-def _missing(values: Value | None, mask: Tensor | None) -> int:
-    """How many dimensions the mask has less than the values, as far as that is known."""
-    match values, mask:
-        case Tensor(rank=int() as rank), Tensor(rank=int() as mask_rank):
-            return max(rank - mask_rank, 0)
-        case _:
-            return 0
+    def _begin(self, chosen: Selection, has_rewrite: bool = True) -> Iterator[Draft]:
+        message = f"`{brief(chosen.place.node)}` keeps as many elements as the mask holds: {NAMED}"
+        yield from self._shapes.begin(chosen.place, message, rewrite=selection(chosen) if has_rewrite else None)

@@ -120,6 +120,7 @@ class Knowledge:
         self._scope = scope
         self._tf = tf
         self._proven: set[str] = set()  # what may be a list, and is used as only a tensor can be
+        self._floats: set[str] = set()  # what stands beside a Python float, which no tensor of integers takes
 
     def of(self, node: cst.CSTNode | None) -> Known | None:
         """What is known of an expression; None where anything in it is not."""
@@ -172,9 +173,9 @@ class Knowledge:
         match self._scope.get(name):
             case Tensor(dtype=kind, rank=rank, bounded=None):
                 shape = frozenset() if rank == 0 else frozenset((name,))
-                return Known(shape, frozenset((name,)), kind)
+                return Known(shape, frozenset((name,)), "float" if name in self._floats else kind)
             case Nest() if name in self._proven:
-                return Known(frozenset((name,)), frozenset((name,)), None)
+                return Known(frozenset((name,)), frozenset((name,)), "float" if name in self._floats else None)
             case Static(constant=bool()):
                 return None
             case Static(constant=int() | float() as value) if abs(value) <= _LARGEST:
@@ -213,13 +214,13 @@ class Knowledge:
                 gradient = Gradient.LINEAR
             case _:
                 return None
-        return _together(first, second, gradient)
+        return self._together(first, second, gradient)
 
     def _compared(self, left: cst.CSTNode, right: cst.CSTNode) -> Known | None:
         first, second = self.of(left), self.of(right)
         if first is None or second is None or not (first.dtype or second.dtype):
             return None
-        joined = _together(first, second, Gradient.LINEAR)
+        joined = self._together(first, second, Gradient.LINEAR)
         return joined and Known(joined.shape, frozenset(("tf.bool",)), "bool")
 
     def _call(self, api: str, arguments: list[cst.BaseExpression]) -> Known | None:
@@ -240,28 +241,23 @@ class Knowledge:
             case [left, right] if api in _PAIRWISE:
                 first, second = self.of(left), self.of(right)
                 if first is not None and second is not None and (first.dtype or second.dtype):
-                    return _together(first, second, min(first.gradient, second.gradient, _PAIRWISE[api]))
+                    return self._together(first, second, min(first.gradient, second.gradient, _PAIRWISE[api]))
             case [value, dtype] if api == "cast" and (self.api(dtype) or "").startswith("float"):
                 known = self.of(value)
                 if known is not None:
                     return Known(known.shape, frozenset((f"tf.{self.api(dtype)}",)), "float", known.gradient)
         return None
 
-
-def _together(first: Known, second: Known, gradient: Gradient) -> Known | None:
-    """Two operands of one operation: they share a dtype, and broadcast. A float beside an integer is an error."""
-    kinds = {known.kind for known in (first, second) if known.kind is not None}
-    if not first.dtype or not second.dtype:
-        tensor = second.kind if first.dtype == frozenset() and second.dtype else first.kind
-        if first.dtype or second.dtype:
-            literal = first.kind if not first.dtype else second.kind
-            if literal == "float" and tensor not in ("float", None):
-                return None
-            kind = "float" if literal == "float" else tensor
-        else:
-            kind = "float" if "float" in kinds else "int"
-    elif len(kinds) > 1:
-        return None
-    else:
-        kind = next(iter(kinds), None)
-    return Known(first.shape | second.shape, first.dtype | second.dtype, kind, gradient)
+    def _together(self, first: Known, second: Known, gradient: Gradient) -> Known | None:
+        """Two operands of one operation: they share a dtype, and broadcast. A float beside an integer is an error."""
+        dtype = first.dtype | second.dtype
+        kinds = {known.kind for known in (first, second) if known.kind is not None}
+        if len(kinds) > 1 and (first.dtype or first.kind == "float") and (second.dtype or second.kind == "float"):
+            return None
+        kind = "float" if "float" in kinds else next(iter(kinds), None)
+        numbers = [known for known in (first, second) if not known.dtype]
+        if any(number.kind == "int" for number in numbers) and dtype and "float" not in kinds:
+            kind = next((known.kind for known in (first, second) if known.dtype), None)
+        if kind == "float" and any(number.kind == "float" for number in numbers):
+            self._floats |= dtype
+        return Known(first.shape | second.shape, dtype, kind, gradient)

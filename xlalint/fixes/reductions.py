@@ -1,0 +1,120 @@
+"""Reductions over what a mask selects, computed over everything with the mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+_NOT_FLOATS: Final = "where the elements are integers"
+_EXTREME: Final = "in the gradient, where everything selected is infinite"
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The elements `x` that `mask` selects. All are source text: `operand` is `x` before an operator or a dot, `spread`
+    the mask with `x`'s rank, `rest` further arguments of the reduction (", axis=0"), `kind` the class of the dtype if
+    that is known. `whole`: over all axes, so that the elements of a selected row count one by one."""
+
+    tf: str
+    x: str
+    operand: str
+    mask: str
+    spread: str
+    rest: str
+    kind: str | None
+    whole: bool
+
+    def kept(self, other: str) -> str:
+        """The elements, and `other` in place of those left out."""
+        return f"{self.tf}.where({self.spread}, {self.x}, {other})"
+
+    @property
+    def number(self) -> str:
+        """How many elements there are, in their dtype."""
+        if self.whole and self.spread != self.mask:
+            return f"{self.tf}.reduce_sum({self.tf}.where({self.spread}, {self.tf}.ones_like({self.x}), 0))"
+        return f"{self.tf}.reduce_sum({self.tf}.cast({self.mask}, {self.operand}.dtype))"
+
+    @property
+    def sum(self) -> str:
+        return f"{self.tf}.reduce_sum({self.kept('0')}{self.rest})"
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A reduction as text, and where it differs from that of the selection; nowhere, if that is empty. `before`: the
+    statements that it needs."""
+
+    text: str
+    differs: str = ""
+    before: tuple[tuple[str, str], ...] = ()  # a name that is wanted, and its value
+
+
+def _sum(of: Selected) -> Reduced:
+    return Reduced(of.sum)
+
+
+def _mean(of: Selected) -> Reduced:
+    return Reduced(f"{of.sum} / {of.number}", "" if of.kind == "float" else _NOT_FLOATS)
+
+
+def _variance(of: Selected) -> Reduced:
+    differs = "" if of.kind == "float" else _NOT_FLOATS
+    number, mean = ("number", of.number), ("mean", f"{of.sum} / {{number}}")
+    # The mean of nothing is NaN: it must not get into the gradient of what is left out.
+    distance = f"{of.tf}.where({of.spread}, {of.operand} - {{mean}}, 0)"
+    text = f"{of.tf}.reduce_sum({of.tf}.square({distance}){of.rest}) / {{number}}"
+    return Reduced(text, differs, (number, mean))
+
+
+def _deviation(of: Selected) -> Reduced:
+    variance = _variance(of)
+    return Reduced(f"{of.tf}.sqrt({variance.text})", variance.differs, variance.before)
+
+
+def _extreme(name: str) -> Callable[[Selected], Reduced]:
+    worst, infinity = ("min", "-inf") if name == "max" else ("max", "inf")
+
+    def build(of: Selected) -> Reduced:
+        other = f'float("{infinity}")' if of.kind == "float" else f"{of.operand}.dtype.{worst}"
+        differs = {"float": _EXTREME, "int": ""}.get(of.kind or "", "where nothing is selected, or in the gradient")
+        return Reduced(f"{of.tf}.reduce_{name}({of.kept(other)}{of.rest})", differs)
+
+    return build
+
+
+def _any(of: Selected) -> Reduced:
+    return Reduced(f"{of.tf}.reduce_any({of.tf}.logical_and({of.spread}, {of.x}){of.rest})")
+
+
+def _all(of: Selected) -> Reduced:
+    left_out = f"{of.tf}.logical_not({of.spread})"
+    return Reduced(f"{of.tf}.reduce_all({of.tf}.logical_or({left_out}, {of.x}){of.rest})")
+
+
+def _neutral(name: str, other: str) -> Callable[[Selected], Reduced]:
+    """A reduction that `other` leaves as it is."""
+    return lambda of: Reduced(f"{of.tf}.{name}({of.kept(other)}{of.rest})")
+
+
+REDUCTIONS: Final[dict[str, Callable[[Selected], Reduced]]] = {
+    "reduce_sum": _sum,
+    "reduce_mean": _mean,
+    "reduce_max": _extreme("max"),
+    "reduce_min": _extreme("min"),
+    "reduce_any": _any,
+    "reduce_all": _all,
+    "reduce_prod": _neutral("reduce_prod", "1"),
+    "reduce_logsumexp": _neutral("reduce_logsumexp", 'float("-inf")'),
+    "reduce_variance": _variance,
+    "reduce_std": _deviation,
+    "count_nonzero": _neutral("math.count_nonzero", "0"),
+}
+"""By the last part of the name, under `tf` or `tf.math`."""
+
+WEIGHED: Final = {
+    "reduce_mean": "{tf}.reduce_sum({x} * {weights}) / {tf}.reduce_sum({weights})",
+    "reduce_sum": "{tf}.reduce_sum({x} * {weights})",
+}
+"""Over numbers that an unknown function computed for each position, with weights of one and zero."""
