@@ -7,7 +7,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from .trial import Input, Program
+from .trial import FINITE, KINDS, Input, Program
 
 _HEAD: Final = "import tensorflow as tf\n\n\n@tf.function(jit_compile=True, autograph=False)\n"
 _FLOATS: Final = ("float32", "float32", "float64", "float16", "bfloat16")
@@ -145,8 +145,91 @@ def while_loops(draw: st.DrawFn) -> Program:
     return Program(code, (Input(dtype, shape), Input(dtype, shape)), "XLA102", {"LIMIT": "40"})
 
 
+# -- masks ------------------------------------------------------------------------------------------------------------
+
+_FLOATING_ONLY: Final = ("math.reduce_std", "math.reduce_variance", "reduce_logsumexp", "reduce_mean")
+_NUMERIC: Final = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "math.count_nonzero")
+
+
+def _gathered(form: int, x: str, mask: str) -> str:
+    """The selection, in one of its spellings."""
+    return (f"{x}[{mask}]", f"tf.boolean_mask({x}, {mask})")[form]
+
+
+@st.composite
+def masked_reductions(draw: st.DrawFn) -> Program:
+    """A reduction of what a mask selects, the mask of all dimensions or of the first."""
+    integer = draw(st.integers(0, 3)) == 0
+    name = draw(st.sampled_from(_NUMERIC if integer else (*_NUMERIC, *_FLOATING_ONLY, *_FLOATING_ONLY)))
+    rows = draw(st.booleans())
+    shape = draw(st.sampled_from(((3, 2), (4, 3), (0, 2)) if rows else ((4,), (3, 2), (0,), (1,))))
+    dtype = draw(st.sampled_from(_INTEGERS if integer else _FLOATS))
+    limit = draw(st.sampled_from(("0", "1") if integer else ("0.0", "0.6", "-0.6")))
+    mask = f"y > {limit}" if rows else draw(st.sampled_from((f"x > {limit}", f"x <= {limit}", f"x != {limit}")))
+    axis = draw(st.sampled_from(("", ", axis=0", "", ", 0")))
+    lines = [f"x = tf.reshape(x, {list(shape)})", f"y = tf.reshape(y, [{shape[0]}])"]
+    selected = _gathered(draw(st.integers(0, 1)), "x", mask)
+    if draw(st.booleans()):
+        lines.append(f"mask = {mask}")
+        selected = _gathered(draw(st.integers(0, 1)), "x", "mask")
+    if draw(st.booleans()):
+        lines.append(f"kept = {selected}")
+        selected = "kept"
+    code = _function("x: tf.Tensor, y: tf.Tensor", *lines, f"return tf.{name}({selected}{axis}) * 2")
+    # XLA's maximum passes NaN over, and the gradient is another where everything selected is infinite.
+    kinds = FINITE if name in ("reduce_max", "reduce_min") else KINDS
+    return Program(code, (Input(dtype, shape), Input(dtype, shape[:1])), "XLA201", kinds=kinds)
+
+
+@st.composite
+def masked_tests(draw: st.DrawFn) -> Program:
+    """Any, all and the number of what a mask selects."""
+    shape = draw(st.sampled_from(((4,), (3, 2), (0,))))
+    reduction = draw(st.sampled_from(("tf.reduce_any(tf.greater(x, 0.5)[{m}])", "tf.reduce_all((x > 0.5)[{m}])")))
+    counting = draw(st.sampled_from(("tf.size(x[{m}])", "tf.shape(x[{m}])[0]")))
+    inside = draw(st.sampled_from(("x < 1.0", "x > 0.0")))
+    result = f"return {reduction.format(m='m')}, {counting.format(m='m')}"
+    code = _function("x: tf.Tensor", f"x = tf.reshape(x, {list(shape)})", f"m = {inside}", result)
+    return Program(code, (Input(draw(st.sampled_from(_FLOATS)), shape),), "XLA201")
+
+
+_WEIGHED: Final = ("reduce_mean", "reduce_sum")
+_LOSS: Final = """
+
+def compute_loss(labels, outputs):
+    return tf.reduce_logsumexp(outputs, -1) - tf.cast(labels, outputs.dtype)
+"""
+
+
+@st.composite
+def masked_losses(draw: st.DrawFn) -> Program:
+    """The documentation's block: outputs and labels masked alike, a loss for each position, and its mean."""
+    classes, shape = 3, draw(st.sampled_from(((4,), (3, 2), (1,))))
+    outputs = (*shape, classes) if draw(st.booleans()) else shape
+    lines = [f"labels = tf.reshape(labels, {list(shape)})", "label_mask = labels >= 0"]
+    if draw(st.booleans()):
+        lines = [*lines, "kept_outputs = outputs[label_mask]", "kept_labels = labels[label_mask]"]
+        pair = "kept_labels", "kept_outputs"
+    else:
+        pair = "labels[label_mask]", "outputs[label_mask]"
+    if outputs == shape:
+        other = f"tf.cast({pair[0]}, {pair[1]}.dtype)" if "[" not in pair[1] else f"tf.cast({pair[0]}, tf.float32)"
+        forms = [f"tf.square({other} - {pair[1]})", f"tf.abs({pair[1]} - {other}) * 0.5"]
+    else:
+        forms = [
+            f"tf.nn.softmax_cross_entropy_with_logits(labels=tf.one_hot({pair[0]}, {classes}), logits={pair[1]})",
+            f"compute_loss({pair[0]}, {pair[1]})",
+        ]
+    lines += [f"loss = {draw(st.sampled_from(forms))}", f"return tf.{draw(st.sampled_from(_WEIGHED))}(loss)"]
+    code = _function("outputs: tf.Tensor, labels: tf.Tensor", *lines) + _LOSS
+    return Program(code, (Input("float32", outputs), Input("int32", shape, -1, 2)), "XLA201", kinds=FINITE)
+
+
 PROGRAMS: Final[Mapping[str, st.SearchStrategy[Program]]] = {
     "indicator arithmetic": indicators(),
     "tf.where and tf.cond": branches(),
     "tf.while_loop": while_loops(),
+    "masked reduction": masked_reductions(),
+    "masked any, all and count": masked_tests(),
+    "masked loss": masked_losses(),
 }

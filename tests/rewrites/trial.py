@@ -22,6 +22,10 @@ from xlalint.fixes.apply import apply_fixes
 
 WORKER: Final = Path(__file__).with_name("worker.py")
 ROUNDS: Final = 8  # of rewriting: branches stand inside of each other
+KINDS: Final = (
+    *("ordinary", "positive", "negative", "special", "ordinary", "special", "equal", "large", "zero", "special"),
+)
+FINITE: Final = tuple(kind for kind in KINDS if kind != "special")
 _SPECIAL: Final = (float("nan"), float("inf"), float("-inf"), 0.0, -0.0)
 
 
@@ -38,12 +42,13 @@ class Input:
 @dataclass(frozen=True, slots=True)
 class Program:
     """A file that defines the compiled function `f`, what it takes, and the rule that rewrites it. `author`: what an
-    author puts into a rewrite that is shown only, word by word."""
+    author puts into a rewrite that is shown only, word by word. `kinds`: the samples on which it must agree."""
 
     code: str
     inputs: tuple[Input, ...]
     rule: str
     author: Mapping[str, str] = field(default_factory=dict)
+    kinds: tuple[str, ...] = KINDS  # of samples
 
 
 @dataclass(slots=True)
@@ -99,7 +104,7 @@ def _least(safeties: Sequence[Safety]) -> Safety | None:
 def samples(program: Program, seed: int, number: int) -> list[list[dict[str, Any]]]:
     """Values for the inputs: ordinary ones, all of one sign, all equal, and with NaN, infinities and signed zeros."""
     draw = random.Random(seed)
-    kinds = ("ordinary", "positive", "negative", "special", "ordinary", "special", "equal", "large", "zero", "special")
+    kinds = program.kinds
     return [[_values(one, kinds[at % len(kinds)], draw) for one in program.inputs] for at in range(number)]
 
 
