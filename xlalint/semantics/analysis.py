@@ -39,12 +39,17 @@ def analyse(
     options: Options,
     emit: Callable[[Event, Run], None],
     wanted_apis: frozenset[str],
+    learned: Callable[[Summary], None] | None = None,
 ) -> Part[Project]:
     """Execute a share of the files abstractly, and hand each event that counts to `emit`. `share`: the positions of
-    the files, None for all, where this is the only part. Returns the project with the troubles that were met."""
+    the files, None for all, where this is the only part; `learned` is told of every analysis of a function. Returns
+    the project with the troubles that were met."""
     project = Project(files)
     analysis = _Analysis(project, share, options, wanted_apis)
     yield from analysis.run()
+    if learned is not None:
+        for summary in analysis.machine.memo.values():
+            learned(summary)
     for event, run in analysis.events():
         with _noted(project, event.place.path, event.place.unit.first_line, "applying the rules"):
             emit(event, run)

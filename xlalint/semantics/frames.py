@@ -60,6 +60,7 @@ class Summary:
     value: Value = UNKNOWN
     events: list[Event] = field(default_factory=list)
     calls: list[tuple[Place, Summary]] = field(default_factory=list)
+    given: Mapping[str, Value] = field(default_factory=dict)  # what the parameters are, as far as it is known
     structures: set[str] = field(default_factory=set)  # parameters that a use says are no single tensor
     host_only: bool = False
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps

@@ -186,6 +186,7 @@ class Interpreter(Statements):
         """Execute a body; once more where a use turned out to say what an argument is."""
         summary = frame.summary
         for attempt in range(2):
+            summary.given = env
             frame.env = dict(env)
             frame.evidence, frame.doubts, frame.shapes = set(), set(), set()
             frame.returns, frame.yields, frame.half_bound, frame.alternatives = [], [], {}, []

@@ -14,6 +14,7 @@ from typing import Any, Final
 import libcst as cst
 
 from ..sources.outline import ClassOutline, FunctionOutline, ImportOutline, Stretch
+from ..sources.packages import dotted_name
 from . import api
 from .files import File, Files, InternalTrouble, Place, SyntaxTrouble, Unit
 from .values import UNKNOWN, Api, ClassValue, Deferred, FunctionValue, ModuleValue, Static, Value, settled
@@ -345,7 +346,7 @@ class Project:
         self.modules = [self._add(file) for file in files.checked]
 
     def _add(self, file: File) -> Module:
-        name, root = _module_name(file.source.path)
+        name, root = dotted_name(file.source.path)
         if root not in self._roots:
             self._roots.append(root)
         module = self._by_path[file.source.path] = Module(self, file, name)
@@ -409,12 +410,3 @@ class Project:
         base = package[: len(package) - drop] if drop else package
         return ".".join([*base, *([binding.module] if binding.module else [])])
 
-
-def _module_name(path: Path) -> tuple[str, Path]:
-    """The dotted name of a file, and the folder that the name is relative to (the parent of its outermost package)."""
-    parts = [] if path.name == "__init__.py" else [path.stem]
-    folder = path.parent
-    while (folder / "__init__.py").is_file() and folder != folder.parent:
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts), folder

@@ -15,6 +15,8 @@ import keras  # type: ignore[import-untyped]
 import numpy as np
 import tensorflow as tf  # type: ignore[import-untyped]
 
+from xlalint.sources.packages import dotted_name
+
 
 class LoadError(Exception):
     """The file cannot be imported; the text says why in one line."""
@@ -59,16 +61,6 @@ def load(path: Path, search: Sequence[str] = ()) -> Loaded:
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
         raise LoadError(f"{type(error).__name__}: {first_line(error)}") from error
-
-
-def dotted_name(path: Path) -> tuple[str, Path]:
-    """A file's name in its outermost package, and the folder that this package is in."""
-    parts = [] if path.name == "__init__.py" else [path.stem]
-    folder = path.parent
-    while (folder / "__init__.py").is_file() and folder != folder.parent:
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts), folder
 
 
 def first_line(error: object) -> str:

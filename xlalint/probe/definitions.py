@@ -1,0 +1,79 @@
+"""The definitions of a file: which function stands around a line, and what the comments above it say to the probe."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from ..sources.text import read_source, split_lines
+from .specs import COMMENT
+
+_Node: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or class. `kind`: "function", "method", "nested" or "class"; `lines`: decorators included;
+    `comments`: the inputs in the probe comments right above it; `owner`: the class around a method."""
+
+    qualname: str
+    kind: str
+    lines: tuple[int, int]
+    comments: tuple[str, ...]
+    owner: Definition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileDefinitions:
+    """All definitions of a file, outer ones first."""
+
+    path: Path
+    found: Sequence[Definition]
+
+    @classmethod
+    def of(cls, path: Path) -> FileDefinitions:
+        """Read a file. Raises UnreadableSource or SyntaxError."""
+        text = read_source(path, str(path)).text
+        lines = split_lines(text)
+        return cls(path, tuple(_definitions(ast.parse(text), "", None, lines)))
+
+    def around(self, line: int) -> Definition | None:
+        """The innermost function around a line."""
+        inside = [one for one in self.found if one.lines[0] <= line <= one.lines[1] and one.kind != "class"]
+        return inside[-1] if inside else None
+
+    def named(self, qualname: str) -> Definition | None:
+        """A definition by its qualified name; the last of several, which is the one that counts."""
+        return next((one for one in reversed(self.found) if one.qualname == qualname), None)
+
+
+def _definitions(
+    node: ast.AST, prefix: str, owner: Definition | None, lines: Sequence[str], inside: bool = False
+) -> Iterator[Definition]:
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, _DEFINITIONS):
+            yield from _definitions(child, prefix, owner, lines, inside)
+            continue
+        first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
+        name = prefix + child.name
+        is_class = isinstance(child, ast.ClassDef)
+        kind = "class" if is_class else "nested" if inside else "function" if owner is None else "method"
+        made = Definition(name, kind, (first, child.end_lineno or first), tuple(_comments(lines, first)), owner)
+        yield made
+        if is_class:
+            yield from _definitions(child, f"{name}.", made, lines, inside)
+        else:
+            yield from _definitions(child, f"{name}.<locals>.", None, lines, True)
+
+
+def _comments(lines: Sequence[str], first: int) -> Iterator[str]:
+    """The inputs in the comments between a definition and what stands above it."""
+    line = first - 2
+    while line >= 0 and lines[line].lstrip().startswith("#"):
+        if found := COMMENT.search(lines[line]):
+            yield found["inputs"]
+        line -= 1

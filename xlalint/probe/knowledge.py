@@ -1,0 +1,103 @@
+"""What the analyser knows of parameters, for whoever has to find inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from ..semantics.analysis import Options, analyse, deep_recursion
+from ..semantics.events import ContextKind
+from ..semantics.files import Files
+from ..semantics.frames import Summary
+from ..semantics.parts import run_together
+from ..semantics.project import Function
+from ..semantics.values import (
+    NONE,
+    Array,
+    Dict,
+    FunctionValue,
+    Instance,
+    Nest,
+    Static,
+    Tensor,
+    Value,
+    options,
+)
+from ..semantics.values import Sequence as SequenceValue
+from ..sources.text import display_path, read_source
+from .target import Parameter
+
+Key: TypeAlias = tuple[Path, str]  # file and qualified name
+
+_COMPILED: Final = (ContextKind.XLA, ContextKind.GRAPH, ContextKind.OPEN)
+
+
+@dataclass(slots=True)
+class Knowledge:
+    """What was learned of each function: its parameters, and which functions of tensors may be compiled."""
+
+    values: dict[Key, dict[str, list[Value]]] = field(default_factory=dict)
+    compiled: dict[Key, Function] = field(default_factory=dict)
+
+    def learn(self, summary: Summary) -> None:
+        """Take in one analysis of a function."""
+        function = summary.function
+        if function is None:
+            return
+        key = (function.module.path, function.qualname)
+        seen = (*summary.given.values(), summary.value)
+        tensors = any(isinstance(option, Tensor | Nest) for value in seen for option in options(value))
+        if summary.context.kind in _COMPILED and not summary.host_only and tensors:
+            self.compiled[key] = function
+        known = self.values.setdefault(key, {})
+        for name, value in summary.given.items():
+            known.setdefault(name, []).extend(() if name in summary.structures else options(value))
+
+    def parameters(self, key: Key) -> tuple[Parameter, ...]:
+        """The parameters of a function, those of which something is known."""
+        found = (_parameter(name, values) for name, values in self.values.get(key, {}).items())
+        return tuple(one for one in found if one.kind)
+
+
+def knowledge_of(paths: Iterable[Path], keras: int | None) -> Knowledge:
+    """Analyse files, with what they import, and keep what that says of parameters."""
+    found = Knowledge()
+    files = Files([read_source(path, display_path(path)) for path in paths])
+    with deep_recursion():
+        run_together([analyse(files, None, Options(keras), lambda event, run: None, frozenset(), found.learn)])
+    return found
+
+
+def _parameter(name: str, values: Sequence[Value]) -> Parameter:
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    dtypes = {tensor.dtype for tensor in tensors if tensor.dtype is not None}
+    ranks = {tensor.rank for tensor in tensors if tensor.rank is not None}
+    kinds = dict.fromkeys(kind for value in values for kind in _kinds(value))
+    return Parameter(
+        name,
+        "|".join(kinds),
+        dtypes.pop() if len(dtypes) == 1 else None,
+        ranks.pop() if len(ranks) == 1 else None,
+    )
+
+
+def _kinds(value: Value) -> Iterator[str]:
+    match value:
+        case Tensor():
+            yield "tensor"
+        case Nest():
+            yield "nest"
+        case Array():
+            yield "array"
+        case Static() if value != NONE:
+            yield "static"
+        case SequenceValue(kind="list" | "tuple" as kind):
+            yield kind
+        case Dict():
+            yield "dict"
+        case FunctionValue():
+            yield "function"
+        case Instance():
+            yield "object"

@@ -1,0 +1,194 @@
+"""Which definitions a probe runs: those around findings, one that is named, or all that may be compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from ..findings import Finding
+from ..sources.packages import dotted_name
+from ..sources.text import UnreadableSource
+from .definitions import Definition, FileDefinitions
+from .knowledge import Knowledge, knowledge_of
+from .specs import SpecError, parse_inputs
+from .target import Frame, Given, Parameter, Target
+
+_FACTORY: Final = "factory:"
+_CALLED: Final = ("call", "__call__")
+
+
+class TargetError(LookupError):
+    """There is no such definition, or what is said of its inputs cannot be used; one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoTarget:
+    """Why nothing can be run for some findings."""
+
+    reason: str
+
+
+@dataclass
+class Targets:
+    """Makes targets. `inputs`: the user's inputs by dotted name, as the settings have them; `keras`: which Keras the
+    analyser assumes, None to decide by imports."""
+
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    keras: int | None = None
+    _files: dict[Path, FileDefinitions] = field(default_factory=dict)
+    _knowledge: Knowledge = field(default_factory=Knowledge)
+    _analysed: set[Path] = field(default_factory=set)
+
+    def of_findings(self, findings: Iterable[Finding]) -> list[tuple[Target | NoTarget, list[Finding]]]:
+        """The functions around findings, each with its findings, in their order."""
+        grouped: dict[tuple[Path, str, bool | None], list[Finding]] = {}
+        nothing: dict[str, list[Finding]] = {}
+        found: list[Finding] = list(findings)
+        self._analyse(Path(finding.path).absolute() for finding in found if finding.cell is None)
+        for finding in found:
+            try:
+                key = self._key(finding)
+            except TargetError as error:
+                nothing.setdefault(str(error), []).append(finding)
+            else:
+                grouped.setdefault(key, []).append(finding)
+        made: list[tuple[Target | NoTarget, list[Finding]]] = []
+        for (path, qualname, autograph), here in grouped.items():
+            wanted = tuple(sorted({finding.span.line for finding in here}))
+            try:
+                target = self._target(path, self._definition(path, qualname))
+            except TargetError as error:
+                nothing.setdefault(str(error), []).extend(here)
+                continue
+            callers = tuple(dict.fromkeys(caller for finding in here for caller in self._callers(finding)))
+            made.append((replace(target, wanted=wanted, autograph=autograph, callers=callers), here))
+        return made + [(NoTarget(reason), here) for reason, here in nothing.items()]
+
+    def at(self, path: Path, qualname: str) -> Target:
+        """One definition by its file and name. Raises TargetError."""
+        self._analyse([path])
+        return self._target(path.absolute(), self._definition(path.absolute(), qualname))
+
+    def all(self, paths: Iterable[Path]) -> list[Target]:
+        """Every function, and every class of objects that Keras calls, that may be compiled: those that read
+        tensors, and that are neither tests nor eager code."""
+        wanted = [path.absolute() for path in paths]
+        self._analyse(wanted)
+        found: dict[tuple[Path, str], Target] = {}
+        for (path, qualname), function in self._knowledge.compiled.items():
+            if path not in wanted or function.module.is_test:
+                continue
+            owner = function.owner
+            if owner is not None and function.name in _CALLED:
+                qualname = owner.qualname  # the object is called, as its users do
+            definition = self._file(path).named(qualname)
+            if definition is not None and definition.kind != "nested":
+                found.setdefault((path, qualname), self._target(path, definition))
+        return [found[key] for key in sorted(found)]
+
+    # -- from findings ------------------------------------------------------------------------------------------------
+
+    def _key(self, finding: Finding) -> tuple[Path, str, bool | None]:
+        if finding.cell is not None:
+            raise TargetError("it stands in a notebook, and only files are run")
+        path = Path(finding.path).absolute()
+        definition = self._file(path).around(finding.span.line)
+        if definition is None:
+            raise TargetError("it stands outside of functions; write what is compiled as a function")
+        context = finding.context
+        known = context is not None and context.kind in ("xla", "graph")
+        return path, definition.qualname, context.autograph if known and context is not None else None
+
+    def _callers(self, finding: Finding) -> Iterator[Frame]:
+        """The functions on the way to the flagged one, nearest first: each step names the place of its call."""
+        trail = finding.context.trail if finding.context is not None else ()
+        for step in reversed(trail[1:]):
+            path = Path(step.path).absolute()
+            caller = self._file(path).around(step.line)
+            if caller is not None:
+                yield Frame(str(path), caller.qualname)
+
+    # -- one target ---------------------------------------------------------------------------------------------------
+
+    def _analyse(self, paths: Iterable[Path]) -> None:
+        fresh = sorted({path.absolute() for path in paths} - self._analysed)
+        self._analysed.update(fresh)
+        readable = [path for path in fresh if self._readable(path)]
+        if readable:
+            learned = knowledge_of(readable, self.keras)
+            self._knowledge.values |= learned.values
+            self._knowledge.compiled |= learned.compiled
+
+    def _readable(self, path: Path) -> bool:
+        try:
+            self._file(path)
+        except TargetError:
+            return False
+        return True
+
+    def _file(self, path: Path) -> FileDefinitions:
+        if path not in self._files:
+            try:
+                self._files[path] = FileDefinitions.of(path)
+            except (UnreadableSource, SyntaxError, ValueError, RecursionError) as error:
+                raise TargetError(f"{path} cannot be read: {error}") from error
+        return self._files[path]
+
+    def _definition(self, path: Path, qualname: str) -> Definition:
+        file = self._file(path)
+        found = file.named(qualname)
+        if found is None:
+            names = [one.qualname for one in file.found]
+            close = get_close_matches(qualname, names, 1)
+            raise TargetError(f"no `{qualname}` in {path.name}" + (f"; did you mean `{close[0]}`?" if close else ""))
+        return found
+
+    def _target(self, path: Path, definition: Definition) -> Target:
+        name, root = dotted_name(path)
+        owner = definition.owner if definition.kind == "method" else None
+        qualname = definition.qualname
+        texts = self._texts(definition, name)
+        made_of = self._texts(owner, name) if owner is not None else []
+        if definition.kind == "class":
+            # The comment above a class is for the object, that above its `call` for the call.
+            called = next((one for one in self._called(path, qualname)), None)
+            made_of, texts = texts, self._texts(called, name) if called is not None else []
+        package = root / name.partition(".")[0]
+        return Target(
+            file=str(path),
+            qualname=qualname,
+            lines=definition.lines,
+            kind=definition.kind,
+            parameters=self._parameters(path, qualname),
+            given=_given(texts),
+            made_of=_given(made_of),
+            factory=next((text.removeprefix(_FACTORY) for text in texts if text.startswith(_FACTORY)), None),
+            roots=(str(package) if package.is_dir() else str(path.parent),),
+        )
+
+    def _called(self, path: Path, qualname: str) -> Iterator[Definition]:
+        for name in _CALLED:
+            if (found := self._file(path).named(f"{qualname}.{name}")) is not None:
+                yield found
+
+    def _parameters(self, path: Path, qualname: str) -> tuple[Parameter, ...]:
+        for name in (qualname, *(f"{qualname}.{method}" for method in _CALLED)):
+            if found := self._knowledge.parameters((path, name)):
+                return found
+        return ()
+
+    def _texts(self, definition: Definition, module: str) -> list[str]:
+        """The user's word on a definition: in the comment above it, else in the settings."""
+        said = self.inputs.get(f"{module}.{definition.qualname}")
+        return list(definition.comments) or ([said] if said is not None else [])
+
+
+def _given(texts: Sequence[str]) -> tuple[Given, ...]:
+    found = [text for text in texts if not text.startswith(_FACTORY)]
+    try:
+        return tuple(Given(name, spec) for text in found[:1] for name, spec in parse_inputs(text))
+    except SpecError as error:
+        raise TargetError(str(error)) from error
