@@ -22,6 +22,7 @@ _COMMANDS: Final = {
     "check": "check:check",
     "explain": "explain:explain",
     "facts": "facts:facts",
+    "padding": "padding:padding",
     "rules": "about:list_rules",
     "schema": "about:schema",
     "completion": "about:completion",
