@@ -20,14 +20,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import IO, Any, Final
 
 import msgspec
 
-from .protocol import FAILS, GRADIENT, OF_XLA, Observation, Outcome, Plan
+from .protocol import FAILS, GRADIENT, OF_XLA, SEARCH, Observation, Outcome, Plan
 from .target import Target
 
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
@@ -49,6 +49,7 @@ _MARK: Final = "XLALINT_PROBE"
 _POLL: Final = 0.1  # seconds between two looks at a worker
 _LOG: Final = 16_384  # bytes of what a worker prints that are kept
 _PER_WORKER: Final = 60  # functions; compiled code is never freed
+_AVOIDED: Final = 3  # inputs of one function that end the process
 _PACKAGE: Final = Path(__file__).parents[1]
 # Makes this package importable, and nothing that is installed beside it: the interpreter may be another one's.
 _BOOT: Final = """\
@@ -154,11 +155,15 @@ class Worker:
 
     # -- one function -------------------------------------------------------------------------------------------------
 
-    def ask(self, target: Target, plan: Plan, limits: Limits) -> Outcome:
-        """Run one target. When the process dies over it, what was seen until then; the worker is `dead` then."""
+    def ask(self, target: Target, plan: Plan, limits: Limits, original: Target | None = None) -> Outcome:
+        """Run one target. When the process dies over it, what was seen until then; the worker is `dead` then.
+
+        `original`: a target whose eager results count instead of the target's own.
+        """
         self.served += 1
         started = time.monotonic()
-        job = json.dumps({"target": target.to_json(), "plan": dataclasses.asdict(plan)}) + "\n"
+        parts = {"target": target.to_json(), "plan": dataclasses.asdict(plan)}
+        job = json.dumps({**parts, "original": original and original.to_json()}) + "\n"
         stage, kept = "", Outcome()
         with contextlib.suppress(BrokenPipeError):
             stdin = _pipe(self._process.stdin)
@@ -175,25 +180,25 @@ class Worker:
                 case {"so far": seen}:
                     kept = msgspec.convert(seen, Outcome)
                 case {"outcome": seen}:
-                    return dataclasses.replace(msgspec.convert(seen, Outcome), versions=self.versions)
+                    return replace(msgspec.convert(seen, Outcome), versions=self.versions)
 
     def _after_death(self, stage: str, kept: Outcome, lost: _Lost, seconds: float) -> Outcome:
         """What a death means: before the compiler is asked, nothing was measured; later, that this was the end."""
-        found = dataclasses.replace(kept, versions=self.versions, seconds=round(seconds, 3))
+        found = replace(kept, versions=self.versions, seconds=round(seconds, 3))
         if kept.calls and stage not in OF_XLA:
-            return dataclasses.replace(found, notes=(*kept.notes, f"ended early: the process {lost.how} at {stage}"))
-        found = dataclasses.replace(found, death=lost.how)
+            return replace(found, notes=(*kept.notes, f"ended early: the process {lost.how} at {stage}"))
+        found = replace(found, death=lost.how)
+        if stage.startswith(SEARCH) and not lost.limit:
+            found = replace(found, died_at=stage)
         if lost.limit and not kept.calls:
-            return dataclasses.replace(found, not_run=f"it {lost.how}")
+            return replace(found, not_run=f"it {lost.how}")
         if stage in OF_XLA and not lost.limit:
             said = f"the process {lost.how} when it is {OF_XLA[stage]}"
             death = Observation(FAILS, said, gradient=stage == GRADIENT)
-            return dataclasses.replace(found, observations=(*kept.observations, death))
+            return replace(found, observations=(*kept.observations, death))
         if not kept.calls:
-            return dataclasses.replace(found, not_run=f"the process {lost.how} before anything was compiled")
-        return dataclasses.replace(
-            found, notes=(*kept.notes, f"ended early: it {lost.how} when it was {OF_XLA[stage]}")
-        )
+            return replace(found, not_run=f"the process {lost.how} before anything was compiled")
+        return replace(found, notes=(*kept.notes, f"ended early: it {lost.how} when it was {OF_XLA[stage]}"))
 
     @property
     def dead(self) -> bool:
@@ -322,8 +327,12 @@ class Pool:
                             worker.close()
                             worker = None
                         worker = worker or Worker(self._interpreter, self._stop)
-                        limits = dataclasses.replace(self._limits, function=min(self._limits.function, left))
+                        limits = replace(self._limits, function=min(self._limits.function, left))
                         outcome = worker.ask(target, self._plan, limits)
+                        if outcome.died_at and len(target.avoid) < _AVOIDED:
+                            with self._lock:
+                                waiting.append((index, replace(target, avoid=(*target.avoid, outcome.died_at))))
+                            continue
                     with self._lock:
                         if not self._stop.is_set():
                             done(index, outcome)

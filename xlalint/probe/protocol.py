@@ -1,6 +1,7 @@
 """What the two sides of the probe say to each other, as JSON lines. Standard library only: both sides import it.
 
-The parent sends jobs, `{"target": .., "plan": ..}`; the worker sends `{"ready": versions}` once, `{"at": stage}` before
+The parent sends jobs, `{"target": .., "plan": .., "original": ..}` (a target whose eager results count instead of the
+target's own, or null); the worker sends `{"ready": versions}` once, `{"at": stage}` before
 each step that may kill the process, and `{"outcome": ..}` for each job.
 """
 
@@ -13,7 +14,14 @@ from typing import Final
 TRACE: Final = "trace"
 COMPILE: Final = "compile"
 GRADIENT: Final = "gradient"
+RUN: Final = "run"
 OF_XLA: Final = {TRACE: "traced", COMPILE: "compiled", GRADIENT: "differentiated"}
+
+# A target's kind when its whole file is run as one call.
+PROGRAM: Final = "program"
+
+# Where inputs are tried: another may be taken for one that ends the process.
+SEARCH: Final = "search"
 
 # What an observation may be of, gravest first.
 FAILS: Final = "fails"
@@ -49,7 +57,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Trouble:
-    """An error, brought back to the user's line. `stage`: `trace` or `compile`; `message`: its gist in one line.
+    """An error, brought back to the user's line. `stage`: `trace`, `compile` or `run`; `message`: its gist in one line.
 
     `ops`: the operations without a kernel; `text`: the whole message; `trace`: what Python prints of it.
     """
@@ -98,12 +106,14 @@ class Observation:
 class Outcome:
     """All that was seen of one function. `not_run`: why nothing was measured; then nothing else is meant.
 
-    `death`: how the process ended; `reached`: by file, the lines that ran; `ran`: by file, the first lines of the
-    functions that ran; `versions`: of TensorFlow, Keras and Python.
+    `death`: how the process ended, `died_at`: over which inputs, when they were only tried; `reached`: by file, the
+    lines that ran; `ran`: by file, the first lines of the functions that ran; `versions`: of TensorFlow, Keras and
+    Python.
     """
 
     not_run: str | None = None
     death: str | None = None
+    died_at: str = ""
     how: str = ""
     inputs: tuple[str, ...] = ()
     calls: tuple[Call, ...] = ()

@@ -64,6 +64,8 @@ def _start() -> dict[str, str]:
 
     found = {"tensorflow": tf.__version__, "python": platform.python_version()}
     tf.debugging.disable_traceback_filtering()
+    devices = [tf.config.LogicalDeviceConfiguration() for _ in range(2)]  # what a strategy needs
+    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
     import keras  # type: ignore[import-untyped]
 
     found["keras"] = keras.__version__

@@ -162,7 +162,7 @@ class _Driver:
             solution = way.search.solve()
         except NotFoundError as error:
             raise NotDrivenError(self._not_found(way, error)) from error.nearest
-        if not caller and not _holds_tensors(solution.outcome.result):
+        if not caller and not self.target.given and not _holds_tensors(solution.outcome.result):
             kind = type(solution.outcome.result).__name__
             raise NotDrivenError(f"it returns no tensor ({kind}): there is nothing to compile")
         return solution

@@ -9,38 +9,31 @@ import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.worker.compare import difference, is_random, leaves
 
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 _MOST: Final = 400  # operations that are looked at
 _SILENT: Final = frozenset(("Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp"))
 
 
-def departing(concrete: Any, tensors: Sequence[Any], restore: Callable[[], None], *, skip_random: bool) -> Any:
+def departing(
+    call: Callable[..., Any], given: Arguments, restore: Callable[[], None], *, autograph: bool, skip_random: bool
+) -> Any:
     """The operation whose compiled result is the first to differ from the plain one; None when none was found.
 
-    `tensors`: what the concrete function is called with; `restore` puts variables back; `skip_random`: random numbers
-    may differ. Raises whatever the compiler does.
+    `given`: what is called with; `restore` puts variables back; `skip_random`: random numbers may differ. Raises
+    whatever the compiler does.
     """
-    graph = concrete.graph
-    ops = [op for op in graph.get_operations() if op.type not in _SILENT and _comparable(op)][:_MOST]
-    names = [output.name for op in ops for output in op.outputs]
-    if not names:
-        return None
-    definition = graph.as_graph_def()
-    fed = {one.op.name for one in graph.inputs}
-    nodes = [node for node in definition.node if node.name not in fed]
-    del definition.node[:]
-    definition.node.extend(nodes)
-    given = [*tensors, *concrete.captured_inputs]
+    ops: list[Any] = []
 
-    def fetched(*inputs: Any) -> list[Any]:
-        pairs = zip(graph.inputs, inputs, strict=True)
-        replaced = {one.name: value for one, value in pairs if one.consumers()}
-        found: list[Any] = tf.graph_util.import_graph_def(definition, replaced, return_elements=names, name="")
+    def visible(*arguments: Any, **keywords: Any) -> list[Any]:
+        call(*arguments, **keywords)
+        found: list[Any] = _results(ops)
         return found
 
+    arguments, keywords = given
     restore()
-    plain = tf.function(fetched, autograph=False)(*given)
+    plain = tf.function(visible, autograph=autograph)(*arguments, **keywords)
     restore()
-    compiled = tf.function(fetched, autograph=False, jit_compile=True)(*given)
+    compiled = tf.function(visible, autograph=autograph, jit_compile=True)(*arguments, **keywords)
     parted: set[str] = set()
     for op, expected, actual in _by_op(ops, plain, compiled):
         if difference(leaves(expected), leaves(actual)):
@@ -48,6 +41,14 @@ def departing(concrete: Any, tensors: Sequence[Any], restore: Callable[[], None]
                 return op
             parted.update(one.name for one in op.outputs)
     return None
+
+
+@tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+def _results(ops: list[Any]) -> list[Any]:
+    """What the operations give that are traced so far; `ops` becomes the list of them."""
+    traced = tf.compat.v1.get_default_graph().get_operations()
+    ops[:] = [op for op in traced if op.type not in _SILENT and _comparable(op)][:_MOST]
+    return [output for op in ops for output in op.outputs]
 
 
 def _comparable(op: Any) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from xlalint.probe.protocol import (
     FAILS,
     GRADIENT,
     RECOMPILES,
+    RUN,
     TRACE,
     Call,
     Observation,
@@ -28,9 +30,11 @@ from xlalint.probe.protocol import (
     Spot,
     Trouble,
 )
+from xlalint.probe.target import Target
 from xlalint.probe.worker.blame import Blame, all_graphs, brief
 from xlalint.probe.worker.compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats, rounding
 from xlalint.probe.worker.hlo import Dump, bounded_ops, changed_ops, compiled_for
+from xlalint.probe.worker.load import LoadError, load
 from xlalint.probe.worker.locate import departing
 from xlalint.probe.worker.reach import Reach, TooLongError
 
@@ -116,10 +120,22 @@ class Ears:
 
 
 class Meter:
-    """Measures one driven function; `reach` collects what of the user's code runs."""
+    """Measures one driven function; `reach` collects what of the user's code runs.
 
-    def __init__(self, driven: Driven, plan: Plan, blame: Blame, dump: Dump, reach: Reach, ears: Ears) -> None:
-        self._driven, self._plan, self._blame, self._dump, self._reach = driven, plan, blame, dump, reach
+    `reference` is what eager execution runs: the same, or what it was before it was rewritten.
+    """
+
+    def __init__(
+        self, driven: Driven, reference: Driven, plan: Plan, blame: Blame, dump: Dump, reach: Reach, ears: Ears
+    ) -> None:
+        self._driven, self._reference, self._plan, self._blame, self._dump, self._reach = (
+            driven,
+            reference,
+            plan,
+            blame,
+            dump,
+            reach,
+        )
         self._note, self._keep = ears.note, ears.keep
         self._seen = Seen()
         self._started = time.monotonic()
@@ -134,7 +150,9 @@ class Meter:
         driven, seen = self._driven, self._seen
         self._note("eager")
         self._eager(0, 0)  # objects make their variables at their first call
-        self._state = State(driven.state())
+        if self._reference is not driven:
+            self._eager(0, 0, driven=driven)
+        self._state = State([*self._reference.state(), *driven.state()])
         expected = self._expected()
         self._unlike = self._not_repeated(expected[0])
         function = compiled(driven)
@@ -184,12 +202,15 @@ class Meter:
 
     # -- eager --------------------------------------------------------------------------------------------------------
 
-    def _eager(self, variant: int, number: int, change: Callable[[Any], Any] = _same) -> list[Leaf]:
+    def _eager(
+        self, variant: int, number: int, change: Callable[[Any], Any] = _same, driven: Driven | None = None
+    ) -> list[Leaf]:
         """The result without any graph. Raises EagerError."""
+        driven = driven or self._reference
         with eager_execution():
             try:
-                arguments, keywords = change(self._driven.make(number, variant))
-                return leaves(self._driven.call(*arguments, **keywords))
+                arguments, keywords = change(driven.make(number, variant))
+                return leaves(driven.call(*arguments, **keywords))
             except TooLongError:
                 raise EagerError("the eager call does not end") from None
             except Exception as error:
@@ -336,12 +357,17 @@ class Meter:
         """The user's line at which the compiled program begins to go another way."""
         if self._concrete is None or wanted.variant or not self._plan.locate:
             return ()
+        call, autograph = self._driven.call, self._driven.autograph
+        if isinstance(call, TensorFunction):
+            call, autograph = call.python_function, getattr(call, "_autograph", True)
         given = self._driven.make(wanted.number, wanted.variant)
-        tensors = [one for one in tf.nest.flatten(given, expand_composites=True) if tf.is_tensor(one)]
+        chance = self._by_chance
+
+        def restore() -> None:
+            self._state.restore(wanted.before)
+
         try:
-            op = departing(
-                self._concrete, tensors, lambda: self._state.restore(wanted.before), skip_random=self._by_chance
-            )
+            op = departing(call, given, restore, autograph=autograph, skip_random=chance)
         except Exception as error:  # the program with all its results visible need not compile
             self._seen.notes.append(f"where it departs was not found: {type(error).__name__}: {brief(str(error))}")
             return ()
@@ -397,6 +423,21 @@ class Meter:
         arguments, keywords = change(self._driven.make(0, 0))
         with eager_execution():
             return leaves(gradients(*arguments, **keywords))
+
+
+def program(target: Target, blame: Blame, dump: Dump) -> Outcome:
+    """Run a whole file, as one call: what it compiled by itself, and the error that ended it."""
+    dump.taken()
+    started = time.monotonic()
+    error = None
+    try:
+        load(Path(target.file), target.search).close()
+    except LoadError as raised:
+        error = blame.trouble(raised.__cause__ or raised, RUN)
+    count, inside, bounded = compiled_for(dump.taken())
+    call = Call(0, 0, count, inside, bounded, error=error, seconds=round(time.monotonic() - started, 3))
+    observations = () if error is None else (Observation(FAILS, f"{error.kind}: {error.message}", error.spots),)
+    return Outcome(how="run as a program", calls=(call,), observations=observations)
 
 
 def compiled(driven: Driven) -> Callable[..., Any]:

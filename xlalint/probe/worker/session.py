@@ -7,15 +7,16 @@ import math
 import sys
 import time
 import traceback
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlalint.probe.protocol import Outcome, Plan
+from xlalint.probe.protocol import COMPILE, PROGRAM, Outcome, Plan
 from xlalint.probe.target import Target
 from xlalint.probe.worker.blame import Blame
 from xlalint.probe.worker.drive import NotDrivenError, drive
 from xlalint.probe.worker.hlo import Dump
-from xlalint.probe.worker.measure import EagerError, Ears, Meter
+from xlalint.probe.worker.measure import EagerError, Ears, Meter, program
 from xlalint.probe.worker.reach import Reach
 
 if TYPE_CHECKING:
@@ -36,10 +37,11 @@ class Session:
         """What became of one job; whatever goes wrong on our way is said, and never taken for a result."""
         started = time.monotonic()
         target = Target.of_json(job["target"])
+        original = None if job["original"] is None else Target.of_json(job["original"])
         blame = Blame((target.file, *target.roots))
         driving, calling = Reach(blame.own), Reach(blame.own)
         try:
-            found = self._measured(target, Plan(**job["plan"]), blame, driving, calling)
+            found = self._measured(target, original, Plan(**job["plan"]), blame, driving, calling)
         except SystemExit:
             found = Outcome(not_run="it ends the program (SystemExit)")
         except Exception as error:
@@ -51,28 +53,34 @@ class Session:
         ran = {path: tuple(sorted({*self._before.get(path, ()), *calling.functions().get(path, ())})) for path in files}
         return dataclasses.replace(found, ran=ran, seconds=round(time.monotonic() - started, 3))
 
-    def _measured(self, target: Target, plan: Plan, blame: Blame, driving: Reach, calling: Reach) -> Outcome:
-        def note(stage: str) -> None:
-            self._pipe.say({"at": stage})
-
-        def keep(outcome: Outcome) -> None:
-            self._pipe.say({"so far": dataclasses.asdict(outcome)})
-
-        try:
-            with driving.watching(math.inf):
-                driven = drive(target, note)
-        except NotDrivenError as error:
-            return Outcome(not_run=str(error))
-        try:
+    def _measured(
+        self, target: Target, original: Target | None, plan: Plan, blame: Blame, driving: Reach, calling: Reach
+    ) -> Outcome:
+        if target.kind == PROGRAM:
+            self._note(COMPILE)
+            return program(target, blame, self._dump)
+        with ExitStack() as stack:
+            try:
+                with driving.watching(math.inf):
+                    driven = drive(target, self._note)
+                    stack.callback(driven.close)
+                    reference = driven if original is None else drive(original, self._note)
+                    stack.callback(reference.close)
+            except NotDrivenError as error:
+                return Outcome(not_run=str(error))
             if plan.drive_only:
                 return Outcome(how=driven.how, inputs=tuple(driven.inputs))
-            meter = Meter(driven, plan, blame, self._dump, calling, Ears(note, keep))
+            meter = Meter(driven, reference, plan, blame, self._dump, calling, Ears(self._note, self._keep))
             try:
                 return meter.measure()
             except EagerError as error:
                 return dataclasses.replace(meter.outcome(), not_run=str(error))
-        finally:
-            driven.close()
+
+    def _note(self, stage: str) -> None:
+        self._pipe.say({"at": stage})
+
+    def _keep(self, outcome: Outcome) -> None:
+        self._pipe.say({"so far": dataclasses.asdict(outcome)})
 
 
 def _imported(blame: Blame) -> set[str]:
