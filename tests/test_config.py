@@ -47,6 +47,7 @@ def test_every_key_is_read(project: Path) -> None:
         include-host = true
         keras = 2
         tensorflow = "2.15"
+        unrolled-rounds = 64
         jobs = 2
         cache-dir = "cache"
         force-exclude = true
@@ -72,6 +73,7 @@ def test_every_key_is_read(project: Path) -> None:
     assert (settings.output_format, settings.fail_on) == ("concise", Severity.ERROR)
     assert settings.severities == {"XLA101": Severity.INFO}
     assert (settings.include_host, settings.keras, settings.tensorflow) == (True, 2, "2.15")
+    assert settings.unrolled_rounds == 64
     assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
     assert (settings.fix, settings.unsafe_fixes) == (False, True)
     assert settings.probe == ProbeSettings(
@@ -95,6 +97,7 @@ def test_every_key_is_read(project: Path) -> None:
         ("fix = true", "pyproject.toml: fix: only the command line and --config can ask for fixes"),
         ("keras = 4", "pyproject.toml: keras: expected one of 2, 3"),
         ('tensorflow = "latest"', "pyproject.toml: tensorflow: "),
+        ("unrolled-rounds = 1", "pyproject.toml: unrolled-rounds: "),
         ('output-format = "xml"', "pyproject.toml: output-format: expected one of full, concise, json"),
         ('severity = { XLA101 = "fatal" }', "expected one of error, warning, info"),
         ('per-file-ignores = { "a.py" = "XLA1" }', "per-file-ignores[...]: expected a list, got a string"),

@@ -21,6 +21,8 @@ UNUSED_SUPPRESSION: Final = "XLA901"
 INVALID_SUPPRESSION: Final = "XLA902"
 PROBE_ONLY: Final = "XLA904"
 
+UNROLLED_ROUNDS: Final = 32  # from so many rounds on, XLA311 takes a loop for long, unless the settings say otherwise
+
 
 class SelectorError(Exception):
     """A selector that stands for no rule; the message suggests one that does."""

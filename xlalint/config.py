@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from .codes import SelectorError, codes_of, rule_names, suggestion
+from .codes import UNROLLED_ROUNDS, SelectorError, codes_of, rule_names, suggestion
 from .findings import Severity
 from .requirements import keras_of, keras_of_project, tensorflow_of_project
 from .sources.discovery import DEFAULT_EXCLUDE, PathPatterns, is_pattern
@@ -126,6 +126,10 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         Annotated[str, Meta(description="The TensorFlow version that runs the code.", pattern=r"^\d+(\.\d+)*$")]
         | UnsetType
     ) = UNSET
+    unrolled_rounds: (
+        Annotated[int, Meta(description="From how many rounds on a loop that is unrolled is reported (XLA311).", ge=2)]
+        | UnsetType
+    ) = UNSET
     jobs: (
         Annotated[int, Meta(description="Processes that analyse a large project; 0: one a processor.", ge=0)]
         | UnsetType
@@ -163,6 +167,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "include-host": False,
     "keras": None,
     "tensorflow": None,
+    "unrolled-rounds": UNROLLED_ROUNDS,
     "jobs": 0,
     "cache-dir": DEFAULT_CACHE_DIR,
     "force-exclude": False,
@@ -189,6 +194,7 @@ class Settings:
     include_host: bool = False
     keras: int | None = None
     tensorflow: str | None = None
+    unrolled_rounds: int = UNROLLED_ROUNDS
     jobs: int = 0
     cache_dir: Path | None = None
     fix: bool = False
@@ -415,6 +421,7 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         include_host=merged["include-host"],
         keras=keras,
         tensorflow=tensorflow,
+        unrolled_rounds=merged["unrolled-rounds"],
         jobs=merged["jobs"],
         cache_dir=merged.cache_dir(),
         fix=merged.fix(),

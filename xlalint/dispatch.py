@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from .codes import UNROLLED_ROUNDS
 from .findings import Effect, Finding, FindingContext, Fix, Note, Safety, Severity, Span, TrailStep
 from .fixes.edits import fix_of
 from .fixes.names import Names, NoNameError
@@ -78,11 +79,14 @@ class Dispatcher:
                     self._callers.setdefault(api, []).append(rule)
 
     @classmethod
-    def of_codes(cls, codes: frozenset[str], tensorflow: str | None = None) -> Dispatcher:
+    def of_codes(
+        cls, codes: frozenset[str], tensorflow: str | None = None, unrolled_rounds: int = UNROLLED_ROUNDS
+    ) -> Dispatcher:
         """With the rules of these codes, for code that this TensorFlow runs."""
         rules = [rule() for rule in all_rules() if rule.code in codes]
         for rule in rules:
             rule.tensorflow = tensorflow
+            rule.unrolled_rounds = unrolled_rounds
         return cls(rules)
 
     @property

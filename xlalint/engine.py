@@ -135,7 +135,8 @@ def _key_parts(inputs: _Input, settings: Settings) -> Iterator[str]:
     """Everything that findings depend on, besides the tool and the files that are imported."""
     yield os.getcwd()
     yield ",".join(sorted(settings.codes))
-    yield repr((settings.include_host, settings.keras, settings.tensorflow, sorted(settings.severities.items())))
+    yield repr((settings.include_host, settings.keras, settings.tensorflow, settings.unrolled_rounds))
+    yield repr(sorted(settings.severities.items()))
     yield repr([(patterns, sorted(codes)) for patterns, codes in settings.per_file_ignores])
     folders = {folder for source in inputs.analysed for folder in _import_folders(source.path)}
     for folder in sorted(filter(Path.is_dir, folders)):  # standard input may stand for a file in a folder to come
@@ -183,7 +184,7 @@ def _run_rules(inputs: _Input, settings: Settings) -> tuple[list[Finding], dict[
     options = Options(keras=settings.keras, include_host=settings.include_host)
 
     def part(share: range | None) -> Part[_Share]:
-        dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow)
+        dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow, settings.unrolled_rounds)
         project = yield from analyse(files, share, options, dispatcher.hear, dispatcher.wanted_apis)
         candidates = list(dispatcher.candidates(linted.__contains__, settings.severities))
         failures = files.failures + project.failures + dispatcher.failures

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, TypeAlias
 
+from .codes import UNROLLED_ROUNDS
 from .findings import Effect, Safety, Severity
 from .fixes.rewrite import Rewriter
 from .semantics.events import ApiCall, Context, Event
@@ -59,7 +60,10 @@ class Breaks:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The file is a program, and runs to its end where TensorFlow has two CPU devices."""
+    """The file is a program, and runs to its end where TensorFlow has two CPU devices. `compilations`: how many
+    programs XLA compiles meanwhile, where that is claimed."""
+
+    compilations: int | None = None
 
 
 Behaviour: TypeAlias = Fails | Recompiles | Diverges | Compiles | Breaks | Runs
@@ -72,7 +76,8 @@ class Bad:
     `code` is a whole file (`import tensorflow as tf` may be left out). What runs on the compiler is its function `f`,
     or an instance of its class `L` (a Keras layer or model), on `inputs`: specs such as "f32[4, 3]", "i32[]",
     "bool[4]", or "f32[2..5, 3]" for several shapes. A function that is not itself a `tf.function` is wrapped in
-    `tf.function(jit_compile=True)`. `behaviour` None: not runnable alone (a fragment), then `why` says so.
+    `tf.function(jit_compile=True)`. Where `Runs` is claimed, the file itself runs. `behaviour` None: not runnable
+    alone (a fragment), then `why` says so.
     """
 
     code: str
@@ -138,6 +143,7 @@ class Rule:
     bad: ClassVar[Sequence[Bad]] = ()
     good: ClassVar[Sequence[Good]] = ()
     tensorflow: str | None = None  # the version that runs the code; None: the newest that was measured
+    unrolled_rounds: int = UNROLLED_ROUNDS  # from how many on a loop that is unrolled is long
 
     def check(self, event: Event) -> Iterator[Draft]:
         """Yield a draft for each thing at `event` that must change."""

@@ -88,8 +88,9 @@ class Measured:
         match behaviour:
             case Fails(text) | Breaks(text):
                 return self.error is not None and text in self.error
-            case Runs():
-                return self.equal
+            case Runs(compilations):
+                made = sum(call.compilations for call in self.calls)
+                return self.error is None and self.equal and compilations in (None, made)
             case Recompiles("value"):
                 return self.equal and self.recompiles_per_value
             case Recompiles(_):

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from . import api
 from .core import Entry, Options, method_value
-from .events import HOST, Context, ContextKind, Event, Run, Setup, Trail
+from .events import HOST, CallOwnCompiled, Context, ContextKind, Event, Run, Setup, Trail
 from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary
 from .interpreter import Interpreter
@@ -282,12 +282,13 @@ class _Analysis:
         others there are of that function is known once all have been asked for."""
         hosts = self.machine.host_roots if self.options.include_host else ()
         loops = _around_steps((*self.roots, *self._opened))
-        roots = [*self.roots, *self.machine.fragments.values(), *self._opened, *hosts]
-        yield from _events_below(sorted(roots, key=_root_key), loops, self._piped)
+        compiled = [*self.roots, *self.machine.fragments.values(), *self._opened]
+        yield from _events_below(sorted([*compiled, *hosts], key=_root_key), loops, self._piped)
+        whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
+        everywhere = sorted([*compiled, *self.machine.host_roots], key=_root_key)
+        yield from ((event, whole) for event in _events_of_host(everywhere))
         if self.machine.set_up:
-            roots = [*self.roots, *self._opened, *self.machine.host_roots]
-            whole = Run([], ())  # what sets a program up is no matter of one function's arguments
-            yield from ((event, whole) for event in setup_events(sorted(roots, key=_root_key)))
+            yield from ((event, whole) for event in setup_events(everywhere))
 
     def _find_piped(self) -> Part[None]:
         """The analyses of each plain `tf.function` that the project runs, and in input pipelines only, in this part
@@ -447,9 +448,7 @@ def _around_steps(roots: Iterable[Summary]) -> set[Summary]:
     return found
 
 
-def _events_below(
-    roots: Sequence[Summary], loops: set[Summary], without: set[Summary]
-) -> Iterator[tuple[Event, Run]]:
+def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Summary]) -> Iterator[tuple[Event, Run]]:
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
     anything, what only eager code can do ends the way, and so does what is in `without`; a loop around steps leads to
     the steps alone."""
@@ -469,13 +468,36 @@ def _events_below(
                 run = Run(together, frozenset(summary.skipped))
                 together.append(run)
                 for event in summary.events:
-                    if not isinstance(event, Setup):
+                    if not event.of_host and not isinstance(event, Setup):
                         yield replace(event, trail=trail), run
             following += [
                 (callee, Trail(callee.name, place, trail))
                 for place, callee in summary.calls
                 if summary not in loops or callee in summary.steps or callee in loops
             ]
+        pending = following
+
+
+def _events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
+    """What the host does to what is compiled, wherever it stands, each with the shortest trail to it."""
+    seen = set(roots)
+    pending: list[tuple[Summary, Trail | None]] = [
+        (root, None if root.function is None else Trail(root.name, root.function.label)) for root in roots
+    ]
+    repeated = _below([callee for root in _below(roots) for callee in root.looped])
+    while pending:
+        following: list[tuple[Summary, Trail | None]] = []
+        for summary, trail in pending:
+            for event in summary.events:
+                if event.of_host:
+                    told = replace(event, trail=trail)
+                    if isinstance(told, CallOwnCompiled) and summary in repeated:
+                        told = replace(told, again=True)
+                    yield told
+            for place, callee in summary.calls:
+                if callee not in seen:
+                    seen.add(callee)
+                    following.append((callee, Trail(callee.name, place, trail)))
         pending = following
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from . import pipelines, texts
 from .api_keras import kind_of
 from .api_names import known, parameters
 from .api_object_tables import ATTRIBUTES, CALLS, LAYER_CALLS, METHODS
@@ -22,12 +23,15 @@ from .values import (
     Nest,
     OneOf,
     Origin,
+    Padding,
     Sequence,
     Static,
     Tensor,
     TensorMethod,
     Value,
+    Variation,
 )
+from .variations import variations_of, varied
 
 if TYPE_CHECKING:
     from .files import Place
@@ -114,6 +118,8 @@ def _is_tensor_method(name: str) -> bool:
 
 
 def _object_attribute(owner: ApiObject, api: str, name: str) -> Value | None:
+    if api.startswith(texts.LIBRARIES) and (found := texts.attribute(owner, name)) is not None:
+        return found
     key = _class_key(api)
     if spec := _inverted("attributes", key).get(name):
         return build(spec, Call(f"{api}.{name}", {}, None, owner))
@@ -134,7 +140,11 @@ def _object_attribute(owner: ApiObject, api: str, name: str) -> Value | None:
 def _shape_of(owner: Value) -> Sequence:
     """A shape: dimensions are Python values while tracing, `None` where unknown."""
     rank = rank_of(owner)
-    return Sequence("tuple", None if rank is None else (STATIC,) * rank, STATIC)
+    varies = owner.varies if isinstance(owner, Tensor | Nest) else ()
+    if not varies:
+        return Sequence("tuple", None if rank is None else (STATIC,) * rank, STATIC)
+    sizes = tuple(Variation("number", variation.place) for variation in varies)
+    return Sequence("tuple", None, Static(varies=sizes))
 
 
 def _dtype_object(dtype: str | None) -> ApiObject:
@@ -184,7 +194,9 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], place
         case Tensor():
             return _tensor_method(owner, method, arguments, place)
         case Array():
-            return STATIC if method in ("item", "tolist", "tobytes", "__len__") else owner
+            if method in ("item", "tolist", "tobytes", "__len__"):
+                return STATIC
+            return owner if method in ("astype", "copy") else Array(owner.dtype)
         case Sequence("tuple", items):
             return _shape_method(owner, items, method)
         case ApiObject():
@@ -213,6 +225,10 @@ def _tensor_method(owner: Tensor, method: str, arguments: Mapping[str, Value], p
             return _shape_of(owner)
         case "__len__":
             return STATIC
+        case "to_tensor" if place is not None and arguments.get("shape", NONE) == NONE:
+            longest = (Variation("ragged", place, axis=1),)  # only a ragged tensor has this method
+            made = build("like/?", Call(f"tf.Tensor.{method}", arguments, place, owner))
+            return varied(made, longest)
         case "astype":
             return call("tf.cast", {"x": owner, "dtype": arguments.get("dtype", arguments.get("*0", UNKNOWN))}, place)
     if spec := _inverted("methods", "tensor").get(method):
@@ -248,8 +264,14 @@ def _object_method(owner: ApiObject, method: str, arguments: Mapping[str, Value]
             return _gradient(made, same_rank=method == "gradient")
         case "layer", "compute_mask":
             return _MASK
-        case "tf.data.Iterator", "__next__" if owner.payload is not None:
+        case "tf.data.Iterator", "__next__" | "get_next" | "next" if owner.payload is not None:
             return owner.payload
+        case "tf.data.Dataset", _ if (dataset := pipelines.after(owner, method, arguments, place)) is not None:
+            return dataset
+        case "tf.data.Dataset", "as_numpy_iterator":
+            return Sequence("list", None, Array(varies=variations_of(owner)))
+        case "tf.distribute.Strategy", "experimental_distribute_dataset":
+            return made.get("dataset", "*0") or UNKNOWN
     if spec := _inverted("methods", key).get(method):
         return build(spec, made)
     return Array() if owner.api.startswith("np.") else STATIC if key == "tf.DType" else UNKNOWN
@@ -321,6 +343,8 @@ def call_object(owner: ApiObject, arguments: Mapping[str, Value], place: Place) 
 
 
 def _layer_call(owner: ApiObject, made: Call) -> Value:
+    if isinstance(owner.facts, Padding):
+        return texts.vectorized(owner.facts)
     if owner.api.endswith(".Identity"):
         return made.get("inputs", "*0") or UNKNOWN
     package, _, rest = owner.api.partition(".")

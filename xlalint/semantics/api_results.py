@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from . import pipelines, texts
 from .api_keras import kind_of
 from .api_names import known, parameters
 from .api_tables import (
@@ -15,6 +16,7 @@ from .api_tables import (
     CONFIGURATION,
     DATA_NAMESPACES,
     DATA_PARAMETERS,
+    DATASET_SIZES,
     DECIDING,
     DTYPE_PARAMETERS,
     NUMERIC,
@@ -48,7 +50,7 @@ from .values import (
     options,
     united,
 )
-from .variations import carried_over
+from .variations import carried_over, variations_of
 
 if TYPE_CHECKING:
     from .files import Place
@@ -518,13 +520,21 @@ def instance(api: str, call: Call) -> ApiObject:
         case ["tf", "TensorArray"]:
             payload = Tensor(Dependence.SHAPE, named_dtype(call.get("dtype")))
         case ["tf", "data", *_, last] if last.endswith("Dataset"):
-            api, payload = "tf.data.Dataset", Nest(origin=call.here("brings data in"))
+            return pipelines.made(call.name, call.arguments, call.place)
         case ["tf", "data", *_, "Iterator"]:
-            payload = Nest(origin=call.here("brings data in"))
+            held = call.owner.payload if isinstance(call.owner, ApiObject) else None
+            payload = held or Nest(origin=call.here("brings data in"))
+        case ["tf", "TensorSpec" | "RaggedTensorSpec"]:
+            payload = call.get("shape", "*0")
         case ["keras", "layers", *_] if any(
             call.get(name) not in (None, Static(False)) for name in ("return_state", "return_attention_scores")
         ):
             payload = Nest()
+        case ["keras", "Model" | "Sequential"]:
+            inputs = call.get("inputs", "layers", "args", "*0")
+            payload = inputs if variations_of(inputs) else None
+        case ["keras", "layers", *_, "TextVectorization"]:
+            return ApiObject(api, facts=texts.vectorization(call.arguments, call.place))
         case ["keras", "losses", *_] if call.get("reduction") is not None:
             payload = STATIC
     return ApiObject(api, payload=payload)
@@ -598,7 +608,16 @@ def call(name: str, arguments: Mapping[str, Value], place: Place) -> Value:
         return build(VALUES_ALONE[name], made)
     if name == "keras.ops.shape":
         return _keras_shape(made)
+    if name.startswith(texts.LIBRARIES):
+        return texts.made(name, arguments, place)
+    if name in DATASET_SIZES:
+        return _loaded(DATASET_SIZES[name])
     return build(result_of(name), made)
+
+
+def _loaded(sizes: tuple[int, int]) -> Value:
+    """What `load_data` returns: arrays of examples and of labels, to train with and to test with."""
+    return Sequence("tuple", tuple(Sequence("tuple", (Array(length=size), Array(length=size))) for size in sizes))
 
 
 def _keras_shape(call: Call) -> Value:
@@ -623,8 +642,20 @@ def _numpy(call: Call) -> Value:
         return Sequence("list", None, Array())
     explicit = next(filter(None, map(named_dtype, call.arguments.values())), None)
     if explicit or "/" not in spec or (word in NUMPY_MAKERS and len(call.arguments) > 1):
-        return Array(explicit)  # a maker's second argument may be a dtype
-    return Array(_result_dtype(spec.partition("/")[0], call, _deciding(call)))
+        return Array(explicit, _written_length(call))  # a maker's second argument may be a dtype
+    varies = carried_over(call.name, spec.split("/")[1], content(call).varies)
+    return Array(_result_dtype(spec.partition("/")[0], call, _deciding(call)), _written_length(call), varies)
+
+
+def _written_length(call: Call) -> int | None:
+    """The first dimension of an array that is made with a shape, where that is written."""
+    if not (call.name.startswith("np.random.") or call.name.rpartition(".")[2] in NUMPY_MAKERS):
+        return None
+    match call.get("shape", "size", "d0", "*0"):
+        case Sequence(items=(Static(int() as length), *_)) | Static(int() as length):
+            return length
+        case _:
+            return None
 
 
 def _holds_list(arguments: Mapping[str, Any]) -> bool:

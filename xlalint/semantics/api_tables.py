@@ -436,6 +436,17 @@ TENSOR_PARAMETERS: Final = {
     "in_top_k": "predictions targets",
 }
 
+# The data sets that Keras loads as arrays: how many examples to train with and to test with.
+DATASET_SIZES: Final = {
+    "keras.datasets.boston_housing.load_data": (404, 102),
+    "keras.datasets.cifar10.load_data": (50_000, 10_000),
+    "keras.datasets.cifar100.load_data": (50_000, 10_000),
+    "keras.datasets.fashion_mnist.load_data": (60_000, 10_000),
+    "keras.datasets.imdb.load_data": (25_000, 25_000),
+    "keras.datasets.mnist.load_data": (60_000, 10_000),
+    "keras.datasets.reuters.load_data": (8_982, 2_246),
+}
+
 # Namespaces in which these parameters are always data.
 DATA_NAMESPACES: Final = _words("tf.nn tf.image tf.linalg tf.signal tf.sparse tf.sets keras.losses keras.metrics")
 DATA_PARAMETERS: Final = _words(

@@ -62,6 +62,8 @@ def _reader(name: str) -> Handler:
             machine.emit(frame, HostRead, node, value=value, reader=name)
             dtype = {"int": "int", "float": "float"}.get(name)
             tensor = as_tensor(value, Dependence.STATIC)
+            if frame.context.kind is ContextKind.HOST and not frame.context.pipeline:
+                return machine.number(frame, node) if frame.python_loop and dtype else STATIC
             # Where AutoGraph converts the call, the result is a tensor still.
             return tensor.with_(dtype=dtype) if frame.context.converted and dtype and tensor else STATIC
         machine.doubt(frame, value)
@@ -91,7 +93,8 @@ def _len(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpre
 
             return machine.invoke(frame, FunctionValue(method, bound=value), Given(), node)
         case _:
-            return STATIC
+            counted = isinstance(value, Tensor | Nest | Array) and value.varies
+            return machine.number(frame, node) if counted else STATIC
 
 
 def _range(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:

@@ -18,10 +18,11 @@ from .distribution import OF_OTHERS, placed, said_setup, sets_up
 from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame
-from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, call_partial, run_in_pipeline
+from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, run_in_pipeline
 from .joins import FEW, join_all
 from .operators import COMPARED, arithmetic_tensor
 from .project import Class
+from .shaping import shaped
 from .values import (
     STATIC,
     UNKNOWN,
@@ -146,7 +147,7 @@ class Calls(Attributes):
                 self.witness(frame, bound[parameter])
                 if isinstance(bound[parameter], Nest):  # what an operation takes as one tensor, is one
                     bound[parameter] = arithmetic_tensor(bound[parameter]) or bound[parameter]
-            result = api.call(name, bound, place)
+            result = shaped(frame, name, bound, api.call(name, bound, place), place)
         if self.strategies:
             result = placed(frame, name, bound, nodes, result, node)
         self.said_call(frame, name, bound, nodes, result, node)
@@ -189,8 +190,9 @@ class Calls(Attributes):
     # -- objects and methods ------------------------------------------------------------------------------------------
 
     def _call_object(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        if owner.api == "functools.partial" and owner.payload is not None:
-            return call_partial(self, frame, owner.payload, arguments, node)
+        special = HIGHER_ORDER_METHODS.get(f"{owner.api}.__call__")
+        if special is not None and (found := special(self, frame, owner, arguments, node)) is not None:
+            return found
         if "training" in arguments.keywords:
             self.no_tensor(frame, arguments.keywords["training"])
         for value in arguments.positional[:1]:

@@ -87,6 +87,11 @@ class Core(ABC):
     ) -> Value: ...
 
     @abstractmethod
+    def analyse(
+        self, frame: Frame | None, value: FunctionValue, arguments: Arguments, context: Context
+    ) -> Summary | None: ...
+
+    @abstractmethod
     def attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value: ...
 
     # -- events -------------------------------------------------------------------------------------------------------
@@ -103,6 +108,14 @@ class Core(ABC):
     def order_of(self, node: cst.CSTNode) -> int:
         """When the program comes to a place for the first time, as a number among others."""
         return self._orders.setdefault(node, len(self._orders))
+
+    def said_on_host(
+        self, frame: Frame, kind: type[Event], node: cst.CSTNode, context: Context, /, **content: Any
+    ) -> None:
+        """Say what host code does to what XLA compiles, `context`; a test says nothing of how code is meant to run."""
+        if not frame.module.is_test:
+            event = kind(Place(frame.unit, node), context, None, frame.loop > 0, **content)
+            frame.summary.events.append(event)
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 
 import libcst as cst
 
@@ -75,7 +75,10 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something happens at `place`. `in_tensor_loop`: inside a loop that runs in the graph (`for .. in tf.range`,
-    a `tf.while_loop` or `tf.map_fn` body)."""
+    a `tf.while_loop` or `tf.map_fn` body). `of_host`: host code does it to what XLA compiles, so that it counts whether
+    or not reports on the host are wanted."""
+
+    of_host: ClassVar[bool] = False
 
     place: Place
     context: Context
@@ -255,24 +258,78 @@ class Consume(Event):
     arguments: Mapping[str, Value]
 
 
+@dataclass(frozen=True, slots=True)
+class FeedCompiled(Event):
+    """Host code hands values to something that XLA compiles; place: the call. The context is that of the callee.
+
+    `values`: those that are not the same each time, `nodes` the same as syntax; of a dataset, each element is handed
+    over. `target`: the identity
+    of what is compiled. `certain`: XLA compiles it on every device, not only where Keras finds an accelerator.
+    `often`: it is seen to happen more than once, or in a function. `traced`: a Python number is part of the trace.
+    """
+
+    of_host: ClassVar[bool] = True
+
+    values: tuple[Value, ...]
+    nodes: tuple[cst.CSTNode, ...]
+    target: object
+    certain: bool
+    often: bool
+    traced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MakeCompiled(Event):
+    """Host code wraps a function by `tf.function(jit_compile=True)` or its relatives; place: the call or decorator.
+
+    `arguments`: the settings, by name; `in_loop`: each round of a Python loop makes one.
+    """
+
+    of_host: ClassVar[bool] = True
+
+    arguments: Mapping[str, Value]
+    in_loop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CallOwnCompiled(Event):
+    """Host code calls a compiled function that it has made itself just before; place: the definition, or what makes it.
+    `again`: a Python loop calls the code around it, so that each of its rounds makes and compiles one."""
+
+    of_host: ClassVar[bool] = True
+
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnrollLoop(Event):
+    """A Python loop over a known number of rounds in code that is traced; place: what it runs over."""
+
+    rounds: int
+    statement: cst.For
+
+
 __all__ = [
     "HOST",
     "PIPELINE",
     "ApiCall",
     "AssertOn",
     "BranchOn",
+    "CallOwnCompiled",
     "Consume",
     "Context",
     "ContextKind",
     "Dependence",
     "DivideBy",
     "Event",
+    "FeedCompiled",
     "HostRead",
     "IndexWith",
     "IterateOver",
     "JoinBranches",
     "LeaveLoop",
     "LoopWhile",
+    "MakeCompiled",
     "MutateInLoop",
     "Program",
     "Run",
@@ -280,4 +337,5 @@ __all__ = [
     "SetupCall",
     "Trail",
     "TruthOf",
+    "UnrollLoop",
 ]

@@ -20,6 +20,8 @@ class Compilation:
     kind: ContextKind
     autograph: bool
     entry: str
+    jit: bool = False  # XLA compiles it by itself, whoever calls it
+    signature: bool = False  # with an input signature, of which Python numbers are made tensors
     gradient: bool = False  # `tf.custom_gradient`: it returns its result and the function of its gradient
 
 
@@ -63,6 +65,7 @@ class Summary:
     given: Mapping[str, Value] = field(default_factory=dict)  # what the parameters are, as far as it is known
     structures: set[str] = field(default_factory=set)  # parameters that a use says are no single tensor
     host_only: bool = False
+    looped: set[Summary] = field(default_factory=set)  # what it calls in a Python loop
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
     finished: bool = False
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
@@ -91,6 +94,7 @@ class Frame:
     branch: int = 0
     loop_around: int = 0  # how many of `loop` are the caller's
     python_loop: int = 0
+    guards: int = 0  # conditions around it, of whatever kind
     conditional: int = 0
     assumed: Mapping[str, Value] = field(default_factory=dict)
     evidence: set[str] = field(default_factory=set)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import libcst as cst
 
-from . import api
+from . import api, pipelines, tokenizing
 from .distribution import SCOPE, is_strategy, is_tpu, scope_entered
 from .events import HOST, PIPELINE, ContextKind
+from .feeding import RUNNERS, WRAPPED, call_wrapped, remember_compiled, say_made
 from .files import Place
 from .frames import Arguments, Compilation
 from .joins import element_of, join_all
@@ -32,6 +33,7 @@ from .values import (
     Tensor,
     Unknown,
     Value,
+    Wrapped,
     as_tensor,
     options,
 )
@@ -63,7 +65,9 @@ def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
         settings += ", autograph=False" if settings else "autograph=False"
     how = f"`tf.function({settings})`" if settings else "`tf.function`"
     plain = ContextKind.HOST if frame.module.is_test else ContextKind.GRAPH
-    return Compilation(ContextKind.XLA if jit else plain, autograph, f"{shown}, compiled by {how}")
+    signature = arguments.get(1, "input_signature") not in (None, NONE)
+    kind = ContextKind.XLA if jit else plain
+    return Compilation(kind, autograph, f"{shown}, compiled by {how}", jit, signature)
 
 
 def _function(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -72,10 +76,11 @@ def _function(machine: Calls, frame: Frame, arguments: Arguments, node: cst.Base
         return ApiObject(
             "functools.partial", payload=Sequence("tuple", (Api("tf.function"), Dict(dict(arguments.keywords))))
         )
-    return compiled(machine, frame, function, arguments)
+    say_made(machine, frame, arguments, node)
+    return compiled(machine, frame, function, arguments, node)
 
 
-def compiled(machine: Calls, frame: Frame, function: Value, arguments: Arguments) -> Value:
+def compiled(machine: Calls, frame: Frame, function: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """A function wrapped by `tf.function`, registered as entered from outside."""
     match function:
         case FunctionValue():
@@ -86,9 +91,11 @@ def compiled(machine: Calls, frame: Frame, function: Value, arguments: Arguments
             made = FunctionValue(method, method.owner.scope if method.owner else None, function)
             made = replace(made, compiled=compilation(frame, arguments, f"`{method.qualname}`"))
             machine.enter(made, made.compiled, Arguments(unknown=True), "compiled")
-            return function
-        case _:
-            return function
+    how = compilation(frame, arguments, f"`{frame.unit.code(node)}`")
+    if not how.jit:
+        return function
+    # What it is stays as it is; called through this, it is compiled.
+    return ApiObject(WRAPPED, payload=function, facts=Wrapped(how.entry, how.signature, Place(frame.unit, node)))
 
 
 def _xla_compile(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
@@ -117,9 +124,13 @@ def _partial(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseE
             return UNKNOWN
 
 
-def call_partial(machine: Calls, frame: Frame, payload: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _call_partial(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
     """Call what `functools.partial` made of something that is no function of the project."""
-    match payload:
+    match owner.payload if isinstance(owner, ApiObject) else None:
+        case None:
+            return None
         case Sequence(items=(callee, Dict(entries), *rest)):
             given = replace(
                 arguments,
@@ -165,6 +176,15 @@ def split_gradient(machine: Calls, frame: Frame | None, value: Value, node: cst.
 
 def _same_function(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     return arguments.positional[0] if arguments.positional else UNKNOWN
+
+
+def _tensor_shape(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """A shape of what is written; of anything else, some shape."""
+    match arguments.get(0, "dims"):
+        case Sequence(items=tuple(items)):
+            return Sequence("tuple", items)
+        case _:
+            return None
 
 
 # -- control flow in the graph ----------------------------------------------------------------------------------------
@@ -357,6 +377,24 @@ def _dataset_function(
     )
 
 
+def _dataset_map(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`dataset.map(f)`: the elements are what the function makes of them."""
+    made = _dataset_function(machine, frame, owner, arguments, node)
+    if not (isinstance(owner, ApiObject) and owner.api == pipelines.DATASET):
+        return made
+    results = []
+    function = arguments.get(0, "map_func")
+    for found in machine.functions_in(function) if function is not None else ():
+        summary = machine.analyse(None, found, Arguments(rest=owner.payload or Nest(), unknown=True), PIPELINE)
+        results.append(UNKNOWN if summary is None else summary.value)
+    match function:
+        case ApiObject(method=None) if api.kind_of(function.api) == "layer":
+            results.append(machine.call(frame, function, Arguments([owner.payload or Nest()]), node))
+    return pipelines.after_map(owner, join_all(*results) if results else None)
+
+
 # -- Keras and strategies ---------------------------------------------------------------------------------------------
 
 
@@ -395,6 +433,7 @@ def _compile(
     machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """`model.compile(loss=f, metrics=[g])`."""
+    remember_compiled(machine, frame, owner, arguments, node)
     is_model = isinstance(owner, ApiObject) and api.kind_of(owner.api) == "model"
     is_model = is_model or (isinstance(owner, Instance) and owner.cls.is_keras("model"))
     if not is_model and not arguments.keywords.keys() & {"loss", "metrics", "optimizer", "weighted_metrics"}:
@@ -443,7 +482,8 @@ def _strategy_run(
     if isinstance(owner, ApiObject):
         machine.said_call(frame, f"{owner.api}.run", {"fn": function}, {}, UNKNOWN, node, owner)
     if is_tpu(owner) and function.compiled is None:
-        how = Compilation(ContextKind.XLA, True, f"`{function.function.qualname}`, compiled by `TPUStrategy.run`")
+        entry = f"`{function.function.qualname}`, compiled by `TPUStrategy.run`"
+        how = Compilation(ContextKind.XLA, True, entry, jit=True)
         function = replace(function, compiled=how)
     before = len(frame.summary.calls)
     outside = frame.context
@@ -485,6 +525,7 @@ HIGHER_ORDER: Final[dict[str, Handler]] = {
     "tf.autograph.to_graph": _same_function,
     "tf.custom_gradient": _custom_gradient,
     "tf.recompute_grad": _same_function,
+    "tf.TensorShape": _tensor_shape,
     "tf.grad_pass_through": _same_function,
     "keras.utils.register_keras_serializable": lambda machine, frame, arguments, node: Api("functools.identity"),
     "tf.cond": _cond,
@@ -502,6 +543,8 @@ HIGHER_ORDER: Final[dict[str, Handler]] = {
     "keras.ops.while_loop": _while_loop,
     "tf.nest.map_structure": _map_structure,
     "keras.tree.map_structure": _map_structure,
+    "keras.utils.pad_sequences": tokenizing.pad_sequences,
+    **{f"tqdm.{name}": _same_function for name in ("tqdm", "auto.tqdm", "notebook.tqdm", "tqdm_notebook", "std.tqdm")},
     "tf.py_function": _on_host,
     "tf.numpy_function": _on_host,
     "tf.py_func": _on_host,
@@ -521,7 +564,6 @@ HIGHER_ORDER_METHODS: Final[dict[str, MethodHandler]] = {
     **{
         f"tf.data.Dataset.{name}": _dataset_function
         for name in (
-            "map",
             "filter",
             "flat_map",
             "interleave",
@@ -532,11 +574,15 @@ HIGHER_ORDER_METHODS: Final[dict[str, MethodHandler]] = {
             "from_generator",
         )
     },
-    ".map": _dataset_function,
+    ".map": _dataset_map,
     ".filter": _dataset_function,
     ".flat_map": _dataset_function,
     ".interleave": _dataset_function,
     ".compile": _compile,
+    "functools.partial.__call__": _call_partial,
+    f"{WRAPPED}.__call__": call_wrapped,
+    **RUNNERS,
+    **tokenizing.CALLS,
     ".run": _strategy_run,
     ".scope": _scope,
     ".__enter__": _enter_scope,

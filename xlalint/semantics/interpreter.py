@@ -13,6 +13,7 @@ from .annotations import value_of_annotation
 from .core import Options, method_value
 from .distribution import note_making
 from .events import HOST, Context, ContextKind, JoinBranches
+from .feeding import NOT_TRACED, feed, say_own
 from .files import Place, SyntaxTrouble, Unit
 from .frames import Arguments, Compilation, Frame, Summary
 from .higher_order import split_gradient
@@ -100,6 +101,11 @@ class Interpreter(Statements):
             return UNKNOWN
         if frame is not None and node is not None:
             frame.summary.calls.append((Place(frame.unit, node), summary))
+            if frame.python_loop and frame.context.kind in NOT_TRACED:
+                frame.summary.looped.add(summary)
+            if isinstance(value.compiled, Compilation) and value.compiled.jit:
+                feed(self, frame, value.compiled, arguments, node, value.function.identity)
+                say_own(self, frame, value, node)
             if value.compiled is not None:
                 (self.piped if context.pipeline else self.called)[value.function.identity] = value.function
         if isinstance(value.compiled, Compilation) and value.compiled.gradient:
@@ -376,6 +382,8 @@ class Interpreter(Statements):
             Summary("", None, None, HOST),
             {},
             parent=outside if not outside.is_module else None,
+            python_loop=outside.python_loop,
+            guards=outside.guards,
         )
         current = value
         for decorator in reversed(node.decorators):
@@ -383,6 +391,12 @@ class Interpreter(Statements):
             result = self.call(quiet, applied, Arguments([current]), decorator.decorator)
             if isinstance(result, FunctionValue) and result.function is function:
                 current = result
+        if quiet.summary.events:
+            # What is done once where the function is defined, belongs to who defines it.
+            if frame is not None:
+                frame.summary.events += quiet.summary.events
+            else:
+                self.host_roots.append(quiet.summary)
         return current
 
     def may_be_compiled(self, function: Function) -> bool:

@@ -101,6 +101,11 @@ class Iteration(Core):
         rounds = count.constant if isinstance(count, Static) and isinstance(count.constant, int) else None
         return Static(varies=(Variation("counter", Place(frame.unit, node), shapes=rounds),))
 
+    @staticmethod
+    def number(frame: Frame, node: cst.CSTNode) -> Value:
+        """A Python number that is read from data."""
+        return Static(varies=(Variation("number", Place(frame.unit, node)),))
+
 
 def _below_the_first(variation: Variation) -> bool:
     """Whether an element of a tensor varies as the tensor does: not where that is in how many there are."""

@@ -24,6 +24,7 @@ _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
 
 _TESTS: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/")
 
+
 @dataclass(slots=True, eq=False)
 class Function:
     """A function, method or lambda of the project. `owner` is the class around a method."""

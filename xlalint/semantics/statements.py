@@ -9,14 +9,26 @@ from typing import ClassVar, Final
 
 import libcst as cst
 
+from .api_results import leaves
 from .calls import Calls
 from .distribution import scope_entered
-from .events import AssertOn, BranchOn, IterateOver, JoinBranches, LeaveLoop, LoopWhile, MutateInLoop
+from .events import (
+    AssertOn,
+    BranchOn,
+    ContextKind,
+    IterateOver,
+    JoinBranches,
+    LeaveLoop,
+    LoopWhile,
+    MutateInLoop,
+    UnrollLoop,
+)
 from .files import InternalTrouble, Place
 from .frames import Frame
 from .joins import as_tuple, element_of, join_all, join_environments, join_parts
 from .narrowing import narrow, truth
 from .project import Class, Function
+from .uses import Parts
 from .values import (
     NONE,
     STATIC,
@@ -41,6 +53,7 @@ from .values import (
     options,
     surely_tensor,
 )
+from .variations import is_data
 
 # Values climb a short ladder: a loop's names are stable after this many rounds, or are given up as they are.
 _MOST_ROUNDS: Final = 3
@@ -267,6 +280,7 @@ class Statements(Calls):
             frame.env = dict(before)
             narrow(self, frame, node.test, taken)
             frame.conditional += known is None and tensor is None
+            frame.guards += 1
             if taken:
                 self.execute_body(frame, node.body)
                 if tensor is not None and frame.context.converted and len(frame.returns) > returned:
@@ -276,6 +290,7 @@ class Statements(Calls):
             elif node.orelse is not None:
                 self.execute_body(frame, node.orelse.body)
             frame.conditional -= known is None and tensor is None
+            frame.guards -= 1
             afters.append(frame.env)
         if tensor is not None:
             frame.branch -= 1
@@ -358,6 +373,8 @@ class Statements(Calls):
         if not empty:
             item = self.element(frame, iterable, node.iter, in_graph=over_tensor and frame.context.converted)
             self._loop(frame, node, over_tensor, lambda: self.assign(frame, node.target, item))
+            if isinstance(iterable, ApiObject) and iterable.api == "builtins.range":
+                self._unrolled(frame, node, iterable.payload)
         if node.orelse is not None:
             self.execute_body(frame, node.orelse.body)
 
@@ -417,6 +434,8 @@ class Statements(Calls):
                 after = join_environments(after, jump)
             frame.after_jump = []
             merged = join_environments(current, after)
+            if merged is not None and current is not None and not in_graph:
+                self._count_rounds(frame, node, current, merged)
             if merged is None or current is None or all(merged[name] is current.get(name) for name in merged):
                 current = merged
                 break
@@ -428,6 +447,32 @@ class Statements(Calls):
         else:
             frame.python_loop -= 1
         frame.env = current
+
+    def _count_rounds(self, frame: Frame, node: cst.CSTNode, before: dict[str, Value], after: dict[str, Value]) -> None:
+        """A number that each round of a loop on the host changes is a counter."""
+        for name, value in after.items():
+            if isinstance(value, Static) and not value.known and value is not before.get(name):
+                # A literal at the top of a module is not executed.
+                match before.get(name) or (frame.module.lookup(name) if frame.is_module else None):
+                    case Static(int() | float() as number) if not isinstance(number, bool):
+                        after[name] = self.counter(frame, node)
+
+    def _unrolled(self, frame: Frame, node: cst.For, rounds: Value | None) -> None:
+        """Say that a loop over a known number of rounds is unrolled while it is traced: one that computes the same in
+        each round, not one that goes through the layers of a network."""
+        if not isinstance(rounds, Static) or frame.context.kind not in (ContextKind.XLA, ContextKind.GRAPH):
+            return
+        if frame.env is None or not isinstance(node.target, cst.Name):
+            return
+        finder = Parts(node.target.value)
+        node.body.visit(finder)
+        changed = [frame.env[name] for name in finder.changed if name in frame.env]
+        if not any(is_data(leaf) for value in changed for leaf in leaves(value)):
+            return
+        bases = [self.evaluate(frame, base) for base in finder.bases]
+        if finder.named or any(as_tensor(base, Dependence.STATIC) is None for base in bases):
+            return
+        self.emit(frame, UnrollLoop, node.iter, rounds=rounds.constant, statement=node)
 
     def _jump(self, frame: Frame, node: cst.Break | cst.Continue) -> None:
         self._said_leaving(frame, node, "break" if isinstance(node, cst.Break) else "continue")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 _OF_DICTS = frozenset(("items", "keys", "values", "get"))
@@ -43,3 +45,44 @@ class _Dicts(cst.CSTVisitor):
         match node.func:
             case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value=method)) if method in _OF_DICTS:
                 self.found.add(name)
+
+
+class Parts(cst.CSTVisitor):
+    """What the body of a loop does: of what it takes the part at the position of its counter (`bases`), whether it
+    makes names of the counter, as those who number their layers do, and which names it binds or appends to."""
+
+    def __init__(self, counter: str) -> None:
+        self.bases: list[cst.BaseExpression] = []
+        self.named = False
+        self.changed: set[str] = set()
+        self._counter = counter
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:  # noqa: N802
+        match node.slice:
+            case [cst.SubscriptElement(slice=cst.Index(value=cst.Name(value=name)))] if name == self._counter:
+                self.bases.append(node.value)
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:  # noqa: N802
+        self.changed |= {name.value for name in _names_in(node.target)}
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:  # noqa: N802
+        self.changed |= {name.value for name in _names_in(node.target)}
+
+    def visit_Call(self, node: cst.Call) -> None:  # noqa: N802
+        match node.func:
+            case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value="append")):
+                self.changed.add(name)
+
+    def visit_FormattedStringExpression(self, node: cst.FormattedStringExpression) -> None:  # noqa: N802
+        match node.expression:
+            case cst.Name(value=name) if name == self._counter:
+                self.named = True
+
+
+def _names_in(target: cst.BaseExpression) -> Iterator[cst.Name]:
+    match target:
+        case cst.Name():
+            yield target
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            for element in elements:
+                yield from _names_in(element.value)

@@ -85,9 +85,9 @@ class Member:
 class Variation:
     """Why a tensor has another shape, or a Python number another value, from one call to the next.
 
-    `kind`: "last batch", "longest", "unpadded", "padded batch", "bucket", "generator", "ragged", "joined" (it grows where
-    it is joined with itself), "grows", "resized", "decoded", "undeclared", "number", ... `axis`: the dimension that
-    varies, where that is known; `shapes`: how many there are, where that can be told; `detail`: what a message needs.
+    `kind`: "last batch", "longest", "unpadded", "padded batch", "bucket", "generator", "joined" (it grows where it is
+    joined with itself), "grows", "resized", "counter", ...; `axis`: the dimension that varies, where that is known;
+    `shapes`: how many there are, where that can be told; `detail`: what a message needs.
     """
 
     kind: str
@@ -202,8 +202,8 @@ class ApiObject:
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """What is known of a `tf.data.Dataset` beside its elements. `count`: how many elements, where that is known;
-    `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None where
-    it is not batched; `uniform`: all elements have one shape, since they are slices of arrays."""
+    `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None
+    where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays."""
 
     count: int | None = None
     endless: bool = False
@@ -227,7 +227,17 @@ class Padding:
     varies: tuple[Variation, ...] = ()
 
 
-Facts: TypeAlias = Pipeline | Compiled | Padding
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """What `tf.function(jit_compile=True)` made of something that is no function of the project: what `entry` says.
+    `signature`: with an input signature."""
+
+    entry: str
+    signature: bool
+    place: Place
+
+
+Facts: TypeAlias = Pipeline | Compiled | Padding | Wrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +331,7 @@ Value: TypeAlias = (
     | Deferred
     | OneOf
 )
+
 
 def united(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variation, ...]:
     """The variations of both, those of `a` first; `a` itself where `b` adds nothing."""

@@ -26,10 +26,22 @@ from .values import (
 _DEEPEST: Final = 4
 # Their result has the shape that an argument names, whatever shape goes in.
 _RESHAPING: Final = frozenset(
-    """
-    pad slice strided_slice tile ensure_shape reverse_sequence resize resize_bilinear resize_with_pad
-    resize_with_crop_or_pad crop_to_bounding_box pad_to_bounding_box central_crop stack repeat_elements
-    """.split()
+    (
+        "central_crop",
+        "crop_to_bounding_box",
+        "ensure_shape",
+        "pad",
+        "pad_to_bounding_box",
+        "repeat_elements",
+        "resize",
+        "resize_bilinear",
+        "resize_with_crop_or_pad",
+        "resize_with_pad",
+        "slice",
+        "stack",
+        "strided_slice",
+        "tile",
+    )
 )
 # Rules for the rank of a result (see `api_tables`) under which it has the dimensions of its arguments.
 _KEEPING: Final = frozenset(("same", "all", "up"))

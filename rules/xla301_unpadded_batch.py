@@ -1,0 +1,233 @@
+"""Tokenised text is as long as it happens to be: XLA compiles once for every length.
+
+## What it does
+Flags a tokenizer, a data collator, `pad_sequences` or a `TextVectorization` layer whose batches are not padded, or are
+padded to the longest text of each batch, where they reach what XLA compiles: a function or model compiled with
+`jit_compile=True`, or a TPU's step.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU: one compilation for every new length; six lengths, six compilations, also with
+`reduce_retracing=True`. A transformer step over the lengths 1 to 40 compiles 40 times and takes 35 seconds; padded to
+multiples of 8, 5 times and 5.4 seconds; to multiples of 64, once and 0.8 seconds. Measured with transformers 4.37:
+`padding=True` and `"longest"` give the longest text of the batch, with `pad_to_multiple_of=8` the next multiple, and
+`"max_length"` always the same length; `DataCollatorWithPadding`, `DataCollatorForTokenClassification`,
+`DataCollatorForSeq2Seq` and `DataCollatorForLanguageModeling` pad to the longest unless they are told otherwise.
+`truncation=True` without `max_length` cuts at the model's limit and leaves shorter texts as they are.
+
+## Example
+    collator = DataCollatorWithPadding(tokenizer, return_tensors="tf")
+    train = data.to_tf_dataset(batch_size=16, collate_fn=collator)
+    model.compile(optimizer="adam", jit_compile=True)
+    model.fit(train)
+
+## Use instead
+    collator = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64, return_tensors="tf")
+
+A few lengths, a few compilations; or `padding="max_length", max_length=128`: one.
+
+## Not flagged
+Text that is padded to a fixed length, or to a multiple of one; a whole data set padded at once, whose batches all have
+the same length; text that is written in the program; what reaches eager code only.
+
+## Fix safety
+`pad_to_multiple_of` adds padding, which the attention mask hides from a model that reads it.
+
+## References
+- https://huggingface.co/docs/transformers/pad_truncation
+- https://huggingface.co/blog/tf-xla-generate
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
+from xlalint.semantics.events import Event, FeedCompiled
+
+from ._feeds import PER_SHAPE, fed, varying, with_arguments
+
+NO_TRANSFORMERS = "needs the package transformers"
+STEP = """
+@tf.function(jit_compile=True)
+def step(tokens):
+    return tf.reduce_sum(tf.one_hot(tokens, 8))
+"""
+TOKENIZER = """
+from transformers import AutoTokenizer, DataCollatorWithPadding, TFAutoModelForSequenceClassification
+
+tokenizer = AutoTokenizer.from_pretrained("bert-base-cased")
+model = TFAutoModelForSequenceClassification.from_pretrained("bert-base-cased")
+"""
+VARIANTS = {
+    "unpadded": "is not padded",
+    "longest": "is padded to the longest text of each batch",
+}
+
+# By the argument that decides.
+REMEDIES = {
+    "maxlen": {"maxlen": "MAXIMUM"},
+    "output_sequence_length": {"output_sequence_length": "MAXIMUM"},
+    "pad_to_multiple_of": {"pad_to_multiple_of": "64"},
+    "padding": {"padding": '"max_length"', "max_length": "MAXIMUM", "truncation": "True"},
+}
+
+
+class UnpaddedBatch(Rule):
+    code = "XLA301"
+    name = "unpadded-batch"
+    listens = (FeedCompiled,)
+    bad = (
+        Bad(
+            f"""{TOKENIZER}
+forward = tf.function(model, jit_compile=True)
+
+def classify(texts):
+    return forward(tokenizer(texts, padding=True, return_tensors="tf"))
+""",
+            ['tokenizer(texts, padding=True, return_tensors="tf")'],
+            None,
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            help='tokenizer(texts, padding=True, return_tensors="tf", pad_to_multiple_of=64)',
+            why=NO_TRANSFORMERS,
+        ),
+        Bad(
+            f"""{TOKENIZER}
+from datasets import load_dataset
+
+def tokenize(examples):
+    return tokenizer(examples["sentence"], truncation=True)
+
+data = load_dataset("glue", "sst2").map(tokenize, batched=True)
+collator = DataCollatorWithPadding(tokenizer=tokenizer, return_tensors="tf")
+train = data["train"].to_tf_dataset(batch_size=16, shuffle=True, collate_fn=collator, drop_remainder=True)
+model.compile(optimizer="adam", jit_compile=True)
+model.fit(train, epochs=3)
+""",
+            ['DataCollatorWithPadding(tokenizer=tokenizer, return_tensors="tf")'],
+            None,
+            severity=Severity.WARNING,
+            help="pad_to_multiple_of=64",
+            why=NO_TRANSFORMERS,
+        ),
+        Bad(
+            f"""{TOKENIZER}
+generate = tf.function(model.generate, jit_compile=True)
+for line in open("prompts.txt"):
+    batch = tokenizer([line], return_tensors="tf")
+    print(generate(**batch, max_new_tokens=20))
+""",
+            ['tokenizer([line], return_tensors="tf")'],
+            None,
+            severity=Severity.WARNING,
+            help='padding="max_length"',
+            why=NO_TRANSFORMERS,
+        ),
+        Bad(
+            f"""
+import keras
+{STEP}
+for texts in ([[1, 2]], [[1, 2, 3], [4]], [[5]]):
+    step(keras.utils.pad_sequences(texts))
+""",
+            ["keras.utils.pad_sequences(texts)"],
+            Runs(3),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            help="keras.utils.pad_sequences(texts, maxlen=MAXIMUM)",
+        ),
+        Bad(
+            f"""
+import keras
+{STEP}
+vectorize = keras.layers.TextVectorization(vocabulary=["a", "b", "c"])
+for tokens in tf.data.Dataset.from_tensor_slices(["a", "a b", "a b c", "b c"]).batch(1).map(vectorize):
+    step(tokens)
+""",
+            ['keras.layers.TextVectorization(vocabulary=["a", "b", "c"])'],
+            Runs(3),
+            help="output_sequence_length=MAXIMUM",
+        ),
+    )
+    good = (
+        Good(
+            f"""{TOKENIZER}
+forward = tf.function(model, jit_compile=True)
+
+def classify(texts):
+    return forward(tokenizer(texts, padding="max_length", max_length=128, truncation=True, return_tensors="tf"))
+
+def score(texts):
+    return forward(tokenizer(texts, padding=True, pad_to_multiple_of=64, return_tensors="tf"))
+
+def warm_up():
+    return forward(tokenizer(["always the same"], return_tensors="tf"))
+
+def look(texts):
+    return model(tokenizer(texts, padding=True, return_tensors="tf"))
+""",
+            None,
+            why=NO_TRANSFORMERS,
+        ),
+        Good(
+            f"""{TOKENIZER}
+from datasets import load_dataset
+
+def tokenize(examples):
+    return tokenizer(examples["sentence"], truncation=True, padding="max_length", max_length=64)
+
+data = load_dataset("glue", "sst2").map(tokenize, batched=True)
+collator = DataCollatorWithPadding(tokenizer=tokenizer, return_tensors="tf")
+train = data["train"].to_tf_dataset(batch_size=16, shuffle=True, collate_fn=collator, drop_remainder=True)
+model.compile(optimizer="adam", jit_compile=True)
+model.fit(train, epochs=3)
+""",
+            None,
+            why=NO_TRANSFORMERS,
+        ),
+        Good(
+            f"""{TOKENIZER}
+def train(texts, labels):
+    encoded = tokenizer(texts, padding=True, return_tensors="tf")
+    dataset = tf.data.Dataset.from_tensor_slices((dict(encoded), labels)).batch(16, drop_remainder=True)
+    model.compile(optimizer="adam", jit_compile=True)
+    model.fit(dataset)
+""",
+            None,
+            why="all texts are padded at once: every batch has the same length",
+        ),
+        Good(
+            f"""
+import keras
+{STEP}
+for texts in ([[1, 2]], [[1, 2, 3], [4]], [[5]]):
+    step(keras.utils.pad_sequences(texts, maxlen=4)[:1])
+""",
+            Runs(1),
+        ),
+        Good(
+            f"""
+import keras
+{STEP}
+vectorize = keras.layers.TextVectorization(vocabulary=["a", "b", "c"], output_sequence_length=4)
+for tokens in tf.data.Dataset.from_tensor_slices(["a", "a b", "a b c", "b c"]).batch(1).map(vectorize):
+    step(tokens)
+""",
+            Runs(1),
+        ),
+        Good(
+            f"""
+import keras
+{STEP}
+padded = keras.utils.pad_sequences([[1, 2], [3], [4, 5, 6], [7]])
+for tokens in tf.data.Dataset.from_tensor_slices(padded).batch(2):
+    step(tokens)
+""",
+            Runs(1),
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        assert isinstance(event, FeedCompiled)
+        for variation in varying(event, *VARIANTS):
+            message = f"the text that `{brief(variation.place.node)}` gives {VARIANTS[variation.kind]}: {PER_SHAPE}"
+            yield fed(event, variation, message, with_arguments(variation.place.node, **REMEDIES[variation.detail]))

@@ -1,0 +1,226 @@
+"""The last batch is smaller than the others: XLA compiles the step once more for it.
+
+## What it does
+Flags `batch` without `drop_remainder=True` (and `padded_batch`, `bucket_by_sequence_length`, Keras's
+`.._dataset_from_directory`) where the last batch is smaller or may be, and the batches reach a step that XLA compiles:
+`fit`, `evaluate` or `predict` of a model compiled with `jit_compile=True`, or a compiled function.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU: 70 elements in batches of 32 make two shapes, and two compilations
+of the step, in `fit` as in a loop; 64 elements make one. `repeat` before `batch` leaves no smaller batch; after it, one
+in each round. A TPU cannot run a step on a batch whose size it does not know. `jit_compile="auto"`, the default of
+Keras 3, compiles where Keras finds a GPU or a TPU and no distribution strategy; such findings are information.
+
+## Example
+    dataset = tf.data.Dataset.from_tensor_slices((features, labels)).shuffle(1000).batch(32)
+    model.fit(dataset, epochs=5)
+
+## Use instead
+    dataset = tf.data.Dataset.from_tensor_slices((features, labels)).shuffle(1000).batch(32, drop_remainder=True)
+
+Where every example counts, as in an evaluation, pad the last batch and give what was added the weight 0.
+
+## Not flagged
+A number of elements that fills all batches; elements that repeat for ever before they are batched; `take` of some
+batches; datasets that reach eager code only.
+
+## Fix safety
+`drop_remainder=True` leaves out up to a batch of examples: with shuffling others in each epoch, in an evaluation the
+same ones.
+
+## References
+- https://www.tensorflow.org/api_docs/python/tf/data/Dataset#batch
+"""
+
+from collections.abc import Iterator
+
+from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
+from xlalint.semantics.events import Event, FeedCompiled
+
+from ._feeds import fed, varying, with_arguments
+
+MODEL = """
+import keras
+import numpy as np
+
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+"""
+DATA = """
+x, y = np.ones((70, 4), "float32"), np.ones((70, 1), "float32")
+dataset = tf.data.Dataset.from_tensor_slices((x, y))
+"""
+
+
+class PartialLastBatch(Rule):
+    code = "XLA302"
+    name = "partial-last-batch"
+    listens = (FeedCompiled,)
+    bad = (
+        Bad(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+{DATA}
+model.fit(dataset.shuffle(70).batch(32).prefetch(2), verbose=0)
+""",
+            ["dataset.shuffle(70).batch(32)"],
+            Runs(2),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            help="dataset.shuffle(70).batch(32, drop_remainder=True)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def step(batch):
+    return tf.reduce_sum(batch)
+
+def train(dataset):
+    for epoch in range(2):
+        for number, batch in enumerate(dataset):
+            step(batch)
+
+train(tf.data.Dataset.range(10).map(lambda i: tf.cast(i, tf.float32)).batch(4))
+""",
+            ["tf.data.Dataset.range(10).map(lambda i: tf.cast(i, tf.float32)).batch(4)"],
+            Runs(2),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+{DATA}
+model.fit(dataset.repeat().batch(32), steps_per_epoch=2, verbose=0)
+model.evaluate(dataset.batch(32).repeat(2), verbose=0)
+""",
+            ["dataset.batch(32)"],
+            Runs(3),
+        ),
+        Bad(
+            f"""{MODEL}
+model.compile("sgd", "mse")
+{DATA}
+model.fit(dataset.batch(32), verbose=0)
+""",
+            ["dataset.batch(32)"],
+            Runs(0),
+            severity=Severity.INFO,
+            why="on a CPU Keras 3 compiles nothing by default, on a GPU it does",
+        ),
+        Bad(
+            """
+import keras
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.model.compile(optimizer="adam", loss="mse", jit_compile=True)
+
+    def run(self, folder):
+        train = keras.utils.image_dataset_from_directory(folder, image_size=(64, 64), batch_size=16)
+        self.model.fit(train.map(lambda image, label: (image / 255.0, label)), epochs=3)
+""",
+            ["keras.utils.image_dataset_from_directory(folder, image_size=(64, 64), batch_size=16)"],
+            None,
+            help="batch_size=None",
+            why="needs a folder of images",
+        ),
+        Bad(
+            """
+strategy = tf.distribute.TPUStrategy()
+
+def step(batch):
+    return tf.reduce_sum(batch)
+
+dataset = tf.data.TFRecordDataset("train.tfrecord").batch(128)
+for batch in strategy.experimental_distribute_dataset(dataset):
+    strategy.run(step, args=(batch,))
+""",
+            ['tf.data.TFRecordDataset("train.tfrecord").batch(128)'],
+            None,
+            why="needs a TPU",
+        ),
+    )
+    good = (
+        Good(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+{DATA}
+model.fit(dataset.batch(32, drop_remainder=True), verbose=0)
+""",
+            Runs(1),
+        ),
+        Good(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+{DATA}
+model.fit(dataset.take(64).batch(32), epochs=2, verbose=0)
+model.evaluate(dataset.batch(35), verbose=0)
+""",
+            Runs(2),
+            why="the elements fill all batches; one compilation is that of the evaluation",
+        ),
+        Good(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+{DATA}
+model.fit(dataset.repeat().batch(32), steps_per_epoch=4, verbose=0)
+""",
+            Runs(1),
+        ),
+        Good(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=False)
+{DATA}
+model.fit(dataset.batch(32), verbose=0)
+for features, labels in dataset.batch(32):
+    model(features)
+""",
+            Runs(0),
+            why="nothing is compiled",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def step(example):
+    return tf.reduce_sum(example)
+
+for batch in tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32).unbatch():
+    step(batch)
+""",
+            Runs(1),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def step(batch):
+    return tf.reduce_sum(batch)
+
+@tf.function
+def epoch(dataset):
+    for batch in dataset:
+        step(batch)
+
+epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
+""",
+            Runs(0),
+            why="a loop over a dataset inside a graph runs as part of the pipeline, which compiles nothing",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        assert isinstance(event, FeedCompiled)
+        for variation in varying(event, "last batch"):
+            what = (
+                f"the last batch is smaller ({variation.detail})"
+                if variation.detail
+                else "the last batch may be smaller"
+            )
+            message = f"{what}: XLA compiles the step for {variation.shapes or 'several'} shapes instead of one"
+            node = variation.place.node
+            if variation.detail == "of what a folder holds":
+                help = with_arguments(node, batch_size="None")
+                help = help and f"{help}.batch(SIZE, drop_remainder=True)"
+            else:
+                help = with_arguments(node, drop_remainder="True")
+            yield fed(event, variation, message, help)

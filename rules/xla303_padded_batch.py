@@ -1,0 +1,157 @@
+"""Batches are padded to the longest of their own elements: XLA compiles for every length.
+
+## What it does
+Flags `padded_batch` without fixed `padded_shapes`, `bucket_by_sequence_length` without `pad_to_bucket_boundary=True`,
+and `to_tensor()` of a ragged tensor without a shape, where the batches reach what XLA compiles.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU: eight sequences of 3 to 10 numbers in batches of two compile the
+step of `fit` four times, also in buckets of up to 8 and 16. With `padded_shapes=([16], [])` it compiles once, in
+buckets that are padded to their boundary twice: once for each bucket.
+
+## Example
+    model.fit(dataset.padded_batch(32))
+
+## Use instead
+    model.fit(dataset.padded_batch(32, padded_shapes=([128], [])))
+
+or `bucket_by_sequence_length(.., pad_to_bucket_boundary=True)` with a few buckets.
+
+## Not flagged
+Shapes without `None` or -1; elements that are slices of arrays, all of one shape; datasets that reach eager code only.
+
+## Fix safety
+Shown only: how long the longest sequence may be, the data say.
+
+## References
+- https://www.tensorflow.org/api_docs/python/tf/data/Dataset#padded_batch
+- https://www.tensorflow.org/api_docs/python/tf/data/Dataset#bucket_by_sequence_length
+"""
+
+from collections.abc import Iterator
+
+from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
+from xlalint.semantics.events import Event, FeedCompiled
+
+from ._feeds import PER_SHAPE, fed, varying, with_arguments
+
+DATA = """
+import keras
+import numpy as np
+
+def sequences():
+    for length in range(3, 11):
+        yield np.ones(length, "int32"), np.float32(length)
+
+signature = (tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.float32))
+dataset = tf.data.Dataset.from_generator(sequences, output_signature=signature)
+model = keras.Sequential(
+    [keras.Input((None,)), keras.layers.Embedding(8, 4), keras.layers.GlobalAveragePooling1D(), keras.layers.Dense(1)]
+)
+model.compile("sgd", "mse", jit_compile=True)
+"""
+BUCKETS = "lambda tokens, label: tf.shape(tokens)[0], [9, 17], [2, 2, 2]"
+
+
+class PaddedBatch(Rule):
+    code = "XLA303"
+    name = "padded-batch"
+    listens = (FeedCompiled,)
+    bad = (
+        Bad(
+            f"{DATA}\nmodel.fit(dataset.padded_batch(2, drop_remainder=True), verbose=0)\n",
+            ["dataset.padded_batch(2, drop_remainder=True)"],
+            Runs(4),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            help="padded_shapes=SHAPES",
+        ),
+        Bad(
+            f"{DATA}\nmodel.fit(dataset.padded_batch(2, ([None], []), drop_remainder=True).prefetch(1), verbose=0)\n",
+            ["dataset.padded_batch(2, ([None], []), drop_remainder=True)"],
+            Runs(4),
+        ),
+        Bad(
+            f"{DATA}\nmodel.fit(dataset.bucket_by_sequence_length({BUCKETS}, drop_remainder=True), verbose=0)\n",
+            [f"dataset.bucket_by_sequence_length({BUCKETS}, drop_remainder=True)"],
+            Runs(4),
+            severity=Severity.WARNING,
+            help="pad_to_bucket_boundary=True",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def step(tokens):
+    return tf.reduce_sum(tokens)
+
+rows = tf.data.Dataset.from_tensor_slices(tf.ragged.constant([[1.0], [1.0, 2.0], [3.0, 4.0, 5.0], [1.0]]))
+for tokens in rows.ragged_batch(2, drop_remainder=True).map(lambda r: r.to_tensor()):
+    step(tokens)
+""",
+            ["r.to_tensor()"],
+            Runs(2),
+            help="r.to_tensor(shape=[None, MAXIMUM])",
+        ),
+    )
+    good = (
+        Good(
+            f"{DATA}\nmodel.fit(dataset.padded_batch(2, padded_shapes=([16], []), drop_remainder=True), verbose=0)\n",
+            Runs(1),
+        ),
+        Good(
+            f"""{DATA}
+buckets = dataset.bucket_by_sequence_length({BUCKETS}, pad_to_bucket_boundary=True, drop_remainder=True)
+model.fit(buckets, verbose=0)
+""",
+            Runs(2),
+            why="one compilation for each bucket",
+        ),
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def step(tokens):
+    return tf.reduce_sum(tokens)
+
+for tokens in tf.data.Dataset.from_tensor_slices(np.ones((8, 5), "float32")).padded_batch(4):
+    step(tokens)
+""",
+            Runs(1),
+            why="all elements have one shape",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def step(tokens):
+    return tf.reduce_sum(tokens)
+
+rows = tf.data.Dataset.from_tensor_slices(tf.ragged.constant([[1.0], [1.0, 2.0], [3.0, 4.0, 5.0], [1.0]]))
+for tokens in rows.ragged_batch(2, drop_remainder=True).map(lambda r: r.to_tensor(shape=[None, 4])):
+    step(tokens)
+""",
+            Runs(1),
+        ),
+        Good(
+            f"""{DATA}
+for tokens, label in dataset.padded_batch(2):
+    model(tokens)
+""",
+            Runs(0),
+            why="eager",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        assert isinstance(event, FeedCompiled)
+        for variation in varying(event, "padded batch", "bucket", "ragged"):
+            node, count = variation.place.node, ""
+            match variation.kind:
+                case "bucket":
+                    count = f"; padded to the boundaries, for {variation.shapes} buckets" if variation.shapes else ""
+                    help = with_arguments(node, pad_to_bucket_boundary="True")
+                case "ragged":
+                    help = with_arguments(node, shape="[None, MAXIMUM]")
+                case _:
+                    help = with_arguments(node, padded_shapes="SHAPES")
+            yield fed(event, variation, f"each batch is as long as its longest element: {PER_SHAPE}{count}", help)

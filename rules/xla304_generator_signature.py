@@ -1,0 +1,177 @@
+"""`from_generator` promises no fixed shapes: its elements may have another one each time.
+
+## What it does
+Flags `tf.data.Dataset.from_generator` whose `output_signature` leaves a dimension open where its elements reach what
+XLA compiles unpadded, and, as information, one without a signature or shapes at all.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU: a compiled function that is fed elements of three lengths compiles
+three times, with a signature or without; elements of one shape compile once, whatever was promised. Without a
+signature even the number of dimensions is unknown: `fit` of a `keras.Sequential` model fails with "Cannot take the
+length of shape with unknown rank", and a TPU needs to know every dimension.
+
+## Example
+    dataset = tf.data.Dataset.from_generator(examples, output_types=tf.float32)
+    for example in dataset:
+        step(example)  # compiled
+
+## Use instead
+    dataset = tf.data.Dataset.from_generator(examples, output_signature=tf.TensorSpec([128], tf.float32))
+
+and let the generator pad to that length.
+
+## Not flagged
+A signature whose dimensions are numbers; elements that are padded behind the generator; a signature that is not known.
+
+## Fix safety
+Shown only: a signature that the elements do not keep fails when the program runs.
+
+## References
+- https://www.tensorflow.org/api_docs/python/tf/data/Dataset#from_generator
+"""
+
+from collections.abc import Iterator
+
+from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
+from xlalint.semantics.events import Event, FeedCompiled
+
+from ._feeds import PER_SHAPE, fed, varying, with_arguments
+
+STEP = """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def step(values):
+    return tf.reduce_sum(values)
+
+def examples():
+    for length in (3, 4, 5, 3):
+        yield np.ones(length, "float32")
+"""
+SIGNATURE = "output_signature=tf.TensorSpec([None], tf.float32)"
+
+
+class GeneratorSignature(Rule):
+    code = "XLA304"
+    name = "generator-signature"
+    listens = (FeedCompiled,)
+    bad = (
+        Bad(
+            f"{STEP}\nfor values in tf.data.Dataset.from_generator(examples, {SIGNATURE}):\n    step(values)\n",
+            [f"tf.data.Dataset.from_generator(examples, {SIGNATURE})"],
+            Runs(3),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            help="padded_batch",
+        ),
+        Bad(
+            f"""{STEP}
+for values in tf.data.Dataset.from_generator(examples, output_types=tf.float32):
+    step(values)
+""",
+            ["tf.data.Dataset.from_generator(examples, output_types=tf.float32)"],
+            Runs(3),
+            severity=Severity.INFO,
+            help="output_signature=SIGNATURE",
+        ),
+        Bad(
+            f"""{STEP}
+class Reader:
+    def __init__(self, generator):
+        self.generator = generator
+
+    def dataset(self):
+        signature = {{"values": tf.TensorSpec(shape=(None,), dtype=tf.float32)}}
+        return tf.data.Dataset.from_generator(self.generator, output_signature=signature)
+
+def numbered():
+    for values in examples():
+        yield {{"values": values}}
+
+def run(reader):
+    for example in reader.dataset().prefetch(1).batch(1):
+        step(example["values"])
+
+run(Reader(numbered))
+""",
+            ["tf.data.Dataset.from_generator(self.generator, output_signature=signature)"],
+            Runs(3),
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            f"""{STEP}
+dataset = tf.data.Dataset.from_generator(examples, output_types=tf.float32, output_shapes=tf.TensorShape([None]))
+for values in dataset.map(lambda x: x * 2.0):
+    step(values)
+""",
+            ["tf.data.Dataset.from_generator(examples, output_types=tf.float32, output_shapes=tf.TensorShape([None]))"],
+            Runs(3),
+            severity=Severity.WARNING,
+        ),
+    )
+    good = (
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def step(values):
+    return tf.reduce_sum(values)
+
+def examples():
+    for number in range(4):
+        yield np.full(3, number, "float32")
+
+for values in tf.data.Dataset.from_generator(examples, output_signature=tf.TensorSpec([3], tf.float32)):
+    step(values)
+""",
+            Runs(1),
+        ),
+        Good(
+            f"""{STEP}
+for values in tf.data.Dataset.from_generator(examples, {SIGNATURE}).padded_batch(2, padded_shapes=[8]):
+    step(values)
+""",
+            Runs(1),
+            why="padded",
+        ),
+        Good(
+            f"""{STEP}
+dataset = tf.data.Dataset.from_generator(examples, output_types=tf.float32, output_shapes=[None])
+for values in dataset.map(lambda x: tf.pad(x, [[0, 8 - tf.shape(x)[0]]])):
+    step(values)
+""",
+            Runs(1),
+            why="padded one by one",
+        ),
+        Good(
+            f"""{STEP}
+def fixed():
+    for values in examples():
+        yield np.resize(values, 3)
+
+for values in tf.data.Dataset.from_generator(fixed, output_types=tf.float32, output_shapes=[3]).batch(2):
+    step(values)
+""",
+            Runs(1),
+        ),
+        Good(
+            f"""{STEP}
+for values in tf.data.Dataset.from_generator(examples, {SIGNATURE}):
+    print(tf.reduce_sum(values))
+""",
+            Runs(0),
+            why="eager",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        assert isinstance(event, FeedCompiled)
+        for variation in varying(event, "generator", "generator shape"):
+            if variation.kind == "generator":
+                message = f"`from_generator` without a signature promises no shapes: {PER_SHAPE} that comes"
+                help = with_arguments(variation.place.node, output_signature="SIGNATURE")
+                yield fed(event, variation, message, help, likely=True)
+            else:
+                message = f"the signature of `from_generator` leaves a dimension open: {PER_SHAPE} that comes"
+                yield fed(event, variation, message, "pad the elements: .padded_batch(SIZE, padded_shapes=SHAPES)")

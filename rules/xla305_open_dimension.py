@@ -1,0 +1,150 @@
+"""A dimension is left open in a signature: that ends retracing, not recompilation.
+
+## What it does
+Flags `reduce_retracing=True` (formerly `experimental_relax_shapes`) beside `jit_compile=True`; as information, an
+`input_signature` with `None` in a shape there, and `keras.Input(shape=(None,))` of a model compiled with
+`jit_compile=True`.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU: six input shapes make six compilations, whether the function is plain, has
+`input_signature=[tf.TensorSpec([None])]` or `reduce_retracing=True`. The advice of TensorFlow's retracing warning saves
+traces; XLA, behind the trace, compiles for the shape that comes. Only fixed lengths help: padding, or buckets.
+
+## Example
+    @tf.function(jit_compile=True, reduce_retracing=True)
+    def step(batch): ...
+
+## Use instead
+    @tf.function(jit_compile=True)
+    def step(batch): ...  # with batches that are padded to one length, or to a few
+
+## Not flagged
+The same settings without `jit_compile=True`; signatures whose dimensions are numbers.
+
+## Fix safety
+Shown only: what has to change is the data.
+
+## References
+- https://www.tensorflow.org/guide/function#controlling_retracing
+- https://www.tensorflow.org/xla/known_issues
+"""
+
+from collections.abc import Iterator
+
+from xlalint.rule import Bad, Draft, Effect, Good, Recompiles, Rule, Runs, Severity
+from xlalint.semantics.events import Event, FeedCompiled, MakeCompiled
+from xlalint.semantics.pipelines import fixed_shapes
+from xlalint.semantics.values import Static
+
+from ._feeds import fed, varying
+
+RETRACING = ("reduce_retracing", "experimental_relax_shapes")
+PAD = "pad the data to one length, or to the boundaries of a few buckets"
+
+
+class OpenDimension(Rule):
+    code = "XLA305"
+    name = "open-dimension"
+    listens = (MakeCompiled, FeedCompiled)
+    bad = (
+        Bad(
+            "@tf.function(jit_compile=True, reduce_retracing=True)\ndef f(x):\n    return x * 2.0\n",
+            ["tf.function(jit_compile=True, reduce_retracing=True)"],
+            Recompiles(per="shape"),
+            inputs=("f32[2..7]",),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            help="pad",
+        ),
+        Bad(
+            "def g(x):\n    return x * 2.0\n\nf = tf.function(g, jit_compile=True, experimental_relax_shapes=True)\n",
+            ["tf.function(g, jit_compile=True, experimental_relax_shapes=True)"],
+            None,
+            why="today's TensorFlow does not know this argument any more",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None, 4], tf.float32)])
+def f(x):
+    return x * 2.0
+""",
+            ["tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None, 4], tf.float32)])"],
+            Recompiles(per="shape"),
+            inputs=("f32[2..7, 4]",),
+            severity=Severity.INFO,
+        ),
+        Bad(
+            """
+import keras
+
+inputs = keras.Input(shape=(None,), dtype="int32")
+model = keras.Model(inputs, keras.layers.GlobalAveragePooling1D()(keras.layers.Embedding(8, 4)(inputs)))
+model.compile("sgd", "mse", jit_compile=True)
+for length in (3, 4, 5):
+    model.train_on_batch(tf.ones([2, length], tf.int32), tf.ones([2, 4]))
+""",
+            ['keras.Input(shape=(None,), dtype="int32")'],
+            Runs(3),
+            severity=Severity.INFO,
+        ),
+    )
+    good = (
+        Good(
+            "@tf.function(jit_compile=True)\ndef f(x):\n    return x * 2.0\n",
+            Recompiles(per="shape"),
+            inputs=("f32[2..7]",),
+            why="nothing here says that the shapes differ",
+        ),
+        Good(
+            """
+@tf.function(reduce_retracing=True)
+def g(x):
+    return x * 2.0
+
+for n in range(3):
+    g(tf.ones([n]))
+""",
+            Runs(0),
+            why="not compiled by XLA",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True, input_signature=[tf.TensorSpec([3, 4], tf.float32), tf.TensorSpec([], tf.int32)])
+def f(x, n):
+    return x * tf.cast(n, tf.float32)
+""",
+            inputs=("f32[3, 4]", "i32[]"),
+        ),
+        Good("@tf.function(jit_compile=True, reduce_retracing=False)\ndef f(x):\n    return x * 2.0\n"),
+        Good(
+            """
+import keras
+
+inputs = keras.Input(shape=(4,))
+model = keras.Model(inputs, keras.layers.Dense(1)(inputs))
+model.compile("sgd", "mse", jit_compile=True)
+for _ in range(3):
+    model.train_on_batch(tf.ones([2, 4]), tf.ones([2, 1]))
+""",
+            Runs(1),
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case MakeCompiled(arguments=arguments):
+                for name in RETRACING:
+                    if arguments.get(name) == Static(True):
+                        message = f"`{name}=True` ends retracing, not recompilation: XLA still compiles for every shape"
+                        yield Draft(message, Effect.RECOMPILES, PAD)
+                        return
+                signature = arguments.get("input_signature")
+                if signature is not None and fixed_shapes(signature) is False:
+                    message = (
+                        "an open dimension in `input_signature` ends retracing: XLA still compiles for every shape"
+                    )
+                    yield Draft(message, Effect.RECOMPILES, PAD, at_most=Severity.INFO)
+            case FeedCompiled():
+                for variation in varying(event, "undeclared"):
+                    message = "an open dimension of the model: XLA compiles the step for every length that comes"
+                    yield fed(event, variation, message, PAD, likely=True)

@@ -1,0 +1,173 @@
+"""A compiled function is handed a Python number that changes: a compilation for each value.
+
+## What it does
+Flags Python numbers among the arguments of a function compiled with `jit_compile=True` that change from call to call:
+the counter of a loop, the length of a batch, a number that was read from a tensor.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU: `step(x, i)` for four Python ints or floats is traced and compiled four times,
+used or not, since a Python number is part of the trace. The same numbers as tensors (`tf.constant(i)`) or NumPy scalars
+(`np.float32(i)`, `t.numpy()`) compile once. So they do with an `input_signature`, which makes tensors of them.
+
+## Example
+    for i in range(1000):
+        train_step(batch, i)
+
+## Use instead
+    for i in range(1000):
+        train_step(batch, tf.constant(i))
+
+## Not flagged
+The same constant in each call; flags and text, of which there are few; functions with an `input_signature`.
+
+## Fix safety
+A tensor cannot be used where the function needs a Python number: as a size, in `range`, as a default of an `if`.
+
+## References
+- https://www.tensorflow.org/guide/function#controlling_retracing
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
+from xlalint.semantics.events import Event, FeedCompiled
+from xlalint.semantics.values import Static
+
+KINDS = {"counter": "the counter of a loop", "number": "a Python number that is read from data"}
+FEW = 3  # values that a program may have on purpose
+STEP = """
+@tf.function(jit_compile=True)
+def step(x, i):
+    return x * tf.cast(i, tf.float32)
+"""
+
+
+class PythonArgument(Rule):
+    code = "XLA306"
+    name = "python-argument"
+    listens = (FeedCompiled,)
+    bad = (
+        Bad(
+            f"{STEP}\nfor i in range(4):\n    step(tf.ones([3]), i)\n",
+            ["i"],
+            Runs(4),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+            help="tf.constant(i)",
+        ),
+        Bad(
+            f"""{STEP}
+def train(dataset):
+    for number, x in enumerate(dataset):
+        step(x, i=0.1 * number + 1)
+
+train(tf.data.Dataset.from_tensor_slices(tf.ones([4, 3])))
+""",
+            ["0.1 * number + 1"],
+            Runs(4),
+            help="tf.constant(0.1 * number + 1)",
+        ),
+        Bad(
+            f"""{STEP}
+number = 0
+while number < 4:
+    number += 1
+    step(tf.ones([3]), number)
+""",
+            ["number"],
+            Runs(4),
+        ),
+        Bad(
+            f"""{STEP}
+rate = tf.Variable(1.0)
+for _ in range(4):
+    rate.assign(rate * 0.5)
+    step(tf.ones([3]), float(rate))
+""",
+            ["float(rate)"],
+            Runs(4),
+            help="rate",
+        ),
+        Bad(
+            f"""{STEP}
+for i in range(2):
+    step(tf.ones([3]), i)
+""",
+            ["i"],
+            Runs(2),
+            severity=Severity.INFO,
+        ),
+    )
+    good = (
+        Good(f"{STEP}\nfor i in range(4):\n    step(tf.ones([3]), tf.constant(i))\n", Runs(1)),
+        Good(f"import numpy as np\n{STEP}\nfor i in range(4):\n    step(tf.ones([3]), np.float32(i))\n", Runs(1)),
+        Good(f"{STEP}\nfor i in range(4):\n    step(tf.ones([3]), 2)\n", Runs(1)),
+        Good(
+            """
+@tf.function(jit_compile=True, input_signature=[tf.TensorSpec([3]), tf.TensorSpec([], tf.int32)])
+def step(x, i):
+    return x * tf.cast(i, tf.float32)
+
+for i in range(4):
+    step(tf.ones([3]), i)
+""",
+            Runs(1),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def step(x, training):
+    return x * 2.0 if training else x
+
+for i in range(4):
+    step(tf.ones([3]), i % 2 == 0)
+""",
+            Runs(2),
+            why="a flag has two values",
+        ),
+        Good(
+            """
+def step(x, i):
+    return x * i
+
+@tf.function(jit_compile=True)
+def f(x):
+    for i in range(4):
+        x = step(x, i)
+    return x
+""",
+            why="inside a compiled function it is a constant of the one trace",
+        ),
+        Good(
+            """
+def step(x, i):
+    return x * i
+
+for i in range(4):
+    step(tf.ones([3]), i)
+""",
+            Runs(0),
+            why="nothing is compiled",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        assert isinstance(event, FeedCompiled)
+        for value, node in zip(event.values, event.nodes, strict=True):
+            if not event.traced or not isinstance(value, Static):
+                continue
+            for variation in value.varies:
+                if variation.kind not in KINDS:
+                    continue
+                few = variation.shapes is not None and variation.shapes <= FEW
+                times = f"{variation.shapes} times" if variation.shapes else "once for each value"
+                yield Draft(
+                    f"`{brief(node)}` is {KINDS[variation.kind]}, which is part of the trace: XLA compiles {times}",
+                    Effect.RECOMPILES,
+                    f"tf.constant({brief(node)})",
+                    place=event.place.at(node),
+                    notes=(DraftNote(variation.place, f"this makes it {KINDS[variation.kind]}"),),
+                    at_most=Severity.INFO if few else Severity.WARNING,
+                )
+                break

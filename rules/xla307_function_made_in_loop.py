@@ -1,0 +1,185 @@
+"""A compiled function is made anew in each round or call, and compiled anew.
+
+## What it does
+Flags `tf.function(jit_compile=True)` inside a Python loop, as a decorator or as a call, and a function that makes a
+compiled function and calls it, where a loop calls that function.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU: what is compiled belongs to the function object that `tf.function` returns. Four
+rounds make four compilations, also for the same Python function and the same shapes.
+
+## Example
+    for batch in dataset:
+        step = tf.function(train_step, jit_compile=True)
+        step(batch)
+
+## Use instead
+    step = tf.function(train_step, jit_compile=True)
+    for batch in dataset:
+        step(batch)
+
+## Not flagged
+A function that is made once and called in a loop; one that is made behind a condition, as caches do; a factory that
+returns it; a function that makes its step and then loops over batches.
+
+## Fix safety
+Shown only: what the function closes over has to become its argument.
+
+## References
+- https://www.tensorflow.org/guide/function#depending_on_python_objects
+"""
+
+from collections.abc import Iterator
+
+from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
+from xlalint.semantics.events import CallOwnCompiled, Event, MakeCompiled
+
+HELP = "make it once before the loop, and hand what changes over as an argument"
+
+
+class FunctionMadeInLoop(Rule):
+    code = "XLA307"
+    name = "function-made-in-loop"
+    listens = (MakeCompiled, CallOwnCompiled)
+    bad = (
+        Bad(
+            """
+def double(x):
+    return x * 2.0
+
+for i in range(4):
+    tf.function(double, jit_compile=True)(tf.ones([3]))
+""",
+            ["tf.function(double, jit_compile=True)"],
+            Runs(4),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            """
+def train(steps):
+    for i in range(steps):
+        @tf.function(jit_compile=True)
+        def double(x):
+            return x * 2.0
+
+        double(tf.ones([3]))
+
+train(4)
+""",
+            ["tf.function(jit_compile=True)"],
+            Runs(4),
+        ),
+        Bad(
+            """
+def predict(x):
+    @tf.function(jit_compile=True)
+    def double(x):
+        return x * 2.0
+
+    return double(x)
+
+for i in range(4):
+    predict(tf.ones([3]))
+""",
+            ["double"],
+            Runs(4),
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            """
+def predict(x):
+    return tf.function(lambda y: y * 2.0, jit_compile=True)(x)
+
+def main():
+    while True:
+        if tf.reduce_sum(predict(tf.ones([3]))) > 0.0:
+            break
+
+main()
+""",
+            ["tf.function(lambda y: y * 2.0, jit_compile=True)"],
+            Runs(1),
+            why="the loop ends after its first round here",
+        ),
+    )
+    good = (
+        Good(
+            """
+def double(x):
+    return x * 2.0
+
+step = tf.function(double, jit_compile=True)
+for i in range(4):
+    step(tf.ones([3]))
+""",
+            Runs(1),
+        ),
+        Good(
+            """
+steps = {}
+
+def double(x):
+    return x * 2.0
+
+for name in "abab":
+    if name not in steps:
+        steps[name] = tf.function(double, jit_compile=True)
+    steps[name](tf.ones([3]))
+""",
+            Runs(2),
+            why="a cache",
+        ),
+        Good(
+            """
+def train(batches):
+    @tf.function(jit_compile=True)
+    def step(x):
+        return x * 2.0
+
+    for batch in batches:
+        step(batch)
+
+train([tf.ones([3]), tf.zeros([3])])
+""",
+            Runs(1),
+        ),
+        Good(
+            """
+def make_step(factor):
+    @tf.function(jit_compile=True)
+    def step(x):
+        return x * factor
+
+    return step
+
+step = make_step(2.0)
+for i in range(4):
+    step(tf.ones([3]))
+""",
+            Runs(1),
+            why="a factory",
+        ),
+        Good(
+            """
+for i in range(4):
+    @tf.function
+    def double(x):
+        return x * 2.0
+
+    double(tf.ones([3]))
+""",
+            Runs(0),
+            why="traced anew, which XLA does not see",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case MakeCompiled(in_loop=True):
+                where = "each round of the loop"
+            case CallOwnCompiled(again=True):
+                where = "each call of the function around it, which a loop calls,"
+            case _:
+                return
+        yield Draft(f"{where} makes a function that XLA compiles anew", Effect.RECOMPILES, HELP)

@@ -1,0 +1,152 @@
+"""One compiled function gets batches of different sizes: XLA compiles once for each size.
+
+## What it does
+Flags a second batch size for the same compiled step: datasets of different batch sizes that one compiled function is
+called with, or the `validation_data` of `fit` and an `evaluate` of the same model, or two `fit` or `predict`.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU: a function called with batches of 32 and of 16 compiles twice. In
+Keras the steps for training, testing and predicting are compiled apart: another batch size for `evaluate` than for
+`fit` costs nothing, another than that of the validation data one more compilation.
+
+## Example
+    model.fit(train.batch(64), validation_data=test.batch(64))
+    model.evaluate(test.batch(100))
+
+## Use instead
+    model.evaluate(test.batch(64))
+
+## Not flagged
+Training and evaluation of a Keras model with different batch sizes; sizes that are not known.
+
+## Fix safety
+Shown only: results do not depend on the size of a batch unless the model normalises over it.
+
+## References
+- https://www.tensorflow.org/xla/tutorials/jit_compile
+"""
+
+from collections.abc import Iterator
+
+from xlalint.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
+from xlalint.semantics.events import Event, FeedCompiled
+from xlalint.semantics.values import Variation
+
+from ._feeds import fed, varying
+
+MODEL = """
+import keras
+import numpy as np
+
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse", jit_compile=True)
+data = tf.data.Dataset.from_tensor_slices((np.ones((64, 4), "float32"), np.ones((64, 1), "float32")))
+"""
+STEP = """
+@tf.function(jit_compile=True)
+def step(batch):
+    return tf.reduce_sum(batch)
+
+data = tf.data.Dataset.range(64)
+"""
+
+
+class BatchSizes(Rule):
+    code = "XLA308"
+    name = "batch-sizes"
+    listens = (FeedCompiled,)
+    bad = (
+        Bad(
+            f"""{MODEL}
+model.fit(data.batch(32), validation_data=data.batch(16), verbose=0)
+model.evaluate(data.batch(8), verbose=0)
+""",
+            ["data.batch(8)"],
+            Runs(3),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            f"{STEP}\nfor batch in data.batch(32):\n    step(batch)\nfor batch in data.batch(16):\n    step(batch)\n",
+            ["data.batch(16)"],
+            Runs(2),
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            f"""{MODEL}
+def predictions(size):
+    return model.predict(data.map(lambda x, y: x).batch(size), verbose=0)
+
+predictions(32)
+predictions(64)
+""",
+            ["data.map(lambda x, y: x).batch(size)"],
+            Runs(2),
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            f"""{STEP}
+def run(dataset):
+    for batch in dataset:
+        step(batch)
+
+run(data.batch(32).prefetch(1))
+run(data.shuffle(8).batch(16).cache())
+""",
+            ["data.shuffle(8).batch(16)"],
+            Runs(2),
+        ),
+    )
+    good = (
+        Good(f"{MODEL}\nmodel.fit(data.batch(32), verbose=0)\nmodel.evaluate(data.batch(16), verbose=0)\n", Runs(2)),
+        Good(
+            f"""{MODEL}
+model.fit(data.batch(32), validation_data=data.batch(16), verbose=0)
+model.evaluate(data.batch(16), verbose=0)
+""",
+            Runs(2),
+        ),
+        Good(
+            f"""{STEP}
+@tf.function(jit_compile=True)
+def other(batch):
+    return tf.reduce_max(batch)
+
+for batch in data.batch(32):
+    step(batch)
+for batch in data.batch(16):
+    other(batch)
+""",
+            Runs(2),
+            why="one size for each",
+        ),
+        Good(
+            f"{STEP}\nfor batch in data.batch(32):\n    step(batch)\nfor batch in data.batch(16):\n    print(batch)\n",
+            Runs(1),
+        ),
+        Good(f"{STEP}\nfor epoch in range(2):\n    for batch in data.batch(32):\n        step(batch)\n", Runs(1)),
+    )
+
+    def __init__(self) -> None:
+        self._sizes: dict[object, dict[str, Variation]] = {}
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        assert isinstance(event, FeedCompiled)
+        known = self._sizes.setdefault(event.target, {})
+        for variation in varying(event, "batch"):
+            first = known.setdefault(variation.detail, variation)
+            before = next(iter(known.values()))
+            if first is variation and before is not variation:
+                message = (
+                    f"batches of {variation.detail} for a step that gets batches of {before.detail} elsewhere: XLA "
+                    f"compiles it for each size"
+                )
+                draft = fed(event, variation, message, f"batches of {before.detail} here too")
+                yield Draft(
+                    draft.message,
+                    draft.effect,
+                    draft.help,
+                    draft.place,
+                    (*draft.notes, DraftNote(before.place, f"batches of {before.detail}")),
+                    draft.at_most,
+                )

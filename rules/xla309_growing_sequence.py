@@ -1,0 +1,165 @@
+"""A sequence grows in each round of a loop around a compiled function: a compilation for each.
+
+## What it does
+Flags `tf.concat` and its relatives in a Python loop that join what the round before left with something new, where the
+result is an argument of what XLA compiles: generation of text, most often.
+
+## What XLA does
+Measured with TensorFlow 2.21 on CPU: five steps over a sequence that grows by one compile five times; over a tensor of
+fixed length into which each step writes, once.
+
+## Example
+    for _ in range(100):
+        tokens = tf.concat([tokens, next_token(tokens)], axis=1)
+
+## Use instead
+    tokens = tf.pad(tokens, [[0, 0], [0, 100]])
+    for position in range(length, length + 100):
+        new = next_token(tokens, tf.constant(position))
+        tokens = tf.tensor_scatter_nd_update(tokens, [[0, position]], new)
+
+with a model that reads up to `position` only.
+
+## Not flagged
+A window of fixed length that is cut from what grows; loops inside a compiled function, which are unrolled into one
+program (XLA311); what reaches eager code only.
+
+## Fix safety
+Shown only: the model has to be told how much of the fixed length is filled.
+
+## References
+- https://huggingface.co/blog/tf-xla-generate
+"""
+
+from collections.abc import Iterator
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
+from xlalint.semantics.events import Event, FeedCompiled
+
+from ._feeds import PER_SHAPE, fed, varying
+
+STEP = """
+@tf.function(jit_compile=True)
+def step(tokens):
+    return tf.reduce_sum(tokens, axis=1, keepdims=True)
+"""
+
+
+class GrowingSequence(Rule):
+    code = "XLA309"
+    name = "growing-sequence"
+    listens = (FeedCompiled,)
+    bad = (
+        Bad(
+            f"""{STEP}
+tokens = tf.ones([1, 1])
+for _ in range(5):
+    tokens = tf.concat([tokens, step(tokens)], axis=1)
+""",
+            ["tf.concat([tokens, step(tokens)], axis=1)"],
+            Runs(5),
+            effect=Effect.RECOMPILES,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            f"""{STEP}
+def generate(tokens, count):
+    while count:
+        new = step(tokens[:, 1:])
+        tokens = tf.concat((tokens, new), 1)
+        count -= 1
+    return tokens
+
+generate(tf.ones([1, 3]), 4)
+""",
+            ["tf.concat((tokens, new), 1)"],
+            Runs(4),
+        ),
+        Bad(
+            f"""
+import numpy as np
+{STEP}
+history = np.ones((1, 1), "float32")
+for _ in range(4):
+    history = np.concatenate([history, step(history)], axis=1)
+""",
+            ["np.concatenate([history, step(history)], axis=1)"],
+            Runs(4),
+        ),
+        Bad(
+            f"""{STEP}
+class Generator:
+    def extend(self, tokens, new):
+        return tf.concat([tokens, new], axis=-1)
+
+    def run(self, tokens):
+        for _ in range(4):
+            new = step(tokens * 2.0)
+            tokens = tf.concat([tokens, new], axis=-1)
+        return self.extend(tokens, new)
+
+Generator().run(tf.ones([2, 2]))
+""",
+            ["tf.concat([tokens, new], axis=-1)"],
+            Runs(4),
+        ),
+    )
+    good = (
+        Good(
+            f"""{STEP}
+tokens = tf.ones([1, 8])
+for _ in range(5):
+    tokens = tf.concat([tokens, step(tokens[:, -8:])], axis=1)
+""",
+            Runs(1),
+            why="a window of fixed length",
+        ),
+        Good(
+            f"""{STEP}
+start = tf.ones([1, 1])
+for _ in range(5):
+    step(tf.concat([start, tf.ones([1, 2])], axis=1))
+""",
+            Runs(1),
+            why="joined anew in each round",
+        ),
+        Good(
+            f"""{STEP}
+tokens = tf.ones([1, 1])
+for _ in range(3):
+    tokens = tf.concat([tokens, tokens], axis=1)
+print(tokens.shape)
+step(tf.reshape(tokens, [2, -1])[:, :4])
+""",
+            Runs(1),
+            why="compiled once, behind the loop",
+        ),
+        Good(
+            f"""{STEP}
+tokens = tf.ones([1, 1])
+rows = []
+for _ in range(3):
+    rows.append(step(tokens))
+print(tf.concat(rows, axis=1))
+""",
+            Runs(1),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    for _ in range(3):
+        x = tf.concat([x, x[:1]], axis=0)
+    return x
+""",
+            why="one program",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        assert isinstance(event, FeedCompiled)
+        for variation in varying(event, "grows"):
+            what = f"`{brief(variation.place.node)}` makes the sequence longer in each round"
+            help = "keep a tensor of fixed length, and write each new element at its position"
+            yield fed(event, variation, f"{what}: {PER_SHAPE}", help)
