@@ -43,7 +43,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from xlalint.fixes import branches, sketch
+from xlalint.fixes import branches, logic
 from xlalint.fixes.syntax import small_statements
 from xlalint.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note
 from xlalint.semantics.events import BranchOn, Event
@@ -343,9 +343,9 @@ def _help(statement: cst.CSTNode) -> str | None:
     """What to write where there is no rewrite."""
     match statement:
         case cst.If() if any(isinstance(line, cst.Raise) for line in small_statements(statement.body)):
-            return sketch.assertion(cst.UnaryOperation(cst.Not(), statement.test))
+            return logic.assertion(cst.UnaryOperation(cst.Not(), statement.test)) + logic.IGNORED
         case cst.CompIf(test=test):
-            return f"keep every element and weigh it: indicator = tf.cast({sketch.condition(test)}, tf.float32)"
+            return f"keep every element and weigh it: indicator = tf.cast({logic.condition(test)}, tf.float32)"
         case _:
             return None
 

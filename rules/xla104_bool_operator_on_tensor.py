@@ -25,7 +25,10 @@ element too.
 there. Key lookups (`"a" in features`) and `max` of Python numbers or static sizes.
 
 ## Fix safety
-Shown only. `tf.logical_and` computes both operands, where `and` skips the second.
+Only where all operands are booleans; of others Python gives one back. Safe for scalars whose computation neither raises
+nor has an effect, since `tf.logical_and` computes both operands where `and` may skip the second; else unsafe. `not`,
+`in`, `any` and `all` give a bool of Python's: safe straight inside a TensorFlow call, unsafe where it may be needed as
+such. `max` and `min` are safe for integer tensors, and unsafe for NaN and where a Python number may be chosen.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/math/logical_and
@@ -37,9 +40,7 @@ from functools import partial
 
 import libcst as cst
 
-from xlalint.fixes import sketch
-from xlalint.fixes.names import Names
-from xlalint.fixes.rewrite import Rewrite, replace
+from xlalint.fixes import logic
 from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 from xlalint.semantics.events import Event, TruthOf
 from xlalint.semantics.values import Dependence, Tensor, Value, as_tensor
@@ -66,7 +67,7 @@ class L(tf.keras.layers.Layer):
             NOT_A_BOOL,
             effect=Effect.FAILS,
             help="tf.logical_and(tf.reduce_max(x) > 0.0, tf.reduce_min(x) < 0.0)",
-            safety=Safety.UNSAFE,
+            safety=Safety.SAFE,
             fixed="""
 class L(tf.keras.layers.Layer):
     def call(self, x):
@@ -87,7 +88,7 @@ def f(x):
             Compiles(),
             effect=Effect.NAMED,
             help="tf.logical_and(low < t, t < high)",
-            safety=Safety.UNSAFE,
+            safety=Safety.SAFE,
             fixed="""
 def within(t, low, high):
     return tf.logical_and(low < t, t < high)
@@ -108,6 +109,13 @@ def f(x):
             NOT_A_BOOL,
             effect=Effect.FAILS,
             help="tf.maximum(length, 3)",
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    length = tf.shape(x)[0]
+    return x * tf.cast(tf.maximum(length, 3), tf.float32)
+""",
         ),
         Bad(
             """
@@ -227,7 +235,12 @@ def f(x):
         ),
     )
 
+    def __init__(self) -> None:
+        self._of_others: set[cst.CSTNode] = set()  # operators that give one of their operands back
+
     def check(self, event: Event) -> Iterator[Draft]:
+        if isinstance(event, TruthOf) and event.form not in BUILTINS and not logic.of_booleans(event):
+            self._of_others.add(event.place.node)
         match event:
             case TruthOf(form="and" | "or" | "not" | "chained comparison", tested=True):
                 return  # the `if` or `while` around it is reported
@@ -238,24 +251,11 @@ def f(x):
                     label = form if form == "chained comparison" else f"`{form}`"
                     message = f"{label} on {of_a_tensor(tensor)}: {reason}"
                     node = event.place.node
-                    help = sketch.builtin_over(form, node) if form in BUILTINS else sketch.condition(node)
-                    rewrite = partial(_rewrite, event, node)
+                    help = logic.over(form, node) if form in BUILTINS else logic.condition(node)
+                    rewrite = partial(logic.builtin, event)
+                    if form not in BUILTINS:
+                        rewrite = partial(logic.logical, event, self._of_others)
                     yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
-
-
-def _rewrite(event: TruthOf, node: cst.BaseExpression, names: Names) -> Rewrite | None:
-    """The logical operation, where Python's would be given booleans only: of others it returns one of them."""
-    if event.form in BUILTINS or event.form == "in" or not all(map(_is_bool, event.operands)):
-        return None
-    edits = (replace(event.place, sketch.condition(node, names.tf)),)
-    title = "Compute it with TensorFlow's logical operations"
-    if event.form == "not":
-        return Rewrite(title, edits)
-    return Rewrite(title, edits, Safety.UNSAFE, "where Python would skip an operand that raises or has an effect")
-
-
-def _is_bool(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtype == "bool" and value.rank == 0
 
 
 def _asked(form: str, operands: tuple[Value, ...]) -> Tensor | None:

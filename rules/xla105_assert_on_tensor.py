@@ -20,7 +20,8 @@ and check values where it matters outside the compiled code: in the input pipeli
 Assertions on Python values: shapes, ranks, dtypes, `is None`, `isinstance`; everything in eager code.
 
 ## Fix safety
-Shown only: the assertion of TensorFlow has no effect under XLA.
+Unsafe: an assertion that does not hold raises `InvalidArgumentError` eagerly instead of `AssertionError`, and nothing
+once XLA has compiled it.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues
@@ -28,11 +29,12 @@ Shown only: the assertion of TensorFlow has no effect under XLA.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import libcst as cst
 
-from xlalint.fixes import sketch
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, origin_note
+from xlalint.fixes import logic
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 from xlalint.semantics.events import AssertOn, Event
 from xlalint.semantics.values import Dependence, as_tensor
 
@@ -57,6 +59,13 @@ def f(x):
             NOT_A_BOOL,
             effect=Effect.FAILS,
             help="tf.debugging.assert_greater(tf.reduce_min(x), -1e9)",
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    tf.debugging.assert_greater(tf.reduce_min(x), -1e9)
+    return tf.sqrt(tf.abs(x))
+""",
         ),
         Bad(
             """
@@ -72,6 +81,16 @@ def f(x):
             NOT_A_BOOL,
             effect=Effect.FAILS,
             help="tf.debugging.assert_equal(tf.shape(t)[0], length)",
+            safety=Safety.UNSAFE,
+            fixed="""
+def check_length(t, length):
+    tf.debugging.assert_equal(tf.shape(t)[0], length, message="wrong length")
+
+@tf.function(jit_compile=True)
+def f(x):
+    check_length(x, 4)
+    return x
+""",
         ),
         Bad(
             """
@@ -86,6 +105,16 @@ class L(tf.keras.layers.Layer):
             ["self.scale > 0.0"],
             NOT_A_BOOL,
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.scale = self.add_weight(shape=(), initializer="ones")
+
+    def call(self, x):
+        tf.debugging.assert_greater(self.scale, 0.0)
+        return x * self.scale
+""",
         ),
         Bad(
             """
@@ -103,6 +132,18 @@ def f(x):
             NOT_A_BOOL,
             effect=Effect.FAILS,
             help="tf.debugging.Assert(finite, [finite])",
+            safety=Safety.UNSAFE,
+            fixed="""
+from tensorflow import math as tfm
+
+@tf.function(jit_compile=True)
+def f(x):
+    finite = tf.reduce_all(tfm.is_finite(x))
+    def checked():
+        tf.debugging.Assert(finite, [finite])
+        return x * 2.0
+    return checked()
+""",
         ),
     )
     good = (
@@ -169,5 +210,7 @@ class ScalingTest(tf.test.TestCase):
         match event:
             case AssertOn(test=test, place=place) if tensor := as_tensor(test, Dependence.STATIC):
                 message = f"`assert` on {of_a_tensor(tensor)}: AutoGraph does not convert it, so {REFUSED}"
-                help = sketch.assertion(place.node) if isinstance(place.node, cst.BaseExpression) else None
-                yield Draft(message, Effect.FAILS, help, notes=origin_note(tensor.origin, event))
+                node = place.node
+                help = logic.assertion(node) + logic.IGNORED if isinstance(node, cst.BaseExpression) else None
+                rewrite = partial(logic.asserted, place, test)
+                yield Draft(message, Effect.FAILS, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)

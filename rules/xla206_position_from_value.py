@@ -26,7 +26,8 @@ Python ints, positions from `tf.shape(x)`, positions that a loop carries (`for i
 has a part in, `tf.gather`, lists indexed by Python ints, and code of the host.
 
 ## Fix safety
-Shown only. `tf.gather` clamps positions beyond the end under XLA and does not count negative ones from the end.
+Safe where the position is a `tf.argmax` or `tf.argmin`. Else unsafe: `tf.gather` does not count negative positions from
+the end, and where a window reaches beyond the end, a slice is shorter and a gather raises.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues
@@ -34,12 +35,15 @@ Shown only. `tf.gather` clamps positions beyond the end under XLA and does not c
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final
 
 import libcst as cst
 
-from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, origin_note
+from xlalint.fixes.masked import brief
+from xlalint.fixes.positions import at_position
+from xlalint.fixes.rewrite import Rewriter
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
 from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
 from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
 
@@ -86,6 +90,11 @@ class PositionFromValue(Rule):
             inputs=("f32[4, 3]", "i32[]"),
             effect=Effect.RECOMPILES,
             help="tf.gather(x, i)",
+            safety=Safety.UNSAFE,
+            fixed="""@tf.function(jit_compile=True)
+def f(x, i):
+    return tf.gather(x, i)
+""",
         ),
         Bad(
             """
@@ -101,6 +110,15 @@ class L(tf.keras.layers.Layer):
             inputs=("f32[4, 3]", "f32[4]"),
             effect=Effect.RECOMPILES,
             help="tf.gather(x, tf.argmax(scores))",
+            safety=Safety.SAFE,
+            fixed="""
+def best(x, scores):
+    return tf.gather(x, tf.argmax(scores))
+
+class L(tf.keras.layers.Layer):
+    def call(self, x, scores):
+        return best(x, scores)
+""",
         ),
         Bad(
             """
@@ -115,7 +133,16 @@ def f(x, start):
             Recompiles(),
             inputs=("f32[4, 8]", "i32[]"),
             effect=Effect.RECOMPILES,
-            help="tf.gather(x, start + tf.range(2), axis=1)",
+            help="tf.gather(x, tf.cast(start, tf.int32) + tf.range(2), axis=1)",
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x, start):
+    def window():
+        return tf.gather(x, tf.cast(start, tf.int32) + tf.range(2), axis=1)
+
+    return tf.reduce_sum(window())
+""",
         ),
         Bad(
             """
@@ -133,6 +160,17 @@ class L(tf.keras.layers.Layer):
             inputs=("f32[4, 3]",),
             effect=Effect.RECOMPILES,
             help="tf.gather_nd(x, tf.stack([step, 0]))",
+            safety=Safety.UNSAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def build(self, shape):
+        self.step = self.add_weight(shape=(), dtype="int32", initializer="ones", trainable=False)
+
+    def call(self, x):
+        self.step.assign(1 + self.step % 3)
+        step = tf.cast(self.step, tf.int64)
+        return tf.gather_nd(x, tf.stack([step, 0]))
+""",
         ),
         Bad(
             """
@@ -148,7 +186,17 @@ def f(rows, starts):
             Recompiles(),
             inputs=("f32[3, 8]", "i32[3]"),
             effect=Effect.RECOMPILES,
-            help="tf.gather(row, first + tf.range(2))",
+            help="tf.gather(row, tf.cast(first, tf.int32) + tf.range(2))",
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(rows, starts):
+    def window(example):
+        row, first = example
+        return tf.gather(row, tf.cast(first, tf.int32) + tf.range(2))
+
+    return tf.map_fn(window, (rows, starts), fn_output_signature=tf.float32)
+""",
         ),
         Bad(
             """
@@ -165,6 +213,17 @@ def f(x, order, shift):
             Recompiles(),
             inputs=("f32[8]", "i32[3]", "i32[]"),
             effect=Effect.RECOMPILES,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x, order, shift):
+    total = tf.constant(0.0)
+    for i in tf.range(3):
+        total += tf.gather(x, order[i]) + tf.gather(x, i + shift)
+    for first in order:
+        total += tf.gather(x, first)
+    return total
+""",
         ),
         Bad(
             """
@@ -180,6 +239,16 @@ class L(tf.keras.layers.Layer):
             Recompiles(),
             inputs=("f32[4]",),
             effect=Effect.RECOMPILES,
+            safety=Safety.UNSAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.seeds = tf.keras.random.SeedGenerator(1)
+
+    def call(self, x):
+        return 0.0 * tf.gather(x, tf.cast(tf.keras.random.uniform((), 0.0, 4.0, seed=self.seeds), tf.int32))
+""",
         ),
         Bad(
             """
@@ -340,14 +409,14 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
             for item, syntax in items
         ):
             return  # its length is from data, which is worse
-        for axis, (item, syntax) in enumerate(items):
+        for axis, (item, _) in enumerate(items):
             if tensor := _position(item):
-                help = _gathered(event.node, syntax, axis)
-                yield from self._draft(event, tensor, None, f"`{brief(event.place.node)}`", help)
+                rewrite = partial(at_position, event, axis)
+                yield from self._draft(event, tensor, None, f"`{brief(event.place.node)}`", rewrite)
                 return
 
     def _draft(
-        self, event: ApiCall | IndexWith, tensor: Tensor, carried: Effect | None, what: str, help: str | None
+        self, event: ApiCall | IndexWith, tensor: Tensor, carried: Effect | None, what: str, rewrite: Rewriter | None
     ) -> Iterator[Draft]:
         effect = outcome(tensor, carried)
         if effect is None or tensor in self._sizes:
@@ -355,7 +424,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
         kind = "an axis" if carried is not None else "a position"
         carried_reason = "a loop or chance makes it, and it must be a compile-time constant"
         reason = AGAIN if effect is Effect.RECOMPILES else carried_reason
-        yield Draft(f"{what} is {kind} from data: {reason}", effect, help, notes=origin_note(tensor.origin, event))
+        message = f"{what} is {kind} from data: {reason}"
+        yield Draft(message, effect, notes=origin_note(tensor.origin, event), rewrite=rewrite)
 
 
 def _position(item: Value | Slice) -> Tensor | None:
@@ -364,31 +434,3 @@ def _position(item: Value | Slice) -> Tensor | None:
         return as_tensor(item.start) if item.start is not None else None
     tensor = as_tensor(item)
     return tensor if tensor is not None and tensor.dtype in ("int", None) else None
-
-
-def _gathered(node: cst.Subscript, syntax: cst.BaseSlice, axis: int) -> str | None:
-    """The subscript as a gather along one axis, or at one point."""
-    x = one_line(node.value)
-    others = [element.slice for at, element in enumerate(node.slice) if at != axis]
-    along = f", axis={axis}" if axis else ""
-    match syntax:
-        case cst.Index(cst.BaseExpression() as position) if all(map(_everything, others)):
-            return f"tf.gather({x}, {one_line(position)}{along})"
-        case cst.Slice(
-            lower=cst.BaseExpression() as lower,
-            upper=cst.BinaryOperation(left=left, operator=cst.Add(), right=width),
-            step=None,
-        ) if left.deep_equals(lower) and all(map(_everything, others)):
-            return f"tf.gather({x}, {one_line(lower)} + tf.range({one_line(width)}){along})"
-        case cst.Index() if all(map(_is_point, others)):
-            return f"tf.gather_nd({x}, tf.stack([{', '.join(one_line(element.slice) for element in node.slice)}]))"
-        case _:
-            return None
-
-
-def _everything(syntax: cst.BaseSlice) -> bool:
-    return isinstance(syntax, cst.Slice) and syntax.lower is None and syntax.upper is None and syntax.step is None
-
-
-def _is_point(syntax: cst.BaseSlice) -> bool:
-    return isinstance(syntax, cst.Index) and not isinstance(syntax.value, cst.Ellipsis)

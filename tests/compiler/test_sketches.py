@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 
 from tests.compiler import measure
-from xlalint.fixes import sketch
+from xlalint.fixes import logic, sketch
 from xlalint.rule import Compiles
 
 EXPRESSIONS = {
@@ -54,7 +54,7 @@ def expression_sketch(node: cst.BaseExpression) -> str | None:
     """What the rules show for an expression, by its form."""
     match node:
         case cst.Call(func=cst.Name("max" | "any" | "all" as name)):
-            return sketch.builtin_over(name, node)
+            return logic.over(name, node)
         case cst.Call(func=cst.Name("sorted"), args=[argument]):
             return sketch.iteration("sorted", argument.value)
         case cst.Subscript():

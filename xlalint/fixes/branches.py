@@ -18,9 +18,9 @@ from ..findings import Safety
 from ..semantics.files import Place
 from ..semantics.values import Tensor, Value
 from .known import Gradient, Knowledge, Known, Scope, number
+from .logic import condition
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, Rewriter, remove, replace
-from .sketch import condition
 from .syntax import (
     UNMOVABLE,
     any_node,

@@ -12,9 +12,9 @@ from ..findings import Safety
 from ..semantics.files import Place
 from ..semantics.values import Static, Tensor, Value
 from .known import Scope
+from .logic import condition
 from .names import Names
 from .rewrite import Rewrite, Rewriter, replace
-from .sketch import condition
 from .syntax import UNMOVABLE, any_node, assigned, call, plain, read, read_first, small_statements
 
 _DIFFERS: Final = (

@@ -7,7 +7,6 @@ own: they are shown, not applied.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 import libcst as cst
@@ -18,15 +17,6 @@ _INDENT: Final = "    "
 # Expressions that need no parentheses beside an operator.
 _ATOMS: Final = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BaseNumber, cst.List, cst.Tuple)
 
-_COMPARISONS: Final[dict[type[cst.BaseCompOp], str]] = {
-    cst.GreaterThan: "assert_greater",
-    cst.GreaterThanEqual: "assert_greater_equal",
-    cst.LessThan: "assert_less",
-    cst.LessThanEqual: "assert_less_equal",
-    cst.Equal: "assert_equal",
-    cst.NotEqual: "assert_none_equal",
-}
-
 _REDUCTIONS: Final = {
     "max": "tf.reduce_max",
     "min": "tf.reduce_min",
@@ -34,7 +24,6 @@ _REDUCTIONS: Final = {
     "any": "tf.reduce_any",
     "all": "tf.reduce_all",
 }
-_PAIRWISE: Final = {"max": "tf.maximum", "min": "tf.minimum"}
 
 _CASTS: Final = {"bool": "tf.bool", "int": "tf.int32", "float": "tf.float32", "complex": "tf.complex64"}
 
@@ -75,38 +64,6 @@ _SAME_IN_NUMPY: Final = re.compile(
 def code_of(node: cst.CSTNode) -> str:
     """The source text of a node, without comments and line breaks around it."""
     return _WRITER.code_for_node(node).strip()
-
-
-# -- conditions -------------------------------------------------------------------------------------------------------
-
-
-def condition(node: cst.BaseExpression, tf: str = "tf") -> str:
-    """A test as one tensor expression: `and`, `or`, `not`, chains and `in` as operations."""
-    match node:
-        case cst.BooleanOperation(left=left, operator=operator, right=right):
-            name = "logical_and" if isinstance(operator, cst.And) else "logical_or"
-            return f"{tf}.{name}({condition(left, tf)}, {condition(right, tf)})"
-        case cst.UnaryOperation(operator=cst.Not(), expression=expression):
-            return f"{tf}.logical_not({condition(expression, tf)})"
-        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(cst.In(), container)]):
-            return f"{tf}.reduce_any({tf}.equal({_plain(left)}, {_plain(container)}))"
-        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(cst.NotIn(), container)]):
-            return f"{tf}.reduce_all({tf}.not_equal({_plain(left)}, {_plain(container)}))"
-        case cst.Comparison(left=left, comparisons=[_, _, *_] as targets):
-            return _chain(left, targets, tf)
-        case _:
-            return _plain(node)
-
-
-def _chain(left: cst.BaseExpression, targets: Sequence[cst.ComparisonTarget], tf: str) -> str:
-    parts = []
-    for target in targets:
-        parts.append(_plain(cst.Comparison(_bare(left), [target])))
-        left = target.comparator
-    text = parts.pop()
-    while parts:
-        text = f"{tf}.logical_and({parts.pop()}, {text})"
-    return text
 
 
 def _bare(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -152,36 +109,7 @@ def iteration(form: str, iterable: cst.BaseExpression) -> str:
             )
 
 
-# -- assertions, host reads -------------------------------------------------------------------------------------------
-
-
-def assertion(test: cst.BaseExpression) -> str:
-    """`assert a > b` as `tf.debugging.assert_greater(a, b)`, with what XLA makes of it."""
-    match test:
-        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator, right)]) if (
-            type(operator) in _COMPARISONS
-        ):
-            call = f"tf.debugging.{_COMPARISONS[type(operator)]}({_plain(left)}, {_plain(right)})"
-        case _:
-            text = condition(test)
-            call = f"tf.debugging.Assert({text}, [{text}])"
-    return f"{call}  # XLA compiles it to nothing: check the value outside the compiled code where it must hold"
-
-
-def builtin_over(name: str, call: cst.BaseExpression) -> str | None:
-    """`max(a, b)`, `any([a, b])`: the TensorFlow operation over the same arguments."""
-    match call:
-        case cst.Call(args=[cst.Arg(value=cst.GeneratorExp() as generator)]):
-            return f"{_REDUCTIONS[name]}([{_plain(generator)}], axis=0)"
-        case cst.Call(args=[cst.Arg(value=only)]):
-            return f"{_REDUCTIONS[name]}({_plain(only)}, axis=0)"
-        case cst.Call(args=[first, *rest]) if name in _PAIRWISE and not any(arg.keyword for arg in rest):
-            text = _plain(first.value)
-            for argument in rest:
-                text = f"{_PAIRWISE[name]}({text}, {_plain(argument.value)})"
-            return text
-        case _:
-            return None
+# -- host reads -------------------------------------------------------------------------------------------
 
 
 def host_read(reader: str, node: cst.CSTNode) -> str | None:
