@@ -7,16 +7,13 @@ from typing import Final
 
 from hypothesis import strategies as st
 
+from .expressions import EXPRESSIONS
 from .trial import FINITE, KINDS, Input, Program
+from .trial import function as _function
 
-_HEAD: Final = "import tensorflow as tf\n\n\n@tf.function(jit_compile=True, autograph=False)\n"
 _FLOATS: Final = ("float32", "float32", "float64", "float16", "bfloat16")
 _INTEGERS: Final = ("int32", "int64")
 _SHAPES: Final = ((4,), (3, 2), (1,), (), (0,))
-
-
-def _function(parameters: str, *lines: str) -> str:
-    return _HEAD + f"def f({parameters}):\n" + "".join(f"    {line}\n" for line in lines)
 
 
 # -- branches ---------------------------------------------------------------------------------------------------------
@@ -232,4 +229,5 @@ PROGRAMS: Final[Mapping[str, st.SearchStrategy[Program]]] = {
     "masked reduction": masked_reductions(),
     "masked any, all and count": masked_tests(),
     "masked loss": masked_losses(),
+    **EXPRESSIONS,
 }

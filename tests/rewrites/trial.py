@@ -51,6 +51,12 @@ class Program:
     kinds: tuple[str, ...] = KINDS  # of samples
 
 
+def function(parameters: str, *lines: str) -> str:
+    """A file with the compiled function `f`."""
+    head = f"import tensorflow as tf\n\n\n@tf.function(jit_compile=True, autograph=False)\ndef f({parameters}):\n"
+    return head + "".join(f"    {line}\n" for line in lines)
+
+
 @dataclass(slots=True)
 class Counts:
     """What was tried of one rewrite. `excused`: XLA computes the same of the original, and eager execution differs."""

@@ -1,0 +1,104 @@
+"""Random programs whose expressions are rewritten: Python's logic, the larger of two, positions from data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from hypothesis import strategies as st
+
+from .trial import Input, Program, function
+
+_DTYPES: Final = ("float32", "float64", "float16", "bfloat16", "int32", "int64")
+_SHAPES: Final = ((4,), (3, 2), (), (0,))
+_SIGNS: Final = st.sampled_from(("<", ">", "<=", ">=", "==", "!="))
+
+
+@st.composite
+def _truths(draw: st.DrawFn, integer: bool, depth: int = 2) -> str:
+    """One boolean of the tensors `x` and `y` and the scalars `a` and `b`."""
+    number = "1" if integer else "0.5"
+    if depth and draw(st.integers(0, 2)):
+        left, right = draw(_truths(integer, depth - 1)), draw(_truths(integer, depth - 1))
+        return draw(st.sampled_from((f"({left} and {right})", f"({left} or {right})", f"(not {left})")))
+    reduced = f"tf.reduce_{draw(st.sampled_from(('sum', 'max', 'min', 'prod')))}({draw(st.sampled_from('xy'))})"
+    return draw(
+        st.sampled_from(
+            (
+                f"a {draw(_SIGNS)} b",
+                f"a + {number} {draw(_SIGNS)} {reduced}",
+                f"tf.reduce_any(x {draw(_SIGNS)} y)",
+                f"tf.reduce_all(x - y {draw(_SIGNS)} {number})",
+                f"(-{number} {draw(_SIGNS)} {reduced} {draw(_SIGNS)} b)",
+                f"tf.size(x) {draw(_SIGNS)} 3",
+            )
+        )
+    )
+
+
+@st.composite
+def logic(draw: st.DrawFn) -> Program:
+    """`and`, `or`, `not` and chains of comparisons, as arguments and by a name."""
+    dtype, shape = draw(st.sampled_from(_DTYPES)), draw(st.sampled_from(_SHAPES))
+    integer = dtype.startswith("int")
+    first, second = draw(_truths(integer)), draw(_truths(integer))
+    lines = draw(
+        st.sampled_from(
+            (
+                [f"return tf.where(not ({first} and {second}), x, y)"],
+                [f"both = {first} and {second}", "return tf.cast(both, x.dtype) * x, both"],
+                [f"either = tf.logical_xor({first} or {second}, {second})", "return either"],
+                [f"low = -1 < b - a {draw(_SIGNS)} a", f"return low, tf.where({first} or {second}, x, y - x)"],
+            )
+        )
+    )
+    lines = ["a, b = tf.reduce_sum(x), tf.reduce_max(y)", *lines]
+    return Program(function("x: tf.Tensor, y: tf.Tensor", *lines), (Input(dtype, shape), Input(dtype, shape)), "XLA104")
+
+
+@st.composite
+def larger(draw: st.DrawFn) -> Program:
+    """`max` and `min` of integers."""
+    dtype, shape = draw(st.sampled_from(("int32", "int64"))), draw(st.sampled_from(_SHAPES))
+    name = draw(st.sampled_from(("max", "min")))
+    parts = ["tf.reduce_sum(x)", "tf.reduce_max(y)", "tf.reduce_prod(x)", "-tf.reduce_sum(y)"]
+    chosen = ", ".join(draw(st.permutations(parts))[: draw(st.integers(2, 4))])
+    cast = f"x, y = tf.cast(x, tf.{dtype}), tf.cast(y, tf.{dtype})"  # so that the linter knows them for integers
+    lines = [cast, f"most = {name}({chosen})", "return most, x * most"]
+    return Program(function("x: tf.Tensor, y: tf.Tensor", *lines), (Input(dtype, shape), Input(dtype, shape)), "XLA104")
+
+
+@st.composite
+def positions(draw: st.DrawFn) -> Program:
+    """Subscripts at a position from data, alone or among whole dimensions."""
+    shape = draw(st.sampled_from(((4,), (4, 3), (4, 3, 2))))
+    axis = draw(st.integers(0, len(shape) - 1))
+    text = draw(
+        st.sampled_from(
+            (
+                f"tf.{draw(st.sampled_from(('argmax', 'argmin', 'math.argmax')))}(s)",
+                "tf.cast(tf.argmax(s), tf.int32)",
+                "tf.argmin(s, output_type=tf.int32)",
+                "i",
+            )
+        )
+    )
+    window = text == "i" and draw(st.booleans())
+    item = "i : i + 2" if window else text
+    index = ", ".join([*([":"] * axis), item, *([":"] * draw(st.integers(0, len(shape) - 1 - axis)))])
+    if axis == len(shape) - 1 and draw(st.booleans()):
+        index = f"..., {item}"
+    dtype = draw(st.sampled_from(_DTYPES))
+    inputs = (
+        Input(dtype, shape),
+        Input(draw(st.sampled_from(("float32", "int32"))), (shape[axis],)),
+        Input(draw(st.sampled_from(("int32", "int64"))), (), 0, shape[axis] - 1 - window),
+    )
+    return Program(function("x: tf.Tensor, s: tf.Tensor, i: tf.Tensor", f"return x[{index}]"), inputs, "XLA206")
+
+
+EXPRESSIONS: Final[Mapping[str, st.SearchStrategy[Program]]] = {
+    "tf.logical_and, tf.logical_or, tf.logical_not": logic(),
+    "tf.maximum and tf.minimum": larger(),
+    "tf.gather": positions(),
+}
