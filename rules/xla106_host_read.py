@@ -21,7 +21,9 @@ read fails: `.numpy()` with `AttributeError`, NumPy with "Cannot convert a symbo
 NumPy on constants, `int(x.shape[0])`, and eager code.
 
 ## Fix safety
-Shown only. A cast keeps the tensor: what needed a Python number may now need another form.
+Unsafe: what is left is a tensor, which does not mix with tensors of another type as a Python number does, and which
+NumPy and Python may need to read after all. Shown only where that is certain: in conditions, positions, text, and for
+NumPy functions that compute other types of integers.
 
 ## References
 - https://www.tensorflow.org/guide/function#debugging
@@ -29,9 +31,10 @@ Shown only. A cast keeps the tensor: what needed a Python number may now need an
 """
 
 from collections.abc import Iterator
+from functools import partial
 
-from xlalint.fixes import sketch
-from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, origin_note
+from xlalint.fixes.reads import host_read, read_in_graph
+from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 from xlalint.semantics.events import Event, HostRead
 from xlalint.semantics.values import Dependence, Tensor, as_tensor
 
@@ -57,6 +60,12 @@ class L(tf.keras.layers.Layer):
             Fails("float() argument must be a string or a real number"),
             effect=Effect.FAILS,
             help="tf.cast(tf.reduce_max(x), tf.float32)",
+            safety=Safety.UNSAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return x * tf.cast(tf.reduce_max(x), tf.float32)
+""",
         ),
         Bad(
             """
@@ -73,6 +82,17 @@ def f(x):
             Fails("Cannot convert a symbolic tf.Tensor"),
             effect=Effect.FAILS,
             help="tf.reduce_sum(values, axis=0)",
+            safety=Safety.UNSAFE,
+            fixed="""
+import numpy as np
+
+def normalise(values):
+    return values / tf.reduce_sum(values, axis=0)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return normalise(tf.abs(x))
+""",
         ),
         Bad(
             """
@@ -85,6 +105,14 @@ def f(x):
             ["peak.numpy()"],
             Fails("'SymbolicTensor' object has no attribute 'numpy'"),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    peak = tf.reduce_max(x)
+    read = lambda: peak
+    return x * read()
+""",
         ),
         Bad(
             """
@@ -98,6 +126,14 @@ def f(x):
             Fails("must be real number, not SymbolicTensor"),
             effect=Effect.FAILS,
             help="tf.math.sqrt(tf.abs(x[0]))",
+            safety=Safety.UNSAFE,
+            fixed="""
+from math import sqrt as root
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * tf.math.sqrt(tf.abs(x[0]))
+""",
         ),
         Bad(
             """
@@ -111,6 +147,13 @@ def f(x, n):
             inputs=("f32[4]", "i32[]"),
             effect=Effect.FAILS,
             help="tf.gather(tf.stack(branches), n)",
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x, n):
+    branches = [x, x * 2.0, x * 3.0, x * 4.0]
+    return tf.gather(tf.stack(branches), n)
+""",
         ),
         Bad(
             """
@@ -142,6 +185,12 @@ def f(x, n):
             Compiles(),
             inputs=("f32[4]", "i32[]"),
             effect=Effect.NAMED,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x, n):
+    return x * tf.cast(n, tf.float32)
+""",
         ),
         Bad(
             """
@@ -232,8 +281,9 @@ print(float(np.mean(losses)), losses.numpy().tolist(), len(losses))
                 if outcome is not None:
                     effect, reason = outcome
                     message = f"{LABELS.get(reader, f'`{_spelled(reader)}` reads')} {of_a_tensor(tensor)}: {reason}"
-                    help = sketch.host_read(reader, event.place.node)
-                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event))
+                    help = host_read(reader, event.place.node)
+                    rewrite = partial(read_in_graph, event)
+                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
 
 
 def _spelled(reader: str) -> str:

@@ -8,7 +8,8 @@ import libcst as cst
 import pytest
 
 from tests.compiler import measure
-from xlalint.fixes import logic, sketch
+from xlalint.fixes import logic, reads, sketch
+from xlalint.fixes.syntax import plain
 from xlalint.rule import Compiles
 
 EXPRESSIONS = {
@@ -58,11 +59,11 @@ def expression_sketch(node: cst.BaseExpression) -> str | None:
         case cst.Call(func=cst.Name("sorted"), args=[argument]):
             return sketch.iteration("sorted", argument.value)
         case cst.Subscript():
-            return sketch.host_read("list index", node)
+            return reads.host_read("list index", node)
         case cst.Call(func=cst.Attribute(attr=cst.Name("numpy"))):
-            return sketch.host_read(".numpy", node)
+            return reads.host_read(".numpy", node)
         case cst.Call(func=function):
-            return sketch.host_read(sketch.code_of(function), node)
+            return reads.host_read(plain(function), node)
         case _:
             return None
 
