@@ -35,10 +35,11 @@ Shown only. `tf.unstack` unrolls the loop: right for few elements of a static fi
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import libcst as cst
 
-from xlalint.fixes import sketch
+from xlalint.fixes.iteration import iteration, parts
 from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, origin_note
 from xlalint.semantics.events import Event, IterateOver
 from xlalint.semantics.files import Place
@@ -301,8 +302,9 @@ for row in tf.reshape(tf.range(6), [2, 3]):
                 if outcome is not None and isinstance(event.place.node, cst.BaseExpression):
                     effect, reason = outcome
                     message = f"{LABELS.get(form, f'`{form}` over')} {of_a_tensor(tensor)}: {reason}"
-                    help = sketch.iteration(form, event.place.node)
-                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event))
+                    help = iteration(form, event.place.node)
+                    rewrite = partial(parts, event) if effect is Effect.FAILS else None
+                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
 
     def _outcome(self, event: IterateOver, tensor: Tensor) -> tuple[Effect, str] | None:
         if why := unconverted(event.context):

@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 
 from tests.compiler import measure
-from xlalint.fixes import logic, reads, sketch
+from xlalint.fixes import iteration, logic, reads
 from xlalint.fixes.syntax import plain
 from xlalint.rule import Compiles
 
@@ -57,7 +57,7 @@ def expression_sketch(node: cst.BaseExpression) -> str | None:
         case cst.Call(func=cst.Name("max" | "any" | "all" as name)):
             return logic.over(name, node)
         case cst.Call(func=cst.Name("sorted"), args=[argument]):
-            return sketch.iteration("sorted", argument.value)
+            return iteration.iteration("sorted", argument.value)
         case cst.Subscript():
             return reads.host_read("list index", node)
         case cst.Call(func=cst.Attribute(attr=cst.Name("numpy"))):

@@ -13,6 +13,7 @@ from ..semantics.files import Place
 from ..semantics.values import Dependence, Static, Tensor, Value, as_tensor
 from .names import Names
 from .rewrite import Rewrite, replace
+from .sizes import with_static_sizes
 from .syntax import bare, plain
 
 _COMPARISONS: Final[dict[type[cst.BaseCompOp], str]] = {
@@ -225,6 +226,8 @@ def builtin(event: TruthOf, names: Names) -> Rewrite | None:
     node = event.place.node
     if not isinstance(node, cst.Call):
         return None
+    if (sized := with_static_sizes(event.place, names)) is not None:
+        return sized
     differs = _reduced(event, node, names.tf) if event.form in ("any", "all") else _compared(event)
     text = over(event.form, node, names.tf)
     if differs is None or text is None:

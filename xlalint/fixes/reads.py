@@ -12,6 +12,7 @@ from ..semantics.events import HostRead
 from ..semantics.values import Dependence, as_tensor
 from .names import Names
 from .rewrite import Rewrite, replace
+from .sizes import with_static_sizes
 from .syntax import operand, plain
 
 _CASTS: Final = {"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64"}
@@ -87,6 +88,8 @@ def host_read(reader: str, node: cst.CSTNode, tf: str = "tf") -> str | None:
 
 def read_in_graph(event: HostRead, names: Names) -> Rewrite | None:
     """The operation in place of the read, where a tensor may stand."""
+    if (sized := with_static_sizes(event.place, names)) is not None:
+        return sized
     node = event.place.node
     if _needs_python(event):
         return None

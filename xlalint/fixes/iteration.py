@@ -1,0 +1,87 @@
+"""Python that iterates over a tensor: as an operation over the whole of it, or over its parts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import libcst as cst
+
+from ..findings import Safety
+from ..semantics.events import IterateOver
+from ..semantics.values import Dependence, as_tensor
+from .names import Names
+from .rewrite import Rewrite, replace
+from .sizes import with_static_sizes
+from .syntax import plain
+
+_REDUCTIONS: Final = {
+    "max": "reduce_max",
+    "min": "reduce_min",
+    "sum": "reduce_sum",
+    "any": "reduce_any",
+    "all": "reduce_all",
+}
+# Where the reduction of a tensor of one dimension differs from what Python makes of its elements.
+_DIFFERS: Final = {
+    "max": "for NaN",
+    "min": "for NaN",
+    "sum": "in the last digits",
+    "any": "where Python needs a bool of its own",
+    "all": "where Python needs a bool of its own",
+}
+_UNROLLED: Final = frozenset(("for", "comprehension", "star", "enumerate", "zip", "list", "tuple", "map", "filter"))
+_UNKNOWN: Final = "for a first dimension that is not known while the function is traced; the loop is unrolled"
+
+
+def iteration(form: str, iterable: cst.BaseExpression) -> str:
+    """What to write instead of iterating a tensor in the given form, for a person."""
+    text = plain(iterable)
+    match form, iterable:
+        case (("for range" | "range"), cst.Call(args=[cst.Arg(value=limit)])):
+            return f"for i in range(LIMIT):  # a static bound\n    y = tf.where(i < {plain(limit)}, <next y>, y)"
+        case "comprehension" | "map" | "filter" | "list" | "tuple", _:
+            return f"tf.vectorized_map(fn, {text}), or, over a static first dimension, tf.unstack({text})"
+        case "sorted", _:
+            return f"tf.sort({text})"
+        case "reversed", _:
+            return f"tf.unstack(tf.reverse({text}, axis=[0]))"
+        case (("max" | "min" | "sum" | "any" | "all"), _):
+            return f"tf.{_REDUCTIONS[form]}({text}, axis=0)"
+        case (("unpacking" | "star" | "zip" | "enumerate"), _):
+            return f"tf.unstack({text})  # needs a static first dimension"
+        case _:
+            return (
+                f"one operation over the whole of {text} (tf.reduce_sum, tf.cumsum, tf.vectorized_map, tf.scan),\n"
+                f"or, over a static first dimension, unrolled: tf.unstack({text})"
+            )
+
+
+def parts(event: IterateOver, names: Names) -> Rewrite | None:
+    """The parts of the tensor, its reduction, or the static size of a range."""
+    node, form = event.place.node, event.form
+    if not isinstance(node, cst.BaseExpression):
+        return None
+    if (sized := with_static_sizes(event.place, names)) is not None:
+        return sized
+    if form in _REDUCTIONS:
+        return _reduced(event, node, names)
+    edits = (replace(event.place, f"{names.tf}.unstack({plain(node)})"),)
+    if form == "unpacking":
+        return Rewrite("Unstack the tensor", edits)
+    if form in _UNROLLED:
+        return Rewrite("Unstack the tensor", edits, Safety.UNSAFE, _UNKNOWN)
+    return None
+
+
+def _reduced(event: IterateOver, node: cst.BaseExpression, names: Names) -> Rewrite | None:
+    """`sum(x)` as the reduction of `x`, of one dimension where the comparison of two rows has no truth."""
+    tensor = as_tensor(event.iterable, Dependence.STATIC)
+    match [*event.place.unit.around(node)][:2]:
+        case [cst.Arg(keyword=None, star=""), cst.Call(args=[_]) as call] if tensor is not None and (
+            event.form == "sum" or tensor.rank in (1, None)
+        ):
+            text = f"{names.tf}.{_REDUCTIONS[event.form]}({plain(node)}, axis=0)"
+            edits = (replace(event.place.at(call), text),)
+            return Rewrite("Reduce the tensor", edits, Safety.UNSAFE, _DIFFERS[event.form])
+        case _:
+            return None
