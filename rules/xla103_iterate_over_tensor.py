@@ -27,7 +27,8 @@ Python containers of tensors, `range(x.shape[0])`, `tf.unstack(x)`, `tf.split`, 
 reported as a size from a value.
 
 ## Fix safety
-Shown only. `tf.unstack` unrolls the loop: right for few elements of a static first dimension.
+Safe for unpacking: the elements are counted in the code. Else unsafe: `tf.unstack` needs a static first dimension and
+unrolls the loop; a reduction rounds in another order than `sum`, and treats NaN otherwise than `max` and `min`.
 
 ## References
 - https://www.tensorflow.org/guide/function#loops
@@ -40,7 +41,7 @@ from functools import partial
 import libcst as cst
 
 from xlalint.fixes.iteration import iteration, parts
-from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, origin_note
+from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
 from xlalint.semantics.events import Event, IterateOver
 from xlalint.semantics.files import Place
 from xlalint.semantics.values import Dependence, Tensor, as_tensor
@@ -80,6 +81,16 @@ class L(tf.keras.layers.Layer):
             inputs=("f32[4, 3]",),
             effect=Effect.FAILS,
             help="tf.unstack(x)",
+            safety=Safety.UNSAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        x = tf.nn.relu(x)
+        total = tf.zeros_like(x[0])
+        for row in tf.unstack(x):
+            total = total * 0.5 + row
+        return total
+""",
         ),
         Bad(
             """
@@ -96,6 +107,16 @@ def f(x):
             inputs=("f32[4, 3]",),
             effect=Effect.FAILS,
             help="tf.unstack(tf.shape(t))",
+            safety=Safety.SAFE,
+            fixed="""
+def spread(t):
+    height, width = tf.unstack(tf.shape(t))
+    return tf.reshape(t, [width, height])
+
+@tf.function(jit_compile=True)
+def f(x):
+    return spread(x)
+""",
         ),
         Bad(
             """
@@ -109,6 +130,13 @@ def f(x):
             inputs=("f32[4, 3]",),
             effect=Effect.FAILS,
             help="tf.vectorized_map",
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    square = lambda rows: tf.stack([row * row for row in tf.unstack(rows)])
+    return square(tf.abs(x))
+""",
         ),
         Bad(
             """
@@ -157,6 +185,23 @@ def f(x):
             ["self.weights", "self.weights"],
             NOT_ITERABLE,
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+class Pooler:
+    def __init__(self):
+        self.weights = None
+
+    def pool(self, x):
+        self.weights = tf.nn.softmax(x)
+        return self.combine(x)
+
+    def combine(self, x):
+        return tf.reduce_sum(self.weights, axis=0) + tf.add_n([w * v for w, v in zip(tf.unstack(self.weights), tf.unstack(x))])
+
+@tf.function(jit_compile=True)
+def f(x):
+    return Pooler().pool(x)
+""",
         ),
         Bad(
             """

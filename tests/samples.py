@@ -23,7 +23,7 @@ import tensorflow as tf
 @tf.function(jit_compile=True, autograph=False)
 def step(x):
     m = tf.reduce_sum(x) > 10.0
-    return not m
+    return tf.cast(not m, x.dtype)
 """
 """One finding, XLA104 in the last line, with a safe fix."""
 

@@ -361,7 +361,7 @@ def test_a_rewrite_holds_for_every_caller(tmp_path: Path, caller: str, safety: S
     path = tmp_path / "a.py"
     path.write_text(
         "import tensorflow as tf\nfrom elsewhere import unknown\n\n"
-        "def helper(m, flag):\n    if flag:\n        return not m\n    return m\n\n"
+        "def helper(m, flag):\n    if flag:\n        return tf.cast(not m, tf.int32)\n    return m\n\n"
         "@tf.function(jit_compile=True, autograph=False)\ndef f(x):\n    m = tf.reduce_sum(x) > 1.0\n"
         f"    {caller}\n    return x\n"
     )

@@ -13,7 +13,7 @@ import pytest
 from tests.samples import FIXABLE, FIXED
 from xlalint.cli import run
 
-UNSAFE_LINE = "    y = m and m\n"
+UNSAFE_LINE = "    y = not m\n"
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def test_what_can_be_fixed_is_said_and_shown(project: Path, capsys: pytest.Captu
     assert code == 1
     assert "1 fixable with --fix, 1 more with --unsafe-fixes.\n" in out
     assert "= fix, safe: " in out
-    assert "- 8 |     return not m\n" in out.replace("     - ", "- ")
-    assert "+ 8 |     return tf.logical_not(m)\n" in out.replace("     + ", "+ ")
-    assert (project / "a.py").read_text().endswith("return not m\n")
+    assert "- 8 |     return tf.cast(not m, x.dtype)\n" in out.replace("     - ", "- ")
+    assert "+ 8 |     return tf.cast(tf.logical_not(m), x.dtype)\n" in out.replace("     + ", "+ ")
+    assert (project / "a.py").read_text().endswith("return tf.cast(not m, x.dtype)\n")
 
 
 def test_fix_writes_and_reports_what_remains(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,7 +61,7 @@ def test_unsafe_fixes_are_made_only_when_asked_for(project: Path, capsys: pytest
     code, out, _ = lint(capsys, "a.py", "--fix", "--unsafe-fixes", "--show-fixes")
     assert code == 0
     assert out.startswith("Fixed 1 finding in 1 file:\n- a.py:\n    1 × XLA104 (bool-operator-on-tensor)\n")
-    assert "y = tf.logical_and(m, m)\n" in (project / "a.py").read_text()
+    assert "y = tf.logical_not(m)\n" in (project / "a.py").read_text()
 
 
 def test_fix_only_is_silent_about_what_remains(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,7 +80,7 @@ def test_diff_writes_nothing_and_can_be_applied(project: Path, capsys: pytest.Ca
     (project / "a.py").write_text(FIXABLE.removesuffix("\n"))
     code, out, err = lint(capsys, "--diff")
     assert (code, err) == (1, "Would fix 1 finding in 1 file.\n")
-    assert "-    return not m\n\\ No newline at end of file\n+    return tf.logical_not(m)\n" in out
+    assert "-    return tf.cast(not m, x.dtype)\n\\ No newline at end of file\n+    return tf.cast(tf.logical_not(m), x.dtype)\n" in out
     assert (project / "a.py").read_text() == FIXABLE.removesuffix("\n")
     subprocess.run(["git", "apply", "-p0", "-"], input=out, text=True, check=True)
     assert (project / "a.py").read_text() == FIXED.removesuffix("\n")
@@ -117,10 +117,10 @@ def test_json_has_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> No
     report = json.loads(out)
     assert report["findings"][0]["fix"] == {
         "safety": "safe",
-        "title": "Compute it with TensorFlow's logical operations",
+        "title": "Use TensorFlow's logical operations",
         "differs": None,
         "edits": [
-            {"cell": None, "line": 7, "column": 12, "end_line": 7, "end_column": 17, "text": "tf.logical_not(m)"}
+            {"cell": None, "line": 7, "column": 20, "end_line": 7, "end_column": 25, "text": "tf.logical_not(m)"}
         ],
     }
     assert report["summary"]["fixed"] == 0
@@ -129,7 +129,7 @@ def test_json_has_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_a_notebook_is_fixed_in_its_cells(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    head, _, body = FIXABLE.replace("import tensorflow as tf", "from tensorflow import function, reduce_sum").partition(
+    head, _, body = FIXABLE.replace("import tensorflow as tf", "from tensorflow import cast, function, reduce_sum").partition(
         "\n\n\n"
     )
     body = body.replace("tf.", "")
@@ -145,10 +145,10 @@ def test_a_notebook_is_fixed_in_its_cells(project: Path, capsys: pytest.CaptureF
     path.write_text(json.dumps(notebook, indent=1))
     _, out, _ = lint(capsys, "n.ipynb")
     assert "+ 3 | import tensorflow as tf\n" in out.replace("     + ", "+ ")
-    assert "+ 4 |     return tf.logical_not(m)\n" in out.replace("     + ", "+ ")
-    assert lint(capsys, "n.ipynb", "--fix")[0] == 0
+    assert "+ 4 |     return cast(tf.logical_not(m), x.dtype)\n" in out.replace("     + ", "+ ")
+    assert lint(capsys, "n.ipynb", "--fix", "--unsafe-fixes")[0] == 0
     cells[1]["source"][-1:] = [f"{head}\n", "import tensorflow as tf"]  # type: ignore[index]
-    cells[2]["source"][-1] = "    return tf.logical_not(m)\n"  # type: ignore[index]
+    cells[2]["source"][-1] = "    return cast(tf.logical_not(m), x.dtype)\n"  # type: ignore[index]
     assert path.read_text() == json.dumps(notebook, indent=1)
 
 
@@ -159,7 +159,7 @@ def test_a_cached_run_has_the_same_fixes(project: Path, capsys: pytest.CaptureFi
 
 
 def test_what_is_suppressed_or_not_selected_is_not_fixed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = FIXABLE.replace("return not m", "return not m  # xlalint: ignore[XLA104] why")
+    text = FIXABLE.replace("return tf.cast(not m, x.dtype)", "return tf.cast(not m, x.dtype)  # xlalint: ignore[XLA104] why")
     (project / "a.py").write_text(text)
     assert lint(capsys, "a.py", "--fix")[0] == 0
     assert (project / "a.py").read_text() == text

@@ -8,8 +8,8 @@ from typing import Final
 import libcst as cst
 
 from ..semantics.files import Place
-from .sketch import code_of
 
+_WRITER: Final = cst.Module([])
 _LONGEST: Final = 60
 _ATOMS: Final = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 
@@ -22,7 +22,7 @@ def brief(node: cst.CSTNode) -> str:
 
 def one_line(node: cst.CSTNode) -> str:
     """The source of a node; line breaks inside become spaces."""
-    return re.sub(r"\s*\n\s*", " ", code_of(node))
+    return re.sub(r"\s*\n\s*", " ", _WRITER.code_for_node(node).strip())
 
 
 def replaced(node: cst.CSTNode, old: cst.CSTNode, new: str) -> str:
