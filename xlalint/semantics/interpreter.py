@@ -379,7 +379,7 @@ class Interpreter(Statements):
             unit,
             function.module,
             HOST,
-            Summary("", None, None, HOST),
+            Summary("", Place(unit, node), None, HOST),
             {},
             parent=outside if not outside.is_module else None,
             python_loop=outside.python_loop,
