@@ -176,7 +176,8 @@ class Pooler:
         return self.combine(x)
 
     def combine(self, x):
-        return sum(self.weights) + tf.add_n([w * v for w, v in zip(self.weights, tf.unstack(x))])
+        total = sum(self.weights)
+        return total + tf.add_n([w * v for w, v in zip(self.weights, tf.unstack(x))])
 
 @tf.function(jit_compile=True)
 def f(x):
@@ -196,7 +197,8 @@ class Pooler:
         return self.combine(x)
 
     def combine(self, x):
-        return tf.reduce_sum(self.weights, axis=0) + tf.add_n([w * v for w, v in zip(tf.unstack(self.weights), tf.unstack(x))])
+        total = tf.reduce_sum(self.weights, axis=0)
+        return total + tf.add_n([w * v for w, v in zip(tf.unstack(self.weights), tf.unstack(x))])
 
 @tf.function(jit_compile=True)
 def f(x):

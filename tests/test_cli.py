@@ -70,9 +70,9 @@ def test_a_run_over_the_current_folder(project: Path) -> None:
     assert lines[0].startswith("error[XLA101] branch-on-tensor: ")
     assert lines[1] == " --> step.py:6:8"
     assert lines[3:5] == ["6 |     if tf.reduce_sum(x) > 10.0:", "  |        ^^^^^^^^^^^^^^^^^^^^^^^"]
-    assert any("= help: " in line for line in lines)
+    assert any("= fix, safe: " in line for line in lines)
     assert "  = more: xlalint explain XLA101" in lines
-    assert lines[-1] == "Found 1 error in 1 file (2 files checked)."
+    assert lines[-2:] == ["Found 1 error in 1 file (2 files checked).", "1 fixable with --fix."]
 
 
 def test_a_clean_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -336,7 +336,7 @@ def test_show_files_and_settings(project: Path, capsys: pytest.CaptureFixture[st
 def test_statistics(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "again.py").write_text(HAZARD)
     _, out, _ = lint(capsys, "--statistics")
-    assert out == "2  XLA101  branch-on-tensor\nFound 2 errors in 2 files (3 files checked).\n"
+    assert out == "2  XLA101  branch-on-tensor\nFound 2 errors in 2 files (3 files checked).\n2 fixable with --fix.\n"
 
 
 def test_verbose_says_how_long_it_took(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
