@@ -31,7 +31,9 @@ Python loops (`range(4)`), which are unrolled; `d["key"] = ..`, `self.x = ..` an
 in a `for` or `while` that AutoGraph converts; assignments to `tf.Variable`; lists made inside the body.
 
 ## Fix safety
-Shown only. A `tf.TensorArray` needs a static size: with `dynamic_size=True` XLA returns it empty.
+`unsafe`: a loop over `tf.range` of at most sixteen steps becomes one over `range`, which is unrolled and does in Python
+what it says; the number of the step is then a number of Python's. Everything else is shown only. A `tf.TensorArray`
+needs a static size: with `dynamic_size=True` XLA returns it empty.
 
 ## References
 - https://www.tensorflow.org/guide/function#accumulating_values_in_a_loop
@@ -43,8 +45,9 @@ from itertools import takewhile
 
 import libcst as cst
 
+from xlalint.fixes.arrays import unrolled
 from xlalint.fixes.masked import path_to
-from xlalint.rule import Bad, Diverges, Draft, Effect, Fails, Good, Rule
+from xlalint.rule import Bad, Diverges, Draft, Effect, Fails, Good, Rule, Safety
 from xlalint.semantics.events import Event, MutateInLoop
 
 SHRINKING = frozenset(("pop", "popitem", "remove", "clear", "del"))
@@ -72,6 +75,15 @@ def f(x):
             OUT_OF_SCOPE,
             effect=Effect.FAILS,
             help="rows = tf.TensorArray(",
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    rows = []
+    for i in range(4):
+        rows.append(x[i] * 2.0)
+    return tf.stack(rows)
+""",
         ),
         Bad(
             """
@@ -157,6 +169,15 @@ def f(x):
             ["scales.pop()"],
             Diverges(),
             effect=Effect.DIVERGES,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    scales = [1.0, 2.0, 3.0]
+    for i in range(3):
+        x = x * scales.pop()
+    return x
+""",
         ),
         Bad(
             """
@@ -307,7 +328,8 @@ for batch in tf.range(3):
                 effect = Effect.DIVERGES if form in SHRINKING else Effect.FAILS
                 outcome = "the result differs from eager" if form in SHRINKING else "using it outside fails"
                 message = f"{form} on `{target}` inside {PLACES[inside]}: Python does it once, while tracing; {outcome}"
-                yield Draft(message, effect, _help(form, target))
+                rewrite = unrolled(event.place) if inside == "loop" else None
+                yield Draft(message, effect, _help(form, target), rewrite=rewrite)
 
 
 def _in_the_statement(event: MutateInLoop) -> bool:

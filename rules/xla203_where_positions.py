@@ -26,7 +26,10 @@ a fixed number of them, those that hold first.
 Three-argument `tf.where`, conditions known at trace time, `np.where` and `np.nonzero` on the host, `tf.argmax`.
 
 ## Fix safety
-Shown only. `top_k` fills up with positions where the condition does not hold when there are less than `k`.
+`unsafe`: where `tf.gather_nd(x, tf.where(c))` or `tf.gather(x, tf.where(c)[:, 0])` ends in a reduction, that takes in
+everything with the condition as mask, as for a boolean mask; it differs where `x` is no tensor, or holds integers whose
+mean is wanted. Everything else is shown only: `top_k` fills up with positions where the condition does not hold when
+there are less than `k`.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/where
@@ -37,7 +40,8 @@ Shown only. `top_k` fills up with positions where the condition does not hold wh
 from collections.abc import Iterator
 
 from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule
+from xlalint.fixes.masks import positions
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule, Safety
 from xlalint.semantics.events import ApiCall, Consume, Event
 
 from ._bounded import NAMED, BoundedShapes, made_by
@@ -55,6 +59,12 @@ class WherePositions(Rule):
             Compiles(bounded=True),
             effect=Effect.NAMED,
             help="mask = tf.cast(x > 0.0, tf.float32)",
+            safety=Safety.UNSAFE,
+            fixed="""\
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.reduce_sum(tf.where(x > 0.0, x, 0))
+""",
         ),
         Bad(
             """
@@ -166,7 +176,8 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(positive)
                 yield from self._shapes.consumed(event)
             case ApiCall() if made_by(event):
                 message = f"`{brief(event.place.node)}` gives as many positions as the condition holds: {NAMED}"
-                yield from self._shapes.begin(event.place, message, _at_static_shape(event))
+                rewrite = positions(event.place, event.arguments.get("condition")) if event.api == "tf.where" else None
+                yield from self._shapes.begin(event.place, message, _at_static_shape(event), rewrite=rewrite)
 
 
 def _at_static_shape(event: ApiCall) -> str:

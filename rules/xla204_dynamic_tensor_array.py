@@ -23,7 +23,9 @@ with `steps` a Python int or taken from a static shape, the most that is ever wr
 Arrays of fixed size, `tf.TensorArray(..).unstack(x)`, Python lists in a Python loop.
 
 ## Fix safety
-Shown only: the number of writes is not in the call. Elements that are never written are zeros.
+`safe` where one loop with a written number of steps writes each element at its own number: the array gets that size.
+`unsafe` where the number of steps is an expression, which must be static. Shown only elsewhere, with `NUMBER_OF_WRITES`
+for what the author knows.
 
 ## References
 - https://github.com/tensorflow/tensorflow/issues/119375
@@ -34,8 +36,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from xlalint.fixes.masked import brief, one_line, parent
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule
+from xlalint.fixes.arrays import sized_array
+from xlalint.fixes.masked import brief, parent
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Safety
 from xlalint.semantics.events import ApiCall, Event
 from xlalint.semantics.values import Static
 
@@ -60,7 +63,15 @@ def f(x):
             ["tf.TensorArray(tf.float32, size=0, dynamic_size=True)"],
             Diverges(),
             effect=Effect.DIVERGES,
-            help="tf.TensorArray(tf.float32, size=NUMBER_OF_WRITES)",
+            safety=Safety.SAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    outputs = tf.TensorArray(tf.float32, size=3)
+    for step in tf.range(3):
+        outputs = outputs.write(step, x * tf.cast(step, tf.float32))
+    return outputs.stack()
+""",
         ),
         Bad(
             """
@@ -79,7 +90,7 @@ def f(x):
             ["TensorArray(dtype, 1, True)"],
             Diverges(),
             effect=Effect.DIVERGES,
-            help="TensorArray(dtype, size=NUMBER_OF_WRITES)",
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -98,6 +109,19 @@ class L(tf.keras.layers.Layer):
             Diverges(),
             inputs=("f32[3, 4]",),
             effect=Effect.DIVERGES,
+            safety=Safety.UNSAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.grow = True
+
+    def call(self, x):
+        steps = tf.TensorArray(x.dtype, size=x.shape[0], element_shape=[4])
+        for step in range(x.shape[0]):
+            steps = steps.write(step, x[step])
+        return steps.stack()
+""",
         ),
         Bad(
             """
@@ -112,6 +136,7 @@ def f(x):
             ["tf.TensorArray(tf.float32, 0, dynamic_size=True)"],
             Diverges(),
             effect=Effect.DIVERGES,
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -125,6 +150,15 @@ def f(x):
             ["tf.TensorArray(tf.float32, size=8, dynamic_size=True)"],
             Compiles(),
             effect=Effect.NAMED,
+            safety=Safety.SAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    outputs = tf.TensorArray(tf.float32, size=8)
+    for step in tf.range(3):
+        outputs = outputs.write(step, x)
+    return outputs.stack()
+""",
         ),
     )
     good = (
@@ -186,7 +220,8 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(collect)
                         effect, reason = Effect.DIVERGES, f"{DROPPED}, without an error"
                     case _:
                         effect, reason = Effect.NAMED, DROPPED
-                yield Draft(f"`{brief(event.place.node)}` cannot grow: {reason}", effect, _fixed(event.node))
+                rewrite = sized_array(event.place, event.node)
+                yield Draft(f"`{brief(event.place.node)}` cannot grow: {reason}", effect, rewrite=rewrite)
 
 
 def _filled_at_once(event: ApiCall) -> bool:
@@ -196,11 +231,3 @@ def _filled_at_once(event: ApiCall) -> bool:
             return True
         case _:
             return False
-
-
-def _fixed(call: cst.Call) -> str:
-    """The call with a fixed size: what follows the dtype but its two sizes."""
-    named = [(keyword.value, one_line(argument.value)) for argument in call.args[1:] if (keyword := argument.keyword)]
-    others = [f"{name}={value}" for name, value in named if name not in ("size", "dynamic_size")]
-    dtype = [one_line(argument.value) for argument in call.args[:1]]
-    return f"{one_line(call.func)}({', '.join([*dtype, 'size=NUMBER_OF_WRITES', *others])})"

@@ -16,7 +16,7 @@ import libcst as cst
 from ..findings import Safety
 from ..semantics.files import Place
 from ..semantics.values import Dependence, Nest, Tensor, Value
-from .known import Knowledge
+from .known import Knowledge, dotted
 from .names import Names
 from .reductions import REDUCTIONS, WEIGHED, Selected
 from .rewrite import NodeEdit, Rewrite, Rewriter, before, remove, replace
@@ -54,19 +54,65 @@ class Selection:
     mask_value: Value | None
 
 
+def positions(place: Place, mask_value: Value | None) -> Rewriter:
+    """The rewrite of `tf.where(condition)` at `place`, where its positions only select what a reduction takes in."""
+
+    def build(names: Names) -> Rewrite | None:
+        for node in place.unit.around(place.node):
+            found = gathered(node, names.tf)
+            if found is not None:
+                values, mask = found
+                chosen = Selection(place.at(node), values, mask, None, mask_value)
+                return _rewritten(chosen, names)
+            if isinstance(node, cst.BaseSmallStatement):
+                return None
+        return None
+
+    return build
+
+
 def selection(chosen: Selection) -> Rewriter:
     """The rewrite of a selection by a mask and of all that follows from it."""
 
     def build(names: Names) -> Rewrite | None:
         if any(isinstance(node, _BOUND_LATER[2:]) for node in chosen.place.unit.around(chosen.place.node)):
             return None
-        builder = _Builder(chosen, names, in_place=False)
-        found = builder.rewrite()
-        if found is not None and builder.may_be_in_place:
-            found = _Builder(chosen, names, in_place=True).rewrite()
-        return found or _shown(chosen, names)
+        return _rewritten(chosen, names) or _shown(chosen, names)
 
     return build
+
+
+def _rewritten(chosen: Selection, names: Names) -> Rewrite | None:
+    builder = _Builder(chosen, names, in_place=False)
+    found = builder.rewrite()
+    if found is not None and builder.may_be_in_place:
+        return _Builder(chosen, names, in_place=True).rewrite()
+    return found
+
+
+def gathered(node: cst.CSTNode, tf: str) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
+    """Values and condition of `tf.gather_nd(x, tf.where(c))` or `tf.gather(x, tf.where(c)[:, 0])`."""
+    match node:
+        case cst.Call(
+            func=function, args=[cst.Arg(keyword=None, value=values), cst.Arg(keyword=None, value=positions)]
+        ):
+            pass
+        case _:
+            return None
+    match dotted(function), positions:
+        case name, cst.Call(func=where, args=[cst.Arg(keyword=None, value=mask)]) if name == f"{tf}.gather_nd":
+            pass
+        case name, cst.Subscript(
+            value=cst.Call(func=where, args=[cst.Arg(keyword=None, value=mask)]),
+            slice=[
+                cst.SubscriptElement(cst.Slice(lower=None, upper=None, step=None)),
+                cst.SubscriptElement(cst.Index(cst.Integer("0"))),
+            ],
+        ) if name == f"{tf}.gather":
+            pass
+        case _:
+            return None
+    return (values, mask) if dotted(where) == f"{tf}.where" else None
 
 
 def _shown(chosen: Selection, names: Names) -> Rewrite | None:
@@ -205,6 +251,8 @@ class _Builder:
                 self._knowledge.api(function) == "boolean_mask"
             ):
                 pass
+            case cst.Call() if (found := gathered(node, self._tf)) is not None:
+                values, mask = found
             case _:
                 return None
         return values if mask.deep_equals(self._chosen.mask) else None

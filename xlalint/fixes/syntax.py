@@ -129,17 +129,17 @@ def read(node: cst.CSTNode) -> Iterator[str]:
     match node:
         case cst.Name(value=name):
             yield name
-        case cst.AssignTarget(target=cst.Name()) | cst.NameItem():
+        case cst.NameItem():
             return
+        case cst.AssignTarget(target=target) | cst.AsName(name=target):
+            yield from _read_to_bind(target)
+        case cst.AnnAssign(target=target) | cst.For(target=target) | cst.CompFor(target=target):
+            yield from _read_to_bind(target)
+            yield from _children_but(node, target)
         case cst.Attribute(value=owner) | cst.Arg(value=owner):
             yield from read(owner)
-        case cst.For(target=cst.Name() | cst.Tuple() as target):
-            yield from (name for name in read(target) if name not in _targets(target))
-            yield from _children_but(node, target)
         case cst.ListComp() | cst.SetComp() | cst.GeneratorExp() | cst.DictComp():
             yield from _without(_children_but(node, None), _comprehended(node.for_in))
-        case cst.CompFor():
-            yield from _children_but(node, node.target)
         case cst.Lambda(params=parameters, body=body):
             yield from read(parameters)
             yield from _without(read(body), set(_parameters(parameters)))
@@ -151,6 +151,20 @@ def read(node: cst.CSTNode) -> Iterator[str]:
             yield from _children_but(node, name)
         case _:
             yield from _children_but(node, None)
+
+
+def _read_to_bind(target: cst.CSTNode) -> Iterator[str]:
+    """What is read to bind a target: owners and indices."""
+    match target:
+        case cst.Name():
+            return
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            for element in elements:
+                yield from _read_to_bind(element.value)
+        case cst.StarredElement(value=inner):
+            yield from _read_to_bind(inner)
+        case _:
+            yield from read(target)
 
 
 def _children_but(node: cst.CSTNode, left_out: cst.CSTNode | None) -> Iterator[str]:
