@@ -142,13 +142,53 @@ def while_loops(draw: st.DrawFn) -> Program:
     return Program(code, (Input(dtype, shape), Input(dtype, shape)), "XLA102", {"LIMIT": "40"})
 
 
+@st.composite
+def unpackings(draw: st.DrawFn) -> Program:
+    """The parts of a tensor, unpacked into names."""
+    rows = draw(st.integers(1, 3))
+    shape = (rows, *draw(st.sampled_from(((), (2,), (2, 3), (0,)))))
+    names = ", ".join("abc"[:rows]) + ("," if rows == 1 else "")
+    value = draw(st.sampled_from(("x", "-x", "tf.abs(x)", "x * 2 + x")))
+    code = _function("x: tf.Tensor", f"{names} = {value}", f"return {' + '.join('abc'[:rows])}, a")
+    return Program(code, (Input(draw(st.sampled_from((*_FLOATS, *_INTEGERS))), shape),), "XLA103")
+
+
+@st.composite
+def collections(draw: st.DrawFn) -> Program:
+    """A list that a loop of tensors fills."""
+    value = draw(st.sampled_from(("x[i] * 2.0", "x[i] - y", "tf.reduce_sum(x) * tf.cast(i, x.dtype)", "x[i]")))
+    body = draw(st.sampled_from(([f"rows.append({value})"], [f"z = {value}", "rows.append(z * z)"])))
+    lines = ["rows = []", f"for i in tf.range({draw(st.integers(1, 4))}):", *_indented(*body)]
+    code = _function("x: tf.Tensor, y: tf.Tensor", *lines, "return tf.stack(rows)")
+    code = code.replace(", autograph=False", "")
+    dtype, shape = draw(st.sampled_from(_FLOATS)), draw(st.sampled_from(((4,), (4, 3), (5, 2))))
+    return Program(code, (Input(dtype, shape), Input(dtype, shape[1:])), "XLA107")
+
+
+@st.composite
+def arrays(draw: st.DrawFn) -> Program:
+    """A `tf.TensorArray` that a loop lets grow."""
+    loop = draw(st.sampled_from(("range", "tf.range")))
+    steps = draw(st.sampled_from(("1", "3", "4", "x.shape[0]")))
+    begins = draw(st.sampled_from(("size=0, ", "0, ", "size=1, " if steps != "x.shape[0]" else "")))
+    value = draw(st.sampled_from(("x[i]", "x[i] * x[i]", "-x[0]")))
+    last = draw(st.sampled_from(("out.stack()", "out.stack() * 2", "out.read(0)")))
+    lines = [f"out = tf.TensorArray(x.dtype, {begins}dynamic_size=True)", f"for i in {loop}({steps}):"]
+    lines += _indented(f"out = out.write(i, {value})")
+    code = _function("x: tf.Tensor", *lines, f"return {last}").replace(", autograph=False", "")
+    shape = draw(st.sampled_from(((4,), (4, 3))))
+    # XLA compiles no gradient of a loop of tensors that AutoGraph made.
+    inputs = (Input(draw(st.sampled_from(_FLOATS)), shape),)
+    return Program(code, inputs, "XLA204", gradients=loop == "range")
+
+
 # -- masks ------------------------------------------------------------------------------------------------------------
 
 _FLOATING_ONLY: Final = ("math.reduce_std", "math.reduce_variance", "reduce_logsumexp", "reduce_mean")
 _NUMERIC: Final = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "math.count_nonzero")
 
 
-def _gathered(form: int, x: str, mask: str) -> str:
+def _selected(form: int, x: str, mask: str) -> str:
     """The selection, in one of its spellings."""
     return (f"{x}[{mask}]", f"tf.boolean_mask({x}, {mask})")[form]
 
@@ -165,10 +205,10 @@ def masked_reductions(draw: st.DrawFn) -> Program:
     mask = f"y > {limit}" if rows else draw(st.sampled_from((f"x > {limit}", f"x <= {limit}", f"x != {limit}")))
     axis = draw(st.sampled_from(("", ", axis=0", "", ", 0")))
     lines = [f"x = tf.reshape(x, {list(shape)})", f"y = tf.reshape(y, [{shape[0]}])"]
-    selected = _gathered(draw(st.integers(0, 1)), "x", mask)
+    selected = _selected(draw(st.integers(0, 1)), "x", mask)
     if draw(st.booleans()):
         lines.append(f"mask = {mask}")
-        selected = _gathered(draw(st.integers(0, 1)), "x", "mask")
+        selected = _selected(draw(st.integers(0, 1)), "x", "mask")
     if draw(st.booleans()):
         lines.append(f"kept = {selected}")
         selected = "kept"
@@ -176,6 +216,19 @@ def masked_reductions(draw: st.DrawFn) -> Program:
     # XLA's maximum passes NaN over, and the gradient is another where everything selected is infinite.
     kinds = FINITE if name in ("reduce_max", "reduce_min") else KINDS
     return Program(code, (Input(dtype, shape), Input(dtype, shape[:1])), "XLA201", kinds=kinds)
+
+
+@st.composite
+def gathered_reductions(draw: st.DrawFn) -> Program:
+    """A reduction of what is gathered at the positions where a condition holds."""
+    name = draw(st.sampled_from(("reduce_sum", "reduce_mean", "reduce_prod", "reduce_std", "reduce_logsumexp")))
+    shape = draw(st.sampled_from(((4,), (0,), (3,), (3, 2))))
+    mask = draw(st.sampled_from(("x > 0.0", "x <= 0.6", "x != 0.0")))
+    form = draw(st.integers(0, 1)) if len(shape) == 1 else 0
+    selected = (f"tf.gather_nd(x, tf.where({mask}))", f"tf.gather(x, tf.where({mask})[:, 0])")[form]
+    lines = [f"x = tf.reshape(x, {list(shape)})", f"return tf.math.{name}({selected}) * 2.0"]
+    dtype = draw(st.sampled_from(_FLOATS))
+    return Program(_function("x: tf.Tensor", *lines), (Input(dtype, shape),), "XLA203")
 
 
 @st.composite
@@ -226,7 +279,11 @@ PROGRAMS: Final[Mapping[str, st.SearchStrategy[Program]]] = {
     "indicator arithmetic": indicators(),
     "tf.where and tf.cond": branches(),
     "tf.while_loop": while_loops(),
+    "unpacking by tf.unstack": unpackings(),
+    "append in an unrolled loop": collections(),
+    "tf.TensorArray of known size": arrays(),
     "masked reduction": masked_reductions(),
+    "reduction at the positions of a condition": gathered_reductions(),
     "masked any, all and count": masked_tests(),
     "masked loss": masked_losses(),
     **EXPRESSIONS,

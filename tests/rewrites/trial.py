@@ -42,13 +42,15 @@ class Input:
 @dataclass(frozen=True, slots=True)
 class Program:
     """A file that defines the compiled function `f`, what it takes, and the rule that rewrites it. `author`: what an
-    author puts into a rewrite that is shown only, word by word. `kinds`: the samples on which it must agree."""
+    author puts into a rewrite that is shown only, word by word. `kinds`: the samples on which it must agree.
+    `gradients`: are compared, too."""
 
     code: str
     inputs: tuple[Input, ...]
     rule: str
     author: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = KINDS  # of samples
+    gradients: bool = True
 
 
 def function(parameters: str, *lines: str) -> str:
@@ -196,7 +198,8 @@ def compared(program: Program, after: str, number: int, seed: int) -> dict[str, 
     """What the worker says of both forms of a program on a number of inputs."""
     if not _running:
         _running.append(_Worker())
-    job = {"original": program.code, "rewritten": after, "samples": samples(program, seed, number)}
+    job: dict[str, Any] = {"original": program.code, "rewritten": after, "samples": samples(program, seed, number)}
+    job["gradients"] = program.gradients
     answer = _running[0].ask(job)
     if "failure" in answer:
         _stop()

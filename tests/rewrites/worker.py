@@ -21,23 +21,24 @@ TOLERANCE = {2: 3e-2, 4: 2e-4, 8: 1e-6}
 
 
 def load(code: str, path: Path) -> Callable[..., Any]:
-    """The plain function `f` of a program; from a real file, because AutoGraph reads sources."""
+    """The `tf.function` named `f` of a program; from a real file, because AutoGraph reads sources."""
     path.write_text(code, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.f.python_function  # type: ignore[no-any-return]
+    return module.f  # type: ignore[no-any-return]
 
 
 def tensors(sample: Sequence[dict[str, Any]]) -> list[tf.Tensor]:
     return [tf.cast(np.array(one["values"], "float64").reshape(one["shape"]), one["dtype"]) for one in sample]
 
 
-def with_gradients(function: Callable[..., Any], arguments: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """What the function returns, and the gradients of a weighted sum of it by what is floating in its arguments."""
-    sources = [one for one in arguments if one.dtype.is_floating]
+def with_gradients(function: Callable[..., Any], arguments: Sequence[tf.Tensor], wanted: bool) -> list[tf.Tensor]:
+    """What the function returns, and if `wanted` the gradients of a weighted sum of it by what is floating in its
+    arguments."""
+    sources = [one for one in arguments if one.dtype.is_floating and wanted]
     with tf.GradientTape() as tape:
         for source in sources:
             tape.watch(source)
@@ -53,10 +54,10 @@ def _weights(result: tf.Tensor) -> tf.Tensor:
     return tf.reshape(tf.cast(1 + tf.range(tf.size(result)) % 5, result.dtype), tf.shape(result))
 
 
-def eager(function: Callable[..., Any], arguments: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+def eager(function: Callable[..., Any], arguments: Sequence[tf.Tensor], wanted: bool) -> list[tf.Tensor]:
     tf.config.run_functions_eagerly(True)
     try:
-        return with_gradients(function, arguments)
+        return with_gradients(function, arguments, wanted)
     finally:
         tf.config.run_functions_eagerly(False)
 
@@ -86,10 +87,11 @@ def run(job: dict[str, Any], folder: Path, number: int) -> dict[str, Any]:
     rewritten = load(job["rewritten"], folder / f"rewritten_{number}.py")
     for old in (folder / "dump").glob("*"):
         old.unlink()
-    compiled = tf.function(lambda *given: with_gradients(rewritten, given), jit_compile=True, autograph=False)
-    converted = tf.function(original)
-    by_itself = tf.function(lambda *given: with_gradients(converted, given), jit_compile=True, autograph=False)
-    answers = [_compared(original, compiled, tensors(sample)) for sample in job["samples"]]
+    wanted = job["gradients"]
+    compiled = tf.function(lambda *given: with_gradients(rewritten, given, wanted), jit_compile=True, autograph=False)
+    converted = tf.function(original.python_function)  # type: ignore[attr-defined]
+    by_itself = tf.function(lambda *given: with_gradients(converted, given, wanted), jit_compile=True, autograph=False)
+    answers = [_compared(original, compiled, tensors(sample), wanted) for sample in job["samples"]]
     compilations = len([*(folder / "dump").glob("*before_optimizations.txt")])
     for answer, sample in zip(answers, job["samples"], strict=True):
         actual = answer.pop("actual")
@@ -99,11 +101,11 @@ def run(job: dict[str, Any], folder: Path, number: int) -> dict[str, Any]:
 
 
 def _compared(
-    original: Callable[..., Any], compiled: Callable[..., Any], arguments: Sequence[tf.Tensor]
+    original: Callable[..., Any], compiled: Callable[..., Any], arguments: Sequence[tf.Tensor], wanted: bool
 ) -> dict[str, Any]:
     answer: dict[str, Any] = {"difference": None, "excused": False, "unmeasured": None, "actual": None}
     try:
-        expected = eager(original, arguments)
+        expected = eager(original, arguments, wanted)
     except Exception as error:
         return answer | {"unmeasured": f"{type(error).__name__}: {error}"}
     try:
