@@ -16,7 +16,7 @@ compile-time constant"). `for row in x` compiles once, into a sequential loop.
     first, second = tf.reduce_sum(x, axis=1)
 
 ## Use instead
-    first, second = tf.unstack(tf.reduce_sum(x, axis=1))
+    first, second = tf.unstack(tf.reduce_sum(x, axis=1), num=2)
 
 and in place of loops one operation over the whole tensor (`tf.reduce_sum`, `tf.cumsum`, `tf.vectorized_map`), or
 `tf.scan`.
@@ -110,7 +110,7 @@ def f(x):
             safety=Safety.SAFE,
             fixed="""
 def spread(t):
-    height, width = tf.unstack(tf.shape(t))
+    height, width = tf.unstack(tf.shape(t), num=2)
     return tf.reshape(t, [width, height])
 
 @tf.function(jit_compile=True)

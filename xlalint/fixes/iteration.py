@@ -65,12 +65,24 @@ def parts(event: IterateOver, names: Names) -> Rewrite | None:
         return sized
     if form in _REDUCTIONS:
         return _reduced(event, node, names)
+    number = _number_of_targets(event) if form == "unpacking" else None
+    if number is not None:  # without the number, `tf.unstack` wants a first dimension that is known
+        return Rewrite(
+            "Unstack the tensor", (replace(event.place, f"{names.tf}.unstack({plain(node)}, num={number})"),)
+        )
+    if form not in (*_UNROLLED, "unpacking"):
+        return None
     edits = (replace(event.place, f"{names.tf}.unstack({plain(node)})"),)
-    if form == "unpacking":
-        return Rewrite("Unstack the tensor", edits)
-    if form in _UNROLLED:
-        return Rewrite("Unstack the tensor", edits, Safety.UNSAFE, _UNKNOWN)
-    return None
+    return Rewrite("Unstack the tensor", edits, Safety.UNSAFE, _UNKNOWN)
+
+
+def _number_of_targets(event: IterateOver) -> int | None:
+    """Into how many names a tensor is unpacked; None where one of them takes the rest."""
+    match next(event.place.unit.around(event.place.node), None):
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple(elements=parts) | cst.List(elements=parts))]):
+            return None if any(isinstance(part, cst.StarredElement) for part in parts) else len(parts)
+        case _:
+            return None
 
 
 def _reduced(event: IterateOver, node: cst.BaseExpression, names: Names) -> Rewrite | None:
