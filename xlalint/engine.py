@@ -33,6 +33,8 @@ from .sources.text import (
 
 if TYPE_CHECKING:
     from .dispatch import Candidate
+    from .rule import Rule
+    from .semantics.events import Event, Run
     from .semantics.files import InternalTrouble, SyntaxTrouble
 
 _START: Final = Span(1, 1, 1, 2)
@@ -51,6 +53,7 @@ class _Share:
     """What one part of the analysis has to say."""
 
     candidates: list[Candidate]
+    observed: list[Finding]
     failures: list[InternalTrouble]
     trouble: list[SyntaxTrouble]
     imported: dict[str, str]
@@ -107,6 +110,21 @@ def check(
     return Report(tuple(findings), tuple(inputs.problems), len(inputs.digests))
 
 
+def observe(
+    paths: Sequence[str | Path], settings: Settings, watchers: Sequence[Rule]
+) -> tuple[Report, tuple[Finding, ...]]:
+    """Lint files and folders, and report; beside that, what the watchers have to say, which is no finding and which no
+    comment suppresses. Nothing is cached."""
+    inputs = _read(paths, settings, None, {})
+    observed: list[Finding] = []
+    entry = _analyse(inputs, settings, watchers, observed)
+    findings = (*entry.findings, *_selected(inputs.findings, inputs, settings))
+    report = Report(
+        tuple(sorted(findings, key=lambda finding: finding.sort_key)), tuple(inputs.problems), len(inputs.digests)
+    )
+    return report, tuple(sorted(observed, key=lambda finding: finding.sort_key))
+
+
 def files_to_check(paths: Sequence[str | Path], settings: Settings) -> tuple[list[FileToCheck], list[Problem]]:
     """The files that a run over `paths` checks."""
     return discover([Path(path) for path in paths], settings.exclude, force=settings.force_exclude)
@@ -156,22 +174,29 @@ def _import_folders(path: Path) -> Iterator[Path]:
         yield folder
 
 
-def _analyse(inputs: _Input, settings: Settings) -> Entry:
-    """Every finding of the readable files, after selection and suppression."""
+def _analyse(
+    inputs: _Input, settings: Settings, watchers: Sequence[Rule] = (), observed: list[Finding] | None = None
+) -> Entry:
+    """Every finding of the readable files, after selection and suppression. What `watchers` say goes to `observed`."""
     found: list[Finding] = []
     imported: dict[str, str] = {}
+    seen: list[Finding] = observed if observed is not None else []
     if inputs.analysed:
         with _collector_off():
-            found, imported = _run_rules(inputs, settings)
+            found, imported, told = _run_rules(inputs, settings, watchers)
+            seen += told
     found = _selected(found, inputs, settings)
     found = list(_after_comments(found, inputs, settings))
     if notebooks := {path: source for path, source in inputs.sources.items() if source.cells}:
         found = [_in_cells(finding, notebooks) for finding in found]
+        seen[:] = [_in_cells(finding, notebooks) for finding in seen]
     return Entry(tuple(sorted(found, key=lambda finding: finding.sort_key)), imported)
 
 
-def _run_rules(inputs: _Input, settings: Settings) -> tuple[list[Finding], dict[str, str]]:
-    """What the rules and the parser find, and the digests of the files that were imported for it."""
+def _run_rules(
+    inputs: _Input, settings: Settings, watchers: Sequence[Rule]
+) -> tuple[list[Finding], dict[str, str], list[Finding]]:
+    """What the rules and the parser find, the digests of the files that were imported for it, and what watchers say."""
     from .dispatch import Dispatcher, gravest_of
     from .processes import ProcessLostError, run_parts
     from .semantics.analysis import Options, analyse, deep_recursion
@@ -185,11 +210,19 @@ def _run_rules(inputs: _Input, settings: Settings) -> tuple[list[Finding], dict[
 
     def part(share: range | None) -> Part[_Share]:
         dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow, settings.unrolled_rounds)
-        project = yield from analyse(files, share, options, dispatcher.hear, dispatcher.wanted_apis)
+        watching = Dispatcher(watchers)
+
+        def hear(event: Event, run: Run) -> None:
+            dispatcher.hear(event, run)
+            watching.hear(event, run)
+
+        wanted = dispatcher.wanted_apis | watching.wanted_apis
+        project = yield from analyse(files, share, options, hear if watchers else dispatcher.hear, wanted)
         candidates = list(dispatcher.candidates(linted.__contains__, settings.severities))
-        failures = files.failures + project.failures + dispatcher.failures
+        observed = [candidate.finding for candidate in watching.candidates(linted.__contains__, {})]
+        failures = files.failures + project.failures + dispatcher.failures + watching.failures
         trouble = files.trouble + project.trouble
-        return _Share(candidates, failures, trouble, imported)
+        return _Share(candidates, observed, failures, trouble, imported)
 
     ranges = shares(files.checked)
     parts = [partial(part, share if len(ranges) > 1 else None) for share in ranges] or [partial(part, None)]
@@ -209,7 +242,8 @@ def _run_rules(inputs: _Input, settings: Settings) -> tuple[list[Finding], dict[
             severity = settings.severities.get(SYNTAX_ERROR, Severity.ERROR)
             path = shown.get(trouble.path, trouble.path)
             found.append(_own(SYNTAX_ERROR, path, span, trouble.message, severity))
-    return list(dict.fromkeys(found)), dict(ChainMap(*(one.imported for one in told)))
+    observed = [_shown(finding, shown) for one in told for finding in one.observed]
+    return list(dict.fromkeys(found)), dict(ChainMap(*(one.imported for one in told))), observed
 
 
 def _processors() -> int:

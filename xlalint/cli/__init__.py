@@ -23,6 +23,7 @@ _COMMANDS: Final = {
     "explain": "explain:explain",
     "facts": "facts:facts",
     "padding": "padding:padding",
+    "readiness": "readiness:readiness",
     "rules": "about:list_rules",
     "schema": "about:schema",
     "completion": "about:completion",

@@ -18,7 +18,7 @@ from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary
 from .interpreter import Interpreter
 from .parts import Part
-from .programs import setup_events
+from .programs import compiled_entries, setup_events
 from .project import Class, Function, Module, Project
 from .uses import dicts_among
 from .values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Tensor, Value
@@ -287,6 +287,7 @@ class _Analysis:
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
         everywhere = sorted([*compiled, *self.machine.host_roots], key=_root_key)
         yield from ((event, whole) for event in _events_of_host(everywhere))
+        yield from ((event, whole) for event in compiled_entries(sorted(self.roots, key=_root_key)))
         if self.machine.set_up:
             yield from ((event, whole) for event in setup_events(everywhere))
 

@@ -55,6 +55,8 @@ _FUNCTIONS: Final = frozenset(
         "tf.data.TFRecordDataset",
         "tf.data.TextLineDataset",
         "tf.data.Dataset.from_generator",
+        "tf.data.Dataset.from_tensor_slices",
+        "tf.data.Dataset.from_tensors",
         "tf.data.Dataset.list_files",
         "tf.data.experimental.make_csv_dataset",
         "tf.disable_eager_execution",

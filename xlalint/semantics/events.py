@@ -110,6 +110,15 @@ class SetupCall(Setup):
 
 
 @dataclass(frozen=True, slots=True)
+class CompiledEntry(Event):
+    """A function begins that XLA compiles, or that Keras may have compiled; place: its name. `name`: with its class;
+    `asked`: by `jit_compile=True` of its own."""
+
+    name: str
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Program(Event):
     """All calls that set up one program, in the order in which they run; place: the first of them."""
 
@@ -316,6 +325,7 @@ __all__ = [
     "AssertOn",
     "BranchOn",
     "CallOwnCompiled",
+    "CompiledEntry",
     "Consume",
     "Context",
     "ContextKind",

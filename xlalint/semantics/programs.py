@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from .distribution import making_of
-from .events import HOST, Event, Program, Setup, SetupCall, Trail
+from .events import HOST, CompiledEntry, ContextKind, Event, Program, Setup, SetupCall, Trail
 from .frames import Summary
 
 
@@ -35,6 +35,15 @@ def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
                 following += [(callee, Trail(callee.name, place, trail)) for place, callee in summary.calls]
         pending = following
     yield from _programs(roots, seen)
+
+
+def compiled_entries(roots: Sequence[Summary]) -> Iterator[CompiledEntry]:
+    """Where compiled code begins, tests left out."""
+    for root in roots:
+        function, context = root.function, root.context
+        if function is not None and context.kind is ContextKind.XLA and not function.module.is_test:
+            asked = "jit_compile=True" in context.entry
+            yield CompiledEntry(function.label, context, None, False, function.qualname, asked)
 
 
 def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]]) -> Iterator[Program]:

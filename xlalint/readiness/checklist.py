@@ -1,0 +1,136 @@
+"""The checklist: what has to be so before a program moves to a TPU, and how findings and evidence decide each line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from ..codes import rule_names
+from ..config import Settings
+from ..engine import observe
+from ..findings import Finding, Problem, Severity
+from .evidence import watchers
+
+
+class State(StrEnum):
+    """`ok` needs something that was seen to be right: that nothing wrong was found is `not seen`."""
+
+    OK = "ok"
+    ATTENTION = "attention"
+    NOT_SEEN = "not seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the list as it is asked. `codes`: the rules, by prefix, whose findings want attention; `evidence`: the
+    watcher that speaks for it; `look`: the next step where nothing was seen, `mend` where something was found."""
+
+    name: str
+    title: str
+    codes: tuple[str, ...]
+    evidence: str
+    look: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A line with its answer."""
+
+    line: Line
+    state: State
+    findings: tuple[Finding, ...]
+    evidence: tuple[Finding, ...]
+
+    @property
+    def next_step(self) -> str | None:
+        """What to do now; None where the line is fine."""
+        return {State.OK: None, State.ATTENTION: self.line.mend, State.NOT_SEEN: self.line.look}[self.state]
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """The whole list, and what the tool could not do."""
+
+    answers: tuple[Answer, ...]
+    problems: tuple[Problem, ...]
+    files_checked: int
+
+    @property
+    def wants_attention(self) -> bool:
+        return any(answer.state is State.ATTENTION for answer in self.answers)
+
+
+_NO_CODE: Final = "no compiled code was seen: give the files with the model, its layers and its losses as well"
+_NO_STRATEGY: Final = "no TPU strategy was seen to train a model: give the training script as well"
+_MEND: Final = "`xlalint explain CODE` says what to write instead"
+LINES: Final = (
+    Line("control-flow", "control flow does not depend on data", ("XLA1",), "compiled-code", _NO_CODE, _MEND),
+    Line("shapes", "shapes do not depend on data", ("XLA2",), "compiled-code", _NO_CODE, _MEND),
+    Line(
+        "recompilation",
+        "all batches have one shape, or few",
+        ("XLA3",),
+        "recompilation",
+        "nothing says which shapes are fed: pad to a fixed length (`xlalint padding`) and use `drop_remainder=True`",
+        _MEND,
+    ),
+    Line("kernels", "every operation has a kernel", ("XLA4", "XLA507"), "compiled-code", _NO_CODE, _MEND),
+    Line(
+        "compiled-once",
+        "compiled once with `jit_compile=True` on a CPU or GPU",
+        (),
+        "compiled-once",
+        "train a few steps with `model.compile(.., jit_compile=True)` outside of a strategy, on a CPU or one GPU",
+        "",
+    ),
+    Line(
+        "data",
+        "the data are in memory, or where the TPU can read them",
+        ("XLA504", "XLA505"),
+        "data",
+        "no source of the data was seen: keep them in memory (`from_tensor_slices`) or as TFRecord files in gs://",
+        _MEND,
+    ),
+    Line(
+        "initialisation",
+        "the TPU is initialised before its strategy is made",
+        ("XLA503",),
+        "initialisation",
+        "connect, `initialize_tpu_system(resolver)`, and only then `TPUStrategy(resolver)`",
+        _MEND,
+    ),
+    Line(
+        "scope",
+        "model, optimizer and metrics are made in `strategy.scope()`",
+        ("XLA502",),
+        "scope",
+        f"{_NO_STRATEGY}, with `with strategy.scope():` around what makes the model",
+        _MEND,
+    ),
+    Line("jit-compile", "`jit_compile=True` is removed again", ("XLA501",), "jit-compile", _NO_STRATEGY, _MEND),
+    Line("eager", "nothing runs eagerly", ("XLA506",), "eager", _NO_STRATEGY, _MEND),
+)
+
+
+def examine(paths: Sequence[str | Path], settings: Settings) -> Readiness:
+    """The checklist of the program in these files and folders."""
+    every_rule = replace(settings, codes=frozenset(rule_names()))  # a rule that is not run finds nothing wrong
+    report, observed = observe(paths, every_rule, watchers())
+    answers = tuple(_answer(line, report.findings, observed) for line in LINES)
+    return Readiness(answers, report.problems, report.files_checked)
+
+
+def _answer(line: Line, findings: Iterable[Finding], observed: Iterable[Finding]) -> Answer:
+    """Findings decide before evidence does; what only informs decides nothing."""
+    against = tuple(
+        finding
+        for finding in findings
+        if finding.code.startswith(line.codes or ("-",)) and finding.severity >= Severity.WARNING
+    )
+    speaking = tuple(seen for seen in observed if seen.code == line.evidence)
+    state = State.ATTENTION if against else State.OK if speaking else State.NOT_SEEN
+    return Answer(line, state, against, speaking)
