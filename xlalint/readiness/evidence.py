@@ -18,7 +18,7 @@ from ..semantics.distribution import (
     making_of,
 )
 from ..semantics.events import CompiledEntry, ContextKind, Event, Program, SetupCall
-from ..semantics.values import ApiObject, Array, FunctionValue, Made, Static, Tensor, Value
+from ..semantics.values import ApiObject, Array, FunctionValue, Made, Pipeline, Static, Tensor, Value
 from ..semantics.variations import variations_of
 
 _RUNNING: Final = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
@@ -75,8 +75,7 @@ class FewShapes(Watcher):
         match event:
             case SetupCall() if _method(event) in _RUNNING | _DISTRIBUTING:
                 fed = next((event.arguments[name] for name in ("x", "dataset", "*0") if name in event.arguments), None)
-                known = isinstance(fed, ApiObject) and fed.api == "tf.data.Dataset" and fed.payload is not None
-                if fed is not None and (known or isinstance(fed, Array | Tensor)) and not variations_of(fed):
+                if fed is not None and _has_one_shape(fed):
                     yield self.said(f"`{_method(event)}` is fed batches of one shape", event)
 
 
@@ -172,6 +171,15 @@ def _strategy_of(step: SetupCall) -> Value | None:
     made = making_of(step.owner) if step.owner is not None else None
     scope = made.scope if made is not None and made.scope is not None else step.context.scope
     return scope.strategy if scope is not None else None
+
+
+def _has_one_shape(fed: Value) -> bool:
+    """Whether data are known, and nothing about them varies but for a batch size, which other data may share."""
+    match fed:
+        case ApiObject(api="tf.data.Dataset", facts=Pipeline(batch=int())) | Array() | Tensor():
+            return all(found.kind == "batch" for found in variations_of(fed))
+        case _:
+            return False
 
 
 def _readable(step: SetupCall, local: bool) -> str | None:

@@ -50,8 +50,9 @@ def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]])
     """What the code of each file leads to, with what runs when the files that it touches are imported."""
     by_file: dict[str, _Reached] = {}
     for root in roots:
-        _reach(root, said, by_file.setdefault(_file_of(root), _Reached()))
-    at_top = [(_file_of(root), root) for root in roots if root.function is None]
+        if (path := _file_of(root)) is not None:
+            _reach(root, said, by_file.setdefault(path, _Reached()))
+    at_top = [(path, root) for root in roots if root.function is None and (path := _file_of(root)) is not None]
     for path, reached in by_file.items():
         for other, root in at_top:
             if other in reached.files and other != path:
@@ -61,11 +62,11 @@ def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]])
             yield Program(steps[0].place, HOST, None, False, steps)
 
 
-def _file_of(root: Summary) -> str:
+def _file_of(root: Summary) -> str | None:
+    """The file whose code begins here; None of what is evaluated aside, such as decorators."""
     if root.function is not None:
         return root.function.module.source.display
-    assert root.place is not None
-    return root.place.path
+    return None if root.place is None else root.place.path
 
 
 def _reach(root: Summary, said: Mapping[Summary, Sequence[Setup]], reached: _Reached) -> None:
