@@ -1,0 +1,175 @@
+"""From what was seen to verdicts: which findings are confirmed, refuted or left open, and what only the probe saw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xlalint.codes import PROBE_ONLY
+from xlalint.findings import Effect, Finding, FindingContext, Note, Report, Severity, Span
+from xlalint.probe.protocol import BOUNDED, DIVERGES, FAILS, KINDS, RECOMPILES, Call, Observation, Outcome, Spot
+from xlalint.probe.statements import Statements
+from xlalint.probe.target import Target
+from xlalint.probe.verdicts import COMPILES, CONFIRMED, NOT_RUN, ONLY, OPEN, REFUTED, Run, judged
+from xlalint.reports.concise import concise
+from xlalint.reports.full import full
+from xlalint.reports.json import json_report
+from xlalint.reports.probed import probed
+from xlalint.reports.summary import summary
+from xlalint.reports.terminal import Paint
+
+CODE = """\
+import tensorflow as tf
+
+def f(x):
+    if tf.reduce_sum(x) > 1.0:
+        x = x / 2.0
+    y = tf.boolean_mask(
+        x,
+        x > 0.0,
+    )
+    return tf.cumsum(y)
+"""
+EQUAL = (Call(0, 0, compilations=1), Call(0, 1))
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(CODE)
+    return tmp_path / "a.py"
+
+
+def finding(line: int, effect: Effect = Effect.FAILS, **more: object) -> Finding:
+    span, context = Span(line, 5, line, 9), FindingContext("xla", False)
+    return Finding("a.py", span, "XLA101", "branch-on-tensor", Severity.ERROR, effect, "m", context, **more)  # type: ignore[arg-type]
+
+
+def seen(file: Path, kind: str, *lines: int, gradient: bool = False) -> Observation:
+    return Observation(kind, f"it {kind}", tuple(Spot(str(file), line) for line in lines), gradient=gradient)
+
+
+def judge(file: Path, outcome: Outcome, *findings: Finding) -> Report:
+    run = Run(Target(str(file), "f", (3, 10)), outcome)
+    return judged(Report(findings, files_checked=1), [run], dict.fromkeys(range(len(findings)), run))
+
+
+def statuses(report: Report) -> list[tuple[int, str]]:
+    return [(one.span.line, one.verdict.status) for one in report.findings if one.verdict]
+
+
+ALL_LINES = {"a.py": (4, 5, 6, 10)}
+
+
+def outcome(file: Path, *observations: Observation, calls: tuple[Call, ...] = EQUAL, **more: object) -> Outcome:
+    reached = {str(file): ALL_LINES["a.py"]}
+    versions = {"tensorflow": "2.21.0"}
+    return Outcome(calls=calls, observations=observations, reached=reached, versions=versions, **more)  # type: ignore[arg-type]
+
+
+def test_a_failure_confirms_the_finding_at_its_line_and_leaves_the_others_open(file: Path) -> None:
+    report = judge(file, outcome(file, seen(file, FAILS, 4)), finding(4), finding(10))
+    assert statuses(report) == [(4, CONFIRMED), (10, OPEN)]
+    assert {one.severity for one in report.findings} == {Severity.ERROR}
+
+
+def test_what_compiles_refutes_and_weighs_less(file: Path) -> None:
+    [one] = judge(file, outcome(file), finding(4)).findings
+    assert one.verdict is not None
+    assert (one.verdict.status, one.verdict.outcome, one.severity) == (REFUTED, COMPILES, Severity.WARNING)
+    assert "TensorFlow 2.21.0" in one.verdict.text
+
+
+def test_a_line_within_a_statement_speaks_for_the_statement(file: Path) -> None:
+    assert statuses(judge(file, outcome(file, seen(file, FAILS, 8)), finding(6))) == [(6, CONFIRMED)]
+    assert not Statements().together(str(file), 5, 4, 4), "the body of a branch is not its condition"
+
+
+def test_the_innermost_line_with_a_finding_is_meant(file: Path) -> None:
+    assert statuses(judge(file, outcome(file, seen(file, FAILS, 5, 10)), finding(10))) == [(10, CONFIRMED)]
+
+
+def test_a_consumer_that_a_note_names_confirms_its_origin(file: Path) -> None:
+    note = Note("a.py", Span(10, 12, 10, 20), "goes wrong here")
+    origin = finding(6, Effect.DIVERGES, notes=(note,))
+    assert statuses(judge(file, outcome(file, seen(file, DIVERGES, 10)), origin)) == [(6, CONFIRMED)]
+
+
+@pytest.mark.parametrize(
+    ("effect", "kind", "status"),
+    [
+        (Effect.NAMED, BOUNDED, CONFIRMED),
+        (Effect.DIVERGES, BOUNDED, REFUTED),
+        (Effect.FAILS, RECOMPILES, CONFIRMED),
+        (Effect.RECOMPILES, RECOMPILES, CONFIRMED),
+        (Effect.RECOMPILES, DIVERGES, REFUTED),
+        (Effect.TPU, BOUNDED, OPEN),
+    ],
+)
+def test_which_observation_bears_out_which_effect(file: Path, effect: Effect, kind: str, status: str) -> None:
+    report = judge(file, outcome(file, seen(file, kind, 6)), finding(6, effect))
+    assert next(own for line, own in statuses(report) if line == 6) == status
+
+
+def test_a_line_that_was_not_reached_is_not_acquitted(file: Path) -> None:
+    known = Outcome(calls=EQUAL, reached={str(file): (4, 6, 10)})
+    assert statuses(judge(file, known, finding(5))) == [(5, OPEN)]
+
+
+def test_a_finding_about_a_gradient_needs_one(file: Path) -> None:
+    about = Finding("a.py", Span(10, 5, 10, 9), "XLA109", "while-loop-gradient", Severity.ERROR, Effect.FAILS, "m")
+    assert statuses(judge(file, outcome(file), about)) == [(10, OPEN)]
+    assert statuses(judge(file, outcome(file, gradient="equal"), about)) == [(10, REFUTED)]
+    failing = outcome(file, seen(file, FAILS, 10, gradient=True), gradient=FAILS)
+    assert statuses(judge(file, failing, about)) == [(10, CONFIRMED)]
+
+
+def test_what_no_rule_speaks_of_is_reported_once(file: Path) -> None:
+    run = Run(Target(str(file), "f", (3, 10)), outcome(file, seen(file, FAILS, 10)))
+    [one] = judged(Report(()), [run, run], {}).findings
+    assert one.verdict is not None
+    assert (one.code, one.span, one.verdict.status) == (PROBE_ONLY, Span(10, 5, 10, 24), ONLY)
+    assert judged(Report(()), [run], {}, lambda finding: False).findings == ()
+
+
+def test_what_has_no_line_confirms_what_it_bears_out(file: Path) -> None:
+    died = outcome(file, Observation(FAILS, "the process died"), calls=())
+    assert statuses(judge(file, died, finding(10))) == [(10, CONFIRMED)]
+
+
+def test_only_what_was_confirmed_is_kept_on_request(file: Path) -> None:
+    run = Run(Target(str(file), "f", (3, 10)), outcome(file, seen(file, RECOMPILES, 4)))
+    report = judged(Report((finding(4), finding(10))), [run], {0: run, 1: run}, confirmed_only=True)
+    assert statuses(report) == [(4, CONFIRMED)]
+
+
+OBSERVATIONS = st.builds(Observation, st.sampled_from(KINDS), st.text(max_size=5))
+OUTCOMES = st.builds(
+    Outcome,
+    not_run=st.one_of(st.none(), st.text(min_size=1, max_size=20)),
+    calls=st.lists(st.builds(Call, st.just(0), st.integers(0, 3)), max_size=2).map(tuple),
+    observations=st.lists(OBSERVATIONS, max_size=2).map(tuple),
+)
+
+
+def no_lines(path: str, cell: int | None) -> list[str]:
+    return []
+
+
+@given(OUTCOMES, st.sampled_from(Effect))
+def test_what_was_not_run_is_never_shown_as_a_pass(outcome: Outcome, effect: Effect) -> None:
+    if outcome.not_run is None and (outcome.calls or outcome.observations):
+        return
+    run = Run(Target("/gone/a.py", "f", (3, 10)), outcome)
+    report = judged(Report((finding(4, effect),)), [run], {0: run})
+    [one], [function] = report.findings, report.functions
+    assert one.verdict is not None
+    assert (one.verdict.status, one.verdict.outcome, one.severity) == (OPEN, NOT_RUN, Severity.ERROR)
+    assert function.verdict.outcome == NOT_RUN
+    plain = Paint()
+    assert "refuted" not in concise(report, plain) + full(report, plain, no_lines) + json_report(report)
+    assert probed(report, plain).startswith(f"{NOT_RUN}: f")
+    assert "(1 not run)" in summary(report, plain)
