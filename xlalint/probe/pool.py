@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import secrets
 import selectors
 import signal
@@ -224,10 +225,12 @@ class Worker:
                     self._read += more
                 elif self._stop.is_set():
                     return _Lost("was interrupted", limit=True)
+                elif self.dead:  # a child that it forked may hold the pipe
+                    return _Lost(self._ending())
                 if time.monotonic() > deadline:
                     allowed = limits.function if limits else START_LIMIT
                     return _Lost(f"did not finish within {allowed:g} s", limit=True)
-                if limits and (held := _memory(self._process.pid)) > limits.memory:
+                if limits and (held := _memory(self._process.pid, limits.memory)) > limits.memory:
                     return _Lost(f"took {held} MB of memory (allowed: {limits.memory})", limit=True)
         line, _, self._read = self._read.partition(b"\n")
         found: dict[str, Any] = json.loads(line)
@@ -282,15 +285,35 @@ def _marked(token: str) -> Iterator[int]:
                 yield int(entry.parent.name)
 
 
-def _memory(pid: int) -> int:
-    """The megabytes that a process and its children hold; 0 where that is not told."""
-    held = 0
+def _memory(pid: int, limit: int) -> int:
+    """The megabytes that a process and its children hold; 0 where that is not told.
+
+    What a forked child shares with its parent counts twice until it seems to be more than the limit.
+    """
+    pids = list(_family(pid))
+    held = sum(_resident(Path(f"/proc/{one}/statm")) for one in pids)
+    return held if held <= limit else sum(_proportional(Path(f"/proc/{one}/smaps_rollup")) for one in pids)
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in children.read_text().split():
+                yield from _family(int(child))
+
+
+def _resident(statm: Path) -> int:
     with contextlib.suppress(OSError):
-        held += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") // 2**20
-        for children in Path(f"/proc/{pid}/task").glob("*/children"):
-            with contextlib.suppress(OSError):
-                held += sum(_memory(int(child)) for child in children.read_text().split())
-    return held
+        return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGESIZE") // 2**20
+    return 0
+
+
+def _proportional(rollup: Path) -> int:
+    with contextlib.suppress(OSError):
+        found = re.search(r"^Pss:\s+(\d+) kB", rollup.read_text(), re.MULTILINE)
+        return int(found[1]) // 1024 if found else 0
+    return 0
 
 
 # -- many functions ---------------------------------------------------------------------------------------------------
@@ -310,6 +333,7 @@ class Pool:
         However it is left, no worker and nothing that one started is left running.
         """
         waiting = list(enumerate(targets))[::-1]
+        deaths: dict[int, Outcome] = {}  # over inputs that were only tried
         deadline = time.monotonic() + self._limits.total
 
         def serve() -> None:
@@ -329,10 +353,13 @@ class Pool:
                         worker = worker or Worker(self._interpreter, self._stop)
                         limits = replace(self._limits, function=min(self._limits.function, left))
                         outcome = worker.ask(target, self._plan, limits)
-                        if outcome.died_at and len(target.avoid) < _AVOIDED:
+                        if outcome.died_at and not target.given and len(target.avoid) < _AVOIDED:
                             with self._lock:
+                                deaths.setdefault(index, outcome)
                                 waiting.append((index, replace(target, avoid=(*target.avoid, outcome.died_at))))
                             continue
+                        if outcome.not_run is not None:
+                            outcome = deaths.get(index, outcome)
                     with self._lock:
                         if not self._stop.is_set():
                             done(index, outcome)

@@ -1,0 +1,145 @@
+"""Whatever a function does, it costs that function only: nothing is lost, and nothing is left running."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from xlalint.probe.pool import Interpreter, Limits, Pool
+from xlalint.probe.protocol import FAILS, Outcome, Plan
+from xlalint.probe.target import Given, Target
+
+CODE = """
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+
+import numpy as np
+import tensorflow as tf
+
+
+def hangs(x):
+    time.sleep(600)
+    return x
+
+
+def leaves(x):
+    sys.exit(3)
+
+
+def exits(x):
+    os._exit(3)
+
+
+def crashes_when_compiled(x):
+    if not tf.executing_eagerly():
+        os.kill(os.getpid(), 11)
+    return x
+
+
+def eats(x):
+    kept = []
+    while True:
+        kept.append(np.ones(1 << 24))
+
+
+def forks(x):
+    if tf.executing_eagerly():
+        child = os.fork()
+        other = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        if child:
+            with open("PIDS", "a") as file:
+                print(child, other.pid, file=file)
+        else:
+            time.sleep(600)
+    return x * 2.0
+
+
+def forks_and_returns(x):
+    if tf.executing_eagerly():
+        os.fork()
+    return x * 2.0
+
+
+def prints(x):
+    sys.stdout.write("o" * 3_000_000)
+    os.write(1, b"w" * 3_000_000)
+    sys.stderr.write("e" * 3_000_000)
+    print(sys.stdin.read())
+    return x * 2.0
+
+
+def moves(x):
+    os.chdir("/")
+    return x * 2.0
+
+
+def needs_a_gpu(x):
+    tf.debugging.assert_greater(len(tf.config.list_physical_devices("GPU")), 0, "a GPU is needed")
+    return x
+
+
+def downloads(x):
+    return x + float(len(urllib.request.urlopen("http://127.0.0.1:9/weights").read()))
+
+
+def plain(x):
+    return x * 2.0
+"""
+NOT_RUN = {
+    "hangs": "did not finish within",
+    "leaves": "SystemExit",
+    "exits": "exit code 3",
+    "eats": "of memory",
+    "needs_a_gpu": "a GPU is needed",
+    "downloads": "URLError",
+}
+RUN = ("forks", "forks_and_returns", "prints", "moves", "plain")
+LIMITS = Limits(function=120.0, total=600.0, memory=3000)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+def probed(file: Path, names: Sequence[str], limits: Limits) -> dict[str, Outcome]:
+    targets = [Target(str(file), name, given=(Given(None, "f32[4]"),), roots=(str(file.parent),)) for name in names]
+    heard: dict[str, Outcome] = {}
+
+    def done(index: int, outcome: Outcome) -> None:
+        heard[names[index]] = outcome
+
+    Pool(Interpreter(), limits, Plan(gradients=False)).run(targets, done)
+    return heard
+
+
+@pytest.mark.compiler
+def test_a_fault_costs_its_function_only(tmp_path: Path) -> None:
+    file, pids = tmp_path / "faults.py", tmp_path / "pids"
+    file.write_text(CODE.replace("PIDS", str(pids)))
+    names = [*RUN, *NOT_RUN, "crashes_when_compiled"]
+    heard = probed(file, [name for name in names if name != "hangs"], LIMITS)
+    heard |= probed(file, ["hangs"], replace(LIMITS, function=2.0))
+    assert set(heard) == set(names)
+    for name, reason in NOT_RUN.items():
+        assert reason in (heard[name].not_run or ""), (name, heard[name])
+        assert heard[name].observations == ()
+    for name in RUN:
+        assert heard[name].not_run is None, (name, heard[name].not_run)
+        assert heard[name].observations == (), name
+        assert {call.difference for call in heard[name].calls} == {""}
+    [death] = heard["crashes_when_compiled"].observations
+    assert (death.kind, heard["crashes_when_compiled"].not_run) == (FAILS, None)
+    assert "SIGSEGV" in death.text
+    left = [int(pid) for pid in pids.read_text().split()]
+    assert left
+    assert not any(map(alive, left))
