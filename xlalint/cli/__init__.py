@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Where each command is defined: a module of this package, which is imported when the command is asked for.
 _COMMANDS: Final = {
     "check": "check:check",
+    "probe": "probe:probe",
     "explain": "explain:explain",
     "facts": "facts:facts",
     "padding": "padding:padding",

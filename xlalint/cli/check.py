@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from .console import CLEAN, FAILED, FOUND, coloured, complain, selectors, split, write
+from .probe import probe_options, probe_settings, with_probe
 
 if TYPE_CHECKING:
     from ..config import Settings
@@ -18,10 +19,18 @@ if TYPE_CHECKING:
     from .fixing import Fixes
 
 _FORMATS: Final = ("full", "concise", "json")
+_PROBES: Final = ("flagged", "all", "confirmed-only")
 _LEVELS: Final = ("error", "warning", "info")
 
 
-@click.command()
+class _Check(click.Command):
+    """A command whose `--probe` may stand without a value: what follows it then is a path."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["--probe=flagged" if word == "--probe" else word for word in args])
+
+
+@click.command(cls=_Check)
 @click.argument("paths", nargs=-1, type=click.Path())
 @selectors("--select", text="Rules to run: codes, prefixes such as XLA2, or names. Default: all.")
 @selectors("--extend-select", text="Rules to run besides the selected ones.")
@@ -45,6 +54,14 @@ _LEVELS: Final = ("error", "warning", "info")
 @click.option(
     "--jobs", type=click.IntRange(min=0), metavar="N", help="Processes for large projects. Default: one a processor."
 )
+@click.option(
+    "--probe",
+    type=click.Choice(_PROBES),
+    metavar="[=all|confirmed-only]",
+    help="RUN the functions that findings stand in on the real compiler, and put its verdict beside each finding; "
+    "`all`: run every function; `confirmed-only`: print what was confirmed only.",
+)
+@probe_options
 @click.option("--stdin-filename", type=click.Path(), help="The file that the text piped to `-` stands for.")
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
@@ -70,12 +87,15 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         raise click.UsageError("`-` stands alone: the standard input is one file")
     if given["stdin_filename"] and not stdin_wanted:
         raise click.UsageError("--stdin-filename needs `-` as the path")
+    if stdin_wanted and given["probe"]:
+        raise click.UsageError("--probe runs files: the standard input is none")
     where = [given["stdin_filename"] or "stdin.py"] if stdin_wanted else list(paths) or ["."]
     options = {
         **{key: split(given[key]) for key in ("select", "extend_select", "ignore")},
         **{key: list(given[key]) for key in ("exclude", "extend_exclude")},
         **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
         **{key: given[key] for key in ("keras", "tensorflow", "jobs", "cache_dir", "fix", "unsafe_fixes")},
+        "probe": probe_settings(given) or None,
     }
     settings = config.load(
         [Path(path) for path in where],
@@ -94,23 +114,28 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     from dataclasses import replace
     from time import perf_counter
 
-    from ..engine import Stdin
+    from ..engine import Stdin, files_to_check
     from ..engine import check as run
     from ..reports.progress import progress
 
     started = perf_counter()
+    fixing = settings.fix or given["fix_only"] or given["diff"]
+    if fixing and given["probe"]:
+        raise click.UsageError("--probe runs what is in the files: fix first, then probe")
     if given["no_cache"]:
         settings = replace(settings, cache_dir=None)
     stdin = Stdin(Path(paths[0]), sys.stdin.buffer.read()) if stdin_wanted else None
     fixes: Fixes | None = None
     with progress(quiet=given["quiet"]):
-        if settings.fix or given["fix_only"] or given["diff"]:
+        if fixing:
             from .fixing import Fixes
 
             fixes = Fixes(paths, settings, stdin, given)
             report, stdin = fixes.report, fixes.stdin
         else:
             report = run(paths, settings, stdin)
+    if given["probe"]:
+        report = with_probe(report, settings, given, [file.path for file in files_to_check(paths, settings)[0]])
     for problem in report.problems:
         if problem.detail and given["verbose"]:
             print(problem.detail, end="", file=sys.stderr)

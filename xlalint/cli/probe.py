@@ -1,0 +1,192 @@
+"""`xlalint probe`: functions are run on the compiler; and what `xlalint check --probe` shares with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from .console import CLEAN, FAILED, FOUND, coloured, complain, write
+
+if TYPE_CHECKING:
+    from ..config import Settings
+    from ..findings import Report
+    from ..probe.checking import Job
+    from ..probe.target import Target
+    from ..probe.targets import Targets
+    from ..probe.verdicts import Run
+
+_FORMATS: Final = ("full", "json")
+_WELL: Final = frozenset(("compiles", "bounded"))
+
+
+def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options about how the probe runs code."""
+    options = (
+        click.option("--python", metavar="INTERPRETER", help="The interpreter that runs the code. Default: this one."),
+        click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for a function."),
+        click.option("--memory", type=click.IntRange(1), metavar="MB", help="What a process that runs code may hold."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def probe_settings(given: dict[str, Any]) -> dict[str, Any]:
+    """What `probe_options` say, as the table of the settings."""
+    return {key: given[key] for key in ("python", "timeout", "memory") if given[key] is not None}
+
+
+@click.command()
+@click.argument("places", nargs=-1, required=True, metavar="FILE[::QUALNAME]...")
+@click.option("--inputs", metavar="INPUTS", help="What the function is called with: 'x: f32[8, 128], training = True'.")
+@probe_options
+@click.option("--output-format", type=click.Choice(_FORMATS), default="full", help="Default: full.")
+@click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
+@click.option("--isolated", is_flag=True, help="Read no settings file.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write verdicts of earlier runs.")
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")
+@click.option("-q", "--quiet", is_flag=True, help="Print what was seen only.")
+@click.option("-v", "--verbose", is_flag=True, help="Show tracebacks of internal errors.")
+def probe(places: tuple[str, ...], **given: Any) -> int:
+    """RUN functions on the real compiler, and say what XLA does with them.
+
+    FILE::QUALNAME is a function, a method (`Layer.call`) or a class; FILE alone is everything in it that uses tensors.
+    The file is imported and the functions are executed, in processes of their own with limits of time and memory.
+
+    \b
+    Exit codes: 0 all compile and equal eager execution, 1 something fails, diverges or recompiles for every value,
+    2 something was not run, or the tool could not do what was asked.
+    """
+    from dataclasses import replace
+
+    from .. import config
+    from ..engine import check as run
+    from ..probe.checking import planned, within
+    from ..probe.targets import Targets
+
+    named = [_place(place) for place in places]
+    table = probe_settings(given)
+    options = {"probe": table} if table else {}
+    files = list(dict.fromkeys(file for file, _ in named))
+    settings = config.load(files, options=options, config=given["config"], isolated=given["isolated"])
+    if given["no_cache"]:
+        settings = replace(settings, cache_dir=None)
+    known = Targets(settings.probe.inputs, settings.keras)
+    targets = [target for file, qualname in named for target in _targets(file, qualname, known)]
+    if given["inputs"] is not None:
+        targets = [_with_inputs(target, given["inputs"], len(targets)) for target in targets]
+    if not targets:
+        raise click.UsageError(f"{', '.join(map(str, files))}: nothing in it uses tensors")
+    report, pairs = within(run(files, settings), targets)
+    report = _probed(report, planned(report, pairs, ()), settings, given)
+    _say(report, given)
+    outcomes = {function.verdict.outcome for function in report.functions}
+    if report.problems or "not run" in outcomes:
+        return FAILED
+    return CLEAN if outcomes <= _WELL else FOUND
+
+
+def _place(place: str) -> tuple[Path, str | None]:
+    file, separator, qualname = place.partition("::")
+    if not Path(file).is_file():
+        raise click.UsageError(f"{file}: there is no such file")
+    if separator and not qualname:
+        raise click.UsageError(f"{place}: the name of a function is missing behind `::`")
+    return Path(file), qualname or None
+
+
+def _targets(file: Path, qualname: str | None, known: Targets) -> Sequence[Target]:
+    from ..probe.targets import TargetError
+
+    if qualname is None:
+        return known.all([file])
+    try:
+        return [known.at(file, qualname)]
+    except TargetError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _with_inputs(target: Target, inputs: str, number: int) -> Target:
+    from dataclasses import replace
+
+    from ..probe.specs import SpecError, parse_inputs
+    from ..probe.target import Given
+
+    if number > 1:
+        raise click.UsageError("--inputs are those of one function")
+    try:
+        return replace(target, given=tuple(Given(name, text) for name, text in parse_inputs(inputs)))
+    except SpecError as error:
+        raise click.UsageError(f"--inputs: {error}") from error
+
+
+def _say(report: Report, given: dict[str, Any]) -> None:
+    from ..reports.terminal import Paint
+
+    for problem in report.problems:
+        complain(f"{problem.path}: {problem.message}" if problem.path else problem.message)
+    if given["output_format"] == "json":
+        from ..reports.json import json_report
+
+        write(json_report(report))
+        return
+    from ..reports.probed import probed
+
+    write(probed(report, Paint(coloured(given["color"]))))
+
+
+# -- beside the linter ------------------------------------------------------------------------------------------------
+
+
+def with_probe(report: Report, settings: Settings, given: dict[str, Any], files: Sequence[Path]) -> Report:
+    """The report of a check with the verdicts of its findings. `given["probe"]`: `flagged`, `all`, `confirmed-only`."""
+    from ..probe.checking import planned
+    from ..probe.targets import Targets
+
+    known = Targets(settings.probe.inputs, settings.keras)
+    measurable = [finding for finding in report.findings if finding.effect is not None]
+    pairs = known.of_findings(measurable)
+    job = planned(report, pairs, known.all(files) if given["probe"] == "all" else ())
+    return _probed(report, job, settings, given, confirmed_only=given["probe"] == "confirmed-only")
+
+
+def _probed(
+    report: Report, job: Job, settings: Settings, given: dict[str, Any], *, confirmed_only: bool = False
+) -> Report:
+    from ..probe.checking import with_verdicts
+    from ..probe.pool import ProbeUnavailableError
+    from ..reports.progress import progress
+    from ..reports.terminal import counted
+
+    number = len(job.targets)
+    if number and not given["quiet"]:
+        told = f"the probe executes the code: {counted(number, 'function')}, in processes of their own"
+        complain(told, label="xlalint")
+    try:
+        with _terminable(), progress(quiet=given["quiet"], doing="running", total=number) as advance:
+
+            def heard(run: Run) -> None:
+                advance()
+
+            return with_verdicts(report, job, settings, heard, confirmed_only=confirmed_only)
+    except ProbeUnavailableError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """A request to end is taken like Ctrl-C: the processes that run code end first."""
+    import signal
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

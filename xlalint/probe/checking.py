@@ -1,0 +1,83 @@
+"""The probe beside the linter: the functions that findings stand in are run, and the report gets their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..config import Settings
+from ..findings import Finding, Report
+from ..sources.suppressions import suppressions_of
+from ..sources.text import UnreadableSource, read_source
+from .protocol import Outcome
+from .running import run_targets
+from .target import Target
+from .targets import NoTarget
+from .verdicts import Run, judged
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be run, and by the position in the report the findings that each target decides."""
+
+    targets: list[Target]
+    owners: dict[int, int]
+    without: dict[int, str]  # findings that no function can be run for, and why
+
+
+def planned(report: Report, pairs: Sequence[tuple[Target | NoTarget, list[Finding]]], further: Sequence[Target]) -> Job:
+    """The targets of the findings, and besides them those of `further` that are not among them."""
+    positions = {id(finding): position for position, finding in enumerate(report.findings)}
+    job = Job([], {}, {})
+    for target, findings in pairs:
+        here = [positions[id(finding)] for finding in findings]
+        if isinstance(target, NoTarget):
+            job.without.update(dict.fromkeys(here, target.reason))
+        else:
+            job.owners.update(dict.fromkeys(here, len(job.targets)))
+            job.targets.append(target)
+    known = {(target.file, target.qualname) for target in job.targets}
+    job.targets.extend(target for target in further if (target.file, target.qualname) not in known)
+    return job
+
+
+def with_verdicts(
+    report: Report, job: Job, settings: Settings, heard: Callable[[Run], None], *, confirmed_only: bool = False
+) -> Report:
+    """The report with what the probe says of its findings. Raises ProbeUnavailableError."""
+    runs = run_targets(job.targets, settings.probe, settings.cache_dir, heard)
+    owners = {position: runs[index] for position, index in job.owners.items()}
+    for position, reason in job.without.items():
+        finding = report.findings[position]
+        nothing = Target(str(Path(finding.path).absolute()), "", (finding.span.line, finding.span.end_line))
+        owners[position] = Run(nothing, Outcome(not_run=reason))
+    return judged(report, runs, owners, lambda finding: _wanted(finding, settings), confirmed_only=confirmed_only)
+
+
+def _wanted(finding: Finding, settings: Settings) -> bool:
+    """Whether a finding of the probe's own is selected, and no comment switches it off."""
+    path = Path(finding.path).absolute()
+    ignored = (patterns.covers_any_part(path) for patterns, codes in settings.per_file_ignores if finding.code in codes)
+    if finding.code not in settings.codes or any(ignored):
+        return False
+    try:
+        return not suppressions_of(read_source(path, finding.path).text).suppress(finding)
+    except UnreadableSource:
+        return True
+
+
+def within(report: Report, targets: Sequence[Target]) -> tuple[Report, list[tuple[Target | NoTarget, list[Finding]]]]:
+    """The report of what stands in the targets only, and which findings stand in which."""
+    kept: list[Finding] = []
+    pairs: list[tuple[Target | NoTarget, list[Finding]]] = []
+    for target in targets:
+        first, last = target.lines
+        here = [
+            finding
+            for finding in report.findings
+            if str(Path(finding.path).absolute()) == target.file and first <= finding.span.line <= last
+        ]
+        pairs.append((target, [finding for finding in here if finding not in kept]))
+        kept += pairs[-1][1]
+    return replace(report, findings=tuple(kept)), pairs
