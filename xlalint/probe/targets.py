@@ -89,6 +89,13 @@ class Targets:
                 found.setdefault((path, qualname), self._target(path, definition))
         return [found[key] for key in sorted(found)]
 
+    def is_keras(self, target: Target, kind: str) -> bool:
+        """Whether a target is the call of an object of Keras of that kind ("layer", "model", "loss", "metric")."""
+        names = [f"{target.qualname}.{method}" for method in _CALLED]
+        functions = (self._knowledge.compiled.get((Path(target.file), name)) for name in names)
+        owners = (function.owner for function in functions if function is not None)
+        return any(owner is not None and owner.is_keras(kind) for owner in owners)
+
     # -- from findings ------------------------------------------------------------------------------------------------
 
     def _key(self, finding: Finding) -> tuple[Path, str, bool | None]:
