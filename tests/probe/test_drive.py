@@ -23,13 +23,15 @@ answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 from xlalint.probe.target import Target
 from xlalint.probe.worker.drive import NotDrivenError, drive
-from xlalint.probe.worker.inputs import eagerly
+from xlalint.probe.worker.measure import eager_execution
+import tensorflow as tf
+tf.debugging.disable_traceback_filtering()
 for line in sys.stdin:
     target = Target.of_json(json.loads(line))
     try:
         driven = drive(target, lambda stage: None)
         shapes = []
-        with eagerly():
+        with eager_execution():
             for variant in range(driven.variants):
                 positional, keywords = driven.make(0, variant)
                 result = driven.call(*positional, **keywords)

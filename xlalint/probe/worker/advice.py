@@ -18,7 +18,7 @@ import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
-from .slots import IDENTITY, SIZE, Choice, Slot, of_class, tensor
+from .slots import IDENTITY, OBJECTS, SIZE, Choice, Slot, of_class, tensor
 from .values import Made
 
 Assignment: TypeAlias = tuple[Choice, ...]
@@ -40,6 +40,11 @@ _RANK: Final = re.compile(
 )
 _RANK_WORDS: Final = {"scalar": 0, "vector": 1, "matrix": 2, "0D": 0}
 _WHERE: Final = re.compile(r"is not in the list of allowed values|\{\{[^}]*\}\}|\[Op:\w+\]|name: \S*|node \S+")
+_COUNT: Final = re.compile(
+    r"\b(\d|two|three|four|five)(?:\s+(?:or|to)\s+(\d))?\s+(?:\w+\s+)?(?:inputs?|tensors?|elements?|items?|arguments?)\b",
+    re.I,
+)
+_COUNT_WORDS: Final = {"two": 2, "three": 3, "four": 4, "five": 5}
 _UNPACK: Final = re.compile(r"values to unpack \(expected (?:at least )?(\d+)")
 _NUMBER: Final = re.compile(r"(?<![\w.#])\d{1,4}(?![\w.])")
 _QUOTED: Final = re.compile(r"['\"`]([A-Za-z_][\w./-]{0,40})['\"`]")
@@ -64,6 +69,7 @@ class Said:
     ranks: tuple[int, ...]
     numbers: tuple[int, ...]
     words: tuple[str, ...]
+    counts: tuple[int, ...]  # of things that are asked for
 
     @classmethod
     def of(cls, error: BaseException) -> Said:
@@ -83,7 +89,12 @@ class Said:
             tuple(dict.fromkeys(rank for rank in ranks if rank < 6)),
             tuple(dict.fromkeys(int(number) for number in _NUMBER.findall(text) if 0 < int(number) <= 4096)),
             tuple(dict.fromkeys(_QUOTED.findall(text))),
+            tuple(count for found in _COUNT.findall(text) for word in found if word and (count := _number(word)) > 1),
         )
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdigit() else _COUNT_WORDS[word.lower()]
 
 
 def message_of(error: BaseException) -> str:
@@ -353,6 +364,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, said: Said, classes: Seque
         yield Many("list", (part,) * said.unpack)
     if "Only integers, slices" in said.text or "NoneType" in said.text:
         yield from (Keyed(((word, part),)) for word in said.words if word not in ("None", "NoneType", "int"))
+    yield from (Many("list", (part,) * count) for count in said.counts)
     if re.search(r"\b(?:list|tuple|sequence)\b|subscriptable", said.text):
         yield Many("list", (part, part))
         yield Many("list", (part, part, part))
@@ -400,6 +412,9 @@ def _reshaped(part: Spec, said: Said) -> Iterator[Choice]:
 
 def _instead_of_many(part: Many, slot: Slot | None, said: Said) -> Iterator[Choice]:
     first: Form = part.items[0] if part.items else tensor()
+    for count in said.counts:
+        if count != len(part.items):
+            yield Many(part.kind, (*part.items, *(first,) * count)[:count])
     if said.unpack is not None and said.unpack != len(part.items):
         yield Many(part.kind, (*part.items, *(first,) * said.unpack)[: said.unpack])
     if said.kind in ("IndexError", "ValueError", "AssertionError", "TypeError") and len(part.items) < 6:
@@ -442,6 +457,7 @@ def _instead_of_value(part: Choice, slot: Slot | None, said: Said, classes: Sequ
         yield from classes
     if "not callable" in said.text:
         yield IDENTITY
+    yield from (made for word, made in OBJECTS.items() if re.search(rf"\b{word}s?\b", said.text, re.I))
     if wants_tensor or "None values not supported" in said.text or "NoneType" in said.text:
         yield from tensors
     if isinstance(part, Literal) and isinstance(part.value, str):

@@ -17,8 +17,9 @@ from xlalint.probe.target import Frame, Given, Target
 
 from .advice import message_of
 from .capture import Captured, captured, forms_of
-from .inputs import Arguments, NotFoundError, Run, Search, Solution, eagerly
+from .inputs import Arguments, NotFoundError, Run, Search, Solution
 from .load import Loaded, LoadError, first_line, load
+from .measure import eager_execution
 from .objects import (
     GRADIENT,
     call_of,
@@ -176,7 +177,7 @@ class _Driver:
 
     def _finished(self, way: _Way, solution: Solution) -> Driven:
         self.note("build")
-        with eagerly():
+        with eager_execution():
             called = way.ready(solution)
         assert way.search is not None
         way.search.vary(solution, called)
@@ -339,7 +340,7 @@ class _Driver:
 
         solution = self._solved(way, caller=True)
         groups = {group: solution.make(group, 0, 0) for group in dict.fromkeys(slot.group for slot in way.slots)}
-        with eagerly():
+        with eager_execution():
             call = captured(lambda: way.run(groups), matches)
         if call is None:
             result = solution.outcome.result

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import heapq
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
-from types import FrameType
 from typing import Any, Final
-
-import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.specs import Form, Keyed, Many, Spec, leaves
 
 from .advice import Assignment, Trial, changes, message_of
+from .measure import eager_execution
+from .reach import Reach
 from .slots import Choice, Slot
 from .values import VALUE_SETS, Made, made
 
 _MOST_CALLS: Final = 400
 _MOST_SECONDS: Final = 20.0
+_LONGEST_CALL: Final = 10.0  # seconds
 _WIDEST: Final = 3  # shapes of one input
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
@@ -92,20 +90,6 @@ def arguments(
     return (tuple(positional), keywords), objects
 
 
-@contextmanager
-def eagerly() -> Iterator[None]:
-    """Everything runs eagerly, `tf.function` included, and errors keep their own tracebacks."""
-    filtering = tf.debugging.is_traceback_filtering_enabled()
-    tf.config.run_functions_eagerly(True)
-    tf.debugging.disable_traceback_filtering()
-    try:
-        yield
-    finally:
-        tf.config.run_functions_eagerly(False)
-        if filtering:
-            tf.debugging.enable_traceback_filtering()
-
-
 @dataclass
 class Search:
     """The search for one thing. `own`: whether a file is the user's; `entry`: the code object that is called."""
@@ -124,7 +108,7 @@ class Search:
     def solve(self) -> Solution:
         """Inputs that the eager call accepts, of one shape and one set of values. Raises NotFoundError."""
         start: Assignment = tuple(slot.choices[0] for slot in self.slots)
-        with eagerly():
+        with eager_execution():
             assignment, outcome = self._widened(*self._accepted(start))
         return Solution(self.slots, [assignment], [0], outcome, outcome.reached)
 
@@ -137,8 +121,11 @@ class Search:
 
         self.run = run
         self._reached = set(solution.reached)
-        [assignment] = solution.shapes
-        with eagerly():
+        [found] = solution.shapes
+        # The same objects at each call: another would be traced anew.
+        assignment = tuple(_settled(one) if isinstance(one, Made) else one for one in found)
+        solution.shapes = [assignment]
+        with eager_execution():
             solution.sets = [number for number in range(VALUE_SETS) if number == 0 or self._accepts(assignment, number)]
             solution.shapes += self._other_shapes(assignment)
         solution.reached = frozenset(self._reached)
@@ -242,6 +229,11 @@ def _complaint(error: BaseException, own: Callable[[str], bool]) -> object:
     return type(error), line, re.sub(r"[\d\[\],. ]+", " ", message_of(error))[:200]
 
 
+def _settled(choice: Made) -> Made:
+    thing = choice.make()
+    return Made(choice.text, lambda: thing)
+
+
 def _grown(*axes: int) -> Callable[[Spec], Spec]:
     """Longer at some axes."""
 
@@ -289,25 +281,14 @@ def _mapped(form: Choice, change: Callable[[Spec], Spec]) -> Choice:
 
 def traced(run: Callable[[], Any], own: Callable[[str], bool]) -> Outcome:
     """Run something; which lines of the user's files it got to."""
-    reached: set[tuple[str, int]] = set()
-
-    def enter(frame: FrameType, event: str, argument: Any) -> Any:
-        return line if own(frame.f_code.co_filename) else None
-
-    def line(frame: FrameType, event: str, argument: Any) -> Any:
-        reached.add((frame.f_code.co_filename, frame.f_lineno))
-        return line
-
-    before = sys.gettrace()
+    reach = Reach(own)
     outcome = Outcome()
-    sys.settrace(enter)
     try:
-        outcome.result = run()
+        with reach.watching(_LONGEST_CALL):
+            outcome.result = run()
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # the user's code may also leave by `sys.exit`
         outcome.error = error
-    finally:
-        sys.settrace(before)
-    outcome.reached = frozenset(reached)
+    outcome.reached = frozenset((path, line) for path, lines in reach.lines().items() for line in lines)
     return outcome

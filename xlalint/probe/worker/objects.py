@@ -12,8 +12,7 @@ import tensorflow as tf  # type: ignore[import-untyped]
 from xlalint.probe.specs import Literal
 
 from .inputs import Arguments
-from .slots import Slot, tensor
-from .values import Made
+from .slots import OBJECTS, Slot, tensor
 
 _NONE: Final[Arguments] = ((), {})
 _STEPS: Final = ("train_step", "test_step", "predict_step")
@@ -103,8 +102,7 @@ def is_step(name: str) -> bool:
 
 def compile_slots(cls: type) -> list[Slot]:
     """What a model's own `compile` asks for: optimizers and losses, by what stands in the way."""
-    optimizer = Made("keras.optimizers.SGD(0.01)", lambda: tf.keras.optimizers.SGD(0.01))
-    loss = Made("keras.losses.MeanSquaredError()", lambda: tf.keras.losses.MeanSquaredError())
+    optimizer, loss = OBJECTS["optimizer"], OBJECTS["loss"]
     names = list(inspect.signature(cls.compile).parameters.values())[1:]  # type: ignore[attr-defined]
     needed = [
         one

@@ -142,6 +142,15 @@ def _of_hint(hint: Parameter) -> Iterator[Choice]:
 IDENTITY: Final = Made("lambda first, *others, **options: first", lambda: lambda first=None, *others, **options: first)
 
 
+# Objects that code asks for in words, where its error names them.
+OBJECTS: Final = {
+    "cell": Made(f"keras.layers.LSTMCell({SIZE})", lambda: tf.keras.layers.LSTMCell(SIZE)),
+    "layer": Made(f"keras.layers.Dense({SIZE})", lambda: tf.keras.layers.Dense(SIZE)),
+    "optimizer": Made("keras.optimizers.SGD()", lambda: tf.keras.optimizers.SGD()),
+    "loss": Made("keras.losses.MeanSquaredError()", lambda: tf.keras.losses.MeanSquaredError()),
+}
+
+
 # -- annotations ------------------------------------------------------------------------------------------------------
 
 
