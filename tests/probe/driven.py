@@ -151,3 +151,22 @@ class Plain:
 
     def scaled(self, x):
         return x * self.factor
+
+
+def make_inputs(value_set, variant):
+    return {"x": tf.fill([2 + variant, 3], float(value_set))}
+
+
+class Sealed:
+    def __init__(self, content, *, word):
+        if word != "sesame":
+            raise PermissionError(word)
+        self.content = content
+
+
+def packed(x):
+    return _unpacked(x * 2.0, Sealed(x, word="sesame"))
+
+
+def _unpacked(x, sealed):
+    return x + sealed.content if isinstance(sealed, Sealed) else tf.errors.raise_exception(sealed)

@@ -16,6 +16,7 @@ from xlalint.probe.target import Frame, Given, Target
 pytestmark = pytest.mark.compiler
 
 CODE = Path(__file__).with_name("driven.py")
+MODULE = "tests.probe.driven"
 # Reads targets as JSON lines and says how each was driven, what it returned, and what was reached.
 WORKER = """
 import json, os, sys
@@ -43,6 +44,7 @@ for line in sys.stdin:
             "shapes": shapes,
             "state": len(driven.state()),
             "autograph": driven.autograph,
+            "moved": list(driven.moved.values()),
             "reached": sorted(line for path, line in driven.reached if path == target.file),
         }
         driven.close()
@@ -67,10 +69,10 @@ class Driver:
             cwd=CODE.parent.parent.parent,
         )
 
-    def __call__(self, qualname: str, **more: Any) -> dict[str, Any]:
+    def __call__(self, qualname: str, file: str = str(CODE), **more: Any) -> dict[str, Any]:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        target = Target(str(CODE), qualname, roots=(str(CODE),), **more)
+        target = Target(file, qualname, roots=(file,), **more)
         self.process.stdin.write(json.dumps(target.to_json()) + "\n")
         self.process.stdin.flush()
         answer: dict[str, Any] = json.loads(self.process.stdout.readline())
@@ -158,6 +160,26 @@ def test_inputs_reach_the_lines_that_are_wanted(driver: Driver) -> None:
     assert line in driver("optional", wanted=(line,))["reached"]
 
 
+def test_the_user_s_own_function_makes_the_inputs(driver: Driver) -> None:
+    found = driver("optional", factory=f"{MODULE}:make_inputs")
+    assert (found["sets"], found["shapes"]) == (6, [[2, 3], [3, 3], [4, 3]])
+    missing = driver("optional", factory=f"{MODULE}:missing")["not"]
+    assert f"`{MODULE}:missing` cannot make its inputs: AttributeError" in missing
+
+
+def test_a_fragment_is_a_function_of_its_free_names(driver: Driver, tmp_path: Path) -> None:
+    file = tmp_path / "pasted.py"
+    file.write_text(
+        "hidden = tf.matmul(x, kernel)\nif tf.reduce_sum(hidden) > 0:\n    hidden = -hidden\nhidden + 1.0\n"
+    )
+    found = driver("", file=str(file), kind="fragment")
+    assert found["inputs"] == ["x: f32[4, 4]", "kernel: f32[4, 4]"]
+    assert found["moved"] == [[str(file), 1]]
+
+
 def test_a_caller_helps_where_the_parameters_say_too_little(driver: Driver) -> None:
-    found = driver("impossible", callers=(Frame(str(CODE), "optional"),))
-    assert "not" in found
+    hidden, caller = "_unpacked", Frame(str(CODE), "packed")
+    first = line_of("def _unpacked")
+    assert "not" in driver(hidden)
+    found = driver(hidden, lines=(first, first + 4), callers=(caller,))
+    assert "as `packed` does" in found["how"]

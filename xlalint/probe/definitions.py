@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from ..sources.text import read_source, split_lines
+from .fragments import free_names
 from .specs import COMMENT
 
 _Node: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -29,25 +31,32 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class FileDefinitions:
-    """All definitions of a file, outer ones first."""
+    """All definitions of a file, outer ones first; `fragment`: the whole file as one, where it reads names that it
+    does not bind."""
 
     path: Path
     found: Sequence[Definition]
+    fragment: Definition | None
 
     @classmethod
     def of(cls, path: Path) -> FileDefinitions:
         """Read a file. Raises UnreadableSource or SyntaxError."""
         text = read_source(path, str(path)).text
         lines = split_lines(text)
-        return cls(path, tuple(_definitions(ast.parse(text), "", None, lines)))
+        comments = takewhile(lambda line: not line or line.startswith("#"), lines)
+        inputs = tuple(found["inputs"] for line in comments if (found := COMMENT.search(line)))
+        fragment = Definition("", "fragment", (1, len(lines)), inputs) if free_names(text) else None
+        return cls(path, tuple(_definitions(ast.parse(text), "", None, lines)), fragment)
 
     def around(self, line: int) -> Definition | None:
-        """The innermost function around a line."""
+        """The innermost function around a line, or the fragment that it is in."""
         inside = [one for one in self.found if one.lines[0] <= line <= one.lines[1] and one.kind != "class"]
-        return inside[-1] if inside else None
+        return inside[-1] if inside else self.fragment
 
     def named(self, qualname: str) -> Definition | None:
-        """A definition by its qualified name; the last of several, which is the one that counts."""
+        """A definition by its qualified name; the last of several, which is the one that counts; "" is the fragment."""
+        if not qualname:
+            return self.fragment
         return next((one for one in reversed(self.found) if one.qualname == qualname), None)
 
 

@@ -97,7 +97,7 @@ def form_of(value: Any, generated: bool) -> Choice:
     """An object as an input."""
     if isinstance(value, tf.Tensor | np.ndarray) and generated:
         dtype = tf.as_dtype(value.dtype).name
-        return spec(dtype, *value.shape) if dtype in SHORT else _as_it_is(value)
+        return spec(dtype, *value.shape) if dtype in SHORT else as_it_is(value)
     if value is None or isinstance(value, bool | int | float | str):
         return Literal(value)
     if type(value) in (list, tuple):
@@ -108,10 +108,11 @@ def form_of(value: Any, generated: bool) -> Choice:
         entries = {key: form_of(one, generated) for key, one in value.items()}
         if all(isinstance(one, Spec | Literal | Many | Keyed) for one in entries.values()):
             return Keyed(tuple((key, one) for key, one in entries.items() if isinstance(one, Form)))
-    return _as_it_is(value)
+    return as_it_is(value)
 
 
-def _as_it_is(value: Any) -> Made:
+def as_it_is(value: Any) -> Made:
+    """The very object, as an input."""
     dtype = getattr(value, "dtype", None)
     shape = f"{list(getattr(value, 'shape', ()))}" if dtype is not None else ""
     return Made(f"<{type(value).__name__}{' ' + shape if shape else ''}>", lambda: value)

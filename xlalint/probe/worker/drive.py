@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import CodeType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import tensorflow as tf  # type: ignore[import-untyped]
 
-from xlalint.probe.specs import Form, SpecError, parse_form
+from xlalint.probe.fragments import NAME, wrapped
+from xlalint.probe.specs import SpecError, parse_form
 from xlalint.probe.target import Frame, Given, Target
 
 from .advice import message_of
-from .capture import Captured, captured, forms_of
+from .capture import Captured, as_it_is, captured, forms_of
 from .inputs import Arguments, NotFoundError, Run, Search, Solution
 from .load import Loaded, LoadError, first_line, load
 from .measure import eager_execution
@@ -32,10 +36,14 @@ from .objects import (
     state_of,
     step_of,
 )
-from .slots import Slot, plain, slots_of
+from .slots import Choice, Slot, plain, slots_of
+from .values import VALUE_SETS
 
 _DEEPEST: Final = 3  # callers of callers
+_WIDEST: Final = 3  # shapes that a user's function is asked for
 _LOCALS: Final = ".<locals>."
+
+_Given: TypeAlias = Mapping[str | int, Choice]  # the user's inputs, by name or position
 
 
 class NotDrivenError(Exception):
@@ -48,8 +56,8 @@ class Driven:
 
     `value_sets`: how many sets of values of one shape, `variants`: how many shapes; `state`: the variables to put back
     before each call; `how`, `inputs`: what was done, in words, and the inputs in the grammar of `specs`; `reached`:
-    the lines of the user's files that eager execution ran; `compiled_inside`: the call compiles by itself; `close`
-    forgets what was imported.
+    the lines of the user's files that eager execution ran; `compiled_inside`: the call compiles by itself; `moved`:
+    files that stand for the user's, each with that and the lines to subtract; `close` forgets what was imported.
     """
 
     call: Callable[..., Any]
@@ -62,6 +70,7 @@ class Driven:
     inputs: tuple[str, ...]
     reached: frozenset[tuple[str, int]] = frozenset()
     compiled_inside: bool = False
+    moved: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     close: Callable[[], None] = lambda: None
 
 
@@ -85,16 +94,36 @@ class _Way:
 def drive(target: Target, note: Callable[[str], None]) -> Driven:
     """Get a target ready to be called; `note` hears what is done next. Raises NotDrivenError."""
     note("import")
+    with ExitStack() as stack:
+        moved: dict[str, tuple[str, int]] = {}
+        if target.kind == "fragment":
+            path = _written(target, stack)
+            moved[str(path)] = (target.file, 1)
+            target = replace(target, file=str(path), qualname=NAME, roots=(*target.roots, str(path)))
+        driver = _Driver(target, _loaded(Path(target.file), target, "its"), note)
+        stack.callback(driver.close)
+        driven = driver.driven()
+        driven.moved = moved
+        driven.close = stack.pop_all().close
+        return driven
+
+
+def _written(target: Target, stack: ExitStack) -> Path:
+    """A fragment as a function in a file of its own."""
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="xlalint-fragment-")))
+    path = folder / Path(target.file).with_suffix(".py").name
     try:
-        loaded = load(Path(target.file), target.search)
+        path.write_text(wrapped(Path(target.file).read_text(encoding="utf-8")), encoding="utf-8")
+    except (OSError, SyntaxError, ValueError) as error:
+        raise NotDrivenError(f"it is no code to call: {first_line(error)}") from error
+    return path
+
+
+def _loaded(path: Path, target: Target, whose: str) -> Loaded:
+    try:
+        return load(path, target.search)
     except LoadError as error:
-        raise NotDrivenError(f"its module cannot be imported: {error}") from error
-    driver = _Driver(target, loaded, note)
-    try:
-        return driver.driven()
-    except BaseException:
-        driver.close()
-        raise
+        raise NotDrivenError(f"{whose} module cannot be imported: {error}") from error
 
 
 @dataclass
@@ -127,7 +156,9 @@ class _Driver:
         if _LOCALS in target.qualname:
             return self._captured_in(Frame(target.file, target.qualname.rpartition(_LOCALS)[0]), self.loaded)
         try:
-            way = self._way(target, self.loaded)
+            if target.factory is not None:
+                return self._supplied(target.factory)
+            way = self._way(target, self.loaded, _forms(target.given))
             return self._finished(way, self._solved(way))
         except NotDrivenError:
             for caller in target.callers[:_DEEPEST]:
@@ -137,10 +168,18 @@ class _Driver:
                     continue
             raise
 
-    def _way(self, target: Target, loaded: Loaded) -> _Way:
+    def _supplied(self, name: str) -> Driven:
+        """With what the user's own function makes: a tuple of arguments, a dict of them by name, or one."""
+        supply = _Supply.of(name)
+        way = self._way(self.target, self.loaded, supply.given())
+        driven = self._finished(way, self._solved(way))
+        driven.make, driven.value_sets, driven.variants = supply.make, supply.value_sets, supply.variants
+        driven.how += f", as `{name}` gives it"
+        return driven
+
+    def _way(self, target: Target, loaded: Loaded, given: _Given) -> _Way:
         """How to run a definition that a module holds."""
         owner, found = _looked_up(loaded, target.qualname)
-        given = _forms(target.given)
         made_of = _forms(target.made_of)
         if inspect.isclass(found):
             return self._object_way(found, given, made_of)
@@ -169,7 +208,7 @@ class _Driver:
         return solution
 
     def _not_found(self, way: _Way, error: NotFoundError) -> str:
-        said = f"{type(error.nearest).__name__}: {first_line(message_of(error.nearest))}"[:300]
+        said = _said(error.nearest)
         if all(slot.fixed for slot in way.slots):
             return f"the eager call fails: {said}"
         names = ", ".join(f"{slot.name}: .." for slot in way.slots if slot.group == "call" and not slot.star)
@@ -193,12 +232,11 @@ class _Driver:
             how=way.how(solution),
             inputs=solution.inputs("call"),
             reached=solution.reached,
-            close=self.close,
         )
 
     # -- ways ---------------------------------------------------------------------------------------------------------
 
-    def _function_way(self, function: Callable[..., Any], given: Mapping[str | int, Form]) -> _Way:
+    def _function_way(self, function: Callable[..., Any], given: _Given) -> _Way:
         slots = _slots(function, "call", self.target, given)
 
         def run(groups: Mapping[str, Arguments]) -> Any:
@@ -213,7 +251,7 @@ class _Driver:
             getattr(plain(function), "__code__", None),
         )
 
-    def _object_way(self, cls: type, given: Mapping[str | int, Form], made_of: Mapping[str | int, Form]) -> _Way:
+    def _object_way(self, cls: type, given: _Given, made_of: _Given) -> _Way:
         method = called_method(cls)
         if keras_kind(cls) == "optimizer":
             slots = [GRADIENT]
@@ -244,9 +282,7 @@ class _Driver:
             lambda: state_of(made[0]),
         )
 
-    def _method_way(
-        self, cls: type, name: str, given: Mapping[str | int, Form], made_of: Mapping[str | int, Form]
-    ) -> _Way:
+    def _method_way(self, cls: type, name: str, given: _Given, made_of: _Given) -> _Way:
         """A method other than what runs when the object is called; a Keras object is built by calling it first."""
         attribute = inspect.getattr_static(cls, name)
         if isinstance(attribute, property):
@@ -291,9 +327,7 @@ class _Driver:
         code = None if isinstance(attribute, property) else getattr(plain(getattr(cls, name)), "__code__", None)
         return _Way(making + slots, run, ready, how, code, cls, lambda: state_of(made[0]))
 
-    def _step_way(
-        self, cls: type, name: str, given: Mapping[str | int, Form], made_of: Mapping[str | int, Form]
-    ) -> _Way:
+    def _step_way(self, cls: type, name: str, given: _Given, made_of: _Given) -> _Way:
         """A step of training: of a compiled model, with a batch."""
         method = getattr(cls, name)
         slots = _made_of(cls, made_of) + compile_slots(cls) + _slots(method, "call", self.target, given, bound=True)
@@ -322,15 +356,12 @@ class _Driver:
     def _captured_in(self, caller: Frame, loaded: Loaded | None) -> Driven:
         """What the target is called with while a caller of it runs."""
         if loaded is None:
-            try:
-                loaded = load(Path(caller.file), self.target.search)
-            except LoadError as error:
-                raise NotDrivenError(f"its caller's module cannot be imported: {error}") from error
+            loaded = _loaded(Path(caller.file), self.target, "its caller's")
             self.others.append(loaded)
         if _LOCALS in caller.qualname:
             raise NotDrivenError("it is made inside a function that is itself made inside one; probe the outer one")
         outside = Target(caller.file, caller.qualname, roots=self.target.roots, search=self.target.search)
-        way = self._way(outside, loaded)
+        way = self._way(outside, loaded, {})
         first, last = self.target.lines
         name = self.target.qualname.rpartition(".")[2]
 
@@ -375,6 +406,53 @@ class _Driver:
         )
 
 
+@dataclass
+class _Supply:
+    """The user's function that makes inputs. It may take the number of the set of values, and that of the shape."""
+
+    name: str
+    function: Callable[..., Any]
+    takes: int
+
+    @classmethod
+    def of(cls, name: str) -> _Supply:
+        """Look it up: "pkg.mod:make"."""
+        module, _, attribute = name.partition(":")
+        try:
+            function = getattr(importlib.import_module(module), attribute)
+            return cls(name, function, len(inspect.signature(function).parameters))
+        except Exception as error:
+            raise NotDrivenError(f"`{name}` cannot make its inputs: {_said(error)}") from error
+
+    @property
+    def value_sets(self) -> int:
+        return VALUE_SETS if self.takes >= 1 else 1
+
+    @property
+    def variants(self) -> int:
+        return _WIDEST if self.takes >= 2 else 1
+
+    def make(self, value_set: int, variant: int) -> Arguments:
+        """The arguments of one call."""
+        made = self.function(*(value_set, variant)[: self.takes])
+        if isinstance(made, dict):
+            return (), made
+        return (made if isinstance(made, tuple) else (made,)), {}
+
+    def given(self) -> dict[str | int, Choice]:
+        """The first arguments, as they are."""
+        try:
+            positional, keywords = self.make(0, 0)
+        except Exception as error:
+            raise NotDrivenError(f"`{self.name}` cannot make its inputs: {_said(error)}") from error
+        found: dict[str | int, Choice] = {name: as_it_is(value) for name, value in keywords.items()}
+        return found | {position: as_it_is(value) for position, value in enumerate(positional)}
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {first_line(message_of(error))}"[:300]
+
+
 def _recorded(call: Captured, generated: bool) -> list[Slot]:
     return [Slot(name, "call", (choice,), positional) for name, choice, positional in forms_of(call, generated)]
 
@@ -390,9 +468,7 @@ def _looked_up(loaded: Loaded, qualname: str) -> tuple[type | None, Any]:
     return owner, found
 
 
-def _slots(
-    function: Callable[..., Any], group: str, target: Target, given: Mapping[str | int, Form], bound: bool = False
-) -> list[Slot]:
+def _slots(function: Callable[..., Any], group: str, target: Target, given: _Given, bound: bool = False) -> list[Slot]:
     try:
         # What an object's method calls `self` is no parameter of the call, and counts for no position.
         shifted = {key + bound if isinstance(key, int) else key: form for key, form in given.items()}
@@ -401,7 +477,7 @@ def _slots(
         raise NotDrivenError(f"its parameters are not known: {error}") from error
 
 
-def _made_of(cls: type, made_of: Mapping[str | int, Form]) -> list[Slot]:
+def _made_of(cls: type, made_of: _Given) -> list[Slot]:
     """What the class asks for. Optional parameters stay as they are by default unless something speaks for another."""
     if inspect.isabstract(cls):
         raise NotDrivenError(f"`{cls.__qualname__}` is abstract: probe a class that is made of it")
@@ -411,7 +487,7 @@ def _made_of(cls: type, made_of: Mapping[str | int, Form]) -> list[Slot]:
         raise NotDrivenError(f"`{cls.__qualname__}` cannot be made: {error}") from error
 
 
-def _forms(given: Sequence[Given]) -> dict[str | int, Form]:
+def _forms(given: Sequence[Given]) -> dict[str | int, Choice]:
     """The user's inputs, by name or position."""
     try:
         return {position if one.name is None else one.name: parse_form(one.spec) for position, one in enumerate(given)}

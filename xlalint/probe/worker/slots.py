@@ -62,7 +62,7 @@ def slots_of(
     function: Callable[..., Any],
     group: str,
     known: Iterable[Parameter] = (),
-    given: Mapping[str | int, Form] | None = None,
+    given: Mapping[str | int, Choice] | None = None,
     depth: int = 0,
 ) -> list[Slot]:
     """The parameters of something callable, those that the user gives by name or position fixed. `depth`: how many
