@@ -143,7 +143,9 @@ def replica_step(values):
 
 
 def distributed(values):
-    tpus = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver(""))
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver("")
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    tpus = tf.distribute.TPUStrategy(resolver)
     return tpus.run(replica_step, args=(values,))
 
 
