@@ -39,13 +39,20 @@ RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
 SCOPE: Final = "tf.distribute.Strategy.scope"
 _STRATEGY: Final = re.compile(r"tf\.(?:contrib\.)?(?:distribute|tpu)\.(?:experimental\.)?\w*Strategy(?:V[12])?$")
 _MADE_OF: Final = ("tpu_cluster_resolver", "cluster_resolver", "devices")
+LAUNCHERS: Final = frozenset(("accelerate.notebook_launcher", "accelerate.launchers.notebook_launcher"))
+LOADER: Final = "torch.utils.data.DataLoader"
+TORCH_MODULE: Final = "torch.nn.Module"
+# Calls that build or load a PyTorch model.
+MODEL_MAKERS: Final = re.compile(
+    r"transformers\.(?!TF|Flax)\w*(?:Model|For[A-Z]\w*)\.from_(?:pretrained|config)$|timm\.create_model$"
+    r"|torchvision\.models\.\w+$|torch\.hub\.load$|diffusers\.\w*(?:Model|ModelMixin)(?:\.from_pretrained)?$"
+    r"|torch\.nn\.Module$"
+)
 _INPUT_SHAPES: Final = frozenset(("batch_input_shape", "batch_shape", "input_dim", "input_shape"))
 _KEEPERS: Final = frozenset(("model", "optimizer", "metric"))
 # Calls that set a program up, by canonical name.
 _FUNCTIONS: Final = frozenset(
     (
-        "accelerate.notebook_launcher",
-        "accelerate.launchers.notebook_launcher",
         "tf.InteractiveSession",
         "tf.Session",
         "tf.config.experimental_connect_to_cluster",
@@ -109,6 +116,8 @@ def uses_strategies(modules: list[Module]) -> bool:
 def sets_up(name: str) -> bool:
     """Whether a call of this canonical name sets a program up."""
     if name in _FUNCTIONS or _STRATEGY.match(name):
+        return True
+    if name in LAUNCHERS or name == LOADER or MODEL_MAKERS.match(name):
         return True
     owner, _, method = name.rpartition(".")
     kind = "strategy" if _STRATEGY.match(owner) else api.kind_of(owner)

@@ -20,9 +20,11 @@ from libcst.metadata import CodeRange, PositionProvider
 from ..sources.outline import ImportOutline, Outline, OutlineError, Stretch, outline
 from ..sources.text import Source, UnreadableSource, read_source
 
-# An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`.
+# An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`;
+# or of Accelerate's launcher, whose programs are read for the sake of its own rules.
 _IMPORTS = re.compile(
-    r"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp)\b", re.MULTILINE
+    r"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b",
+    re.MULTILINE,
 )
 _MENTIONS = re.compile(r"\b(?:tf|keras)\.")
 

@@ -11,7 +11,7 @@ import libcst as cst
 
 from .annotations import value_of_annotation
 from .core import Options, method_value
-from .distribution import note_making
+from .distribution import TORCH_MODULE, note_making, said_setup
 from .events import HOST, Context, ContextKind, JoinBranches
 from .feeding import NOT_TRACED, feed, say_own
 from .files import Place, SyntaxTrouble, Unit
@@ -492,6 +492,8 @@ class Interpreter(Statements):
         """`C(..)`. Objects made with plain settings are all the same to the analyser."""
         if self._is_record(cls):
             return self._make_record(cls, arguments)
+        if TORCH_MODULE in cls.external_bases and isinstance(node, cst.Call):
+            said_setup(self, frame, TORCH_MODULE, None, {}, {}, UNKNOWN, node)
         given = (*arguments.positional, *arguments.keywords.values())
         if all(isinstance(value, Static | Unknown | Api) for value in given) and arguments.rest is None:
             made = self.canonical_instance(cls)

@@ -16,9 +16,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-# An import of TensorFlow or Keras under whatever roof, or a use of their customary names in a fragment.
+# An import of TensorFlow or Keras under whatever roof, or of Accelerate's launcher for TPUs, or a use of customary names
+# in a fragment.
 _MENTIONS: Final = re.compile(
-    rb"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp)\b|\b(?:tf|keras)\.\w",
+    rb"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b"
+    rb"|\b(?:tf|keras)\.\w",
     re.MULTILINE,
 )
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)

@@ -1,0 +1,208 @@
+"""A function that Accelerate launches on a TPU builds or loads the model itself: every process gets a copy.
+
+## What it does
+Flags what builds or loads a PyTorch model inside of the function that is given to Hugging Face Accelerate's
+`notebook_launcher`, where that may start the eight processes of a TPU. Nothing else of PyTorch is looked at.
+
+## What XLA does
+Nothing yet: the launcher forks one process for each core, and each builds its own copy in the memory of the host. The
+documentation of Accelerate says what follows on Colab and Kaggle: "process 0 terminated with signal SIGSEGV". This was
+not measured, for want of a TPU.
+
+## Example
+    def train():
+        model = AutoModelForSequenceClassification.from_pretrained(name)
+        ...
+
+    notebook_launcher(train)
+
+## Use instead
+    model = AutoModelForSequenceClassification.from_pretrained(name)
+
+    def train(model):
+        ...
+
+    notebook_launcher(train, (model,))
+
+## Not flagged
+A launch with another number of processes than eight, which is for GPUs, where each process shall have its model; a
+model that is handed over; tokenizers and configurations.
+
+## Fix safety
+Shown only.
+
+## References
+- https://huggingface.co/docs/accelerate/concept_guides/training_tpu
+- https://huggingface.co/docs/accelerate/package_reference/launchers
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, DraftNote, Effect, Good, Rule
+from xlalint.semantics.distribution import MODEL_MAKERS
+from xlalint.semantics.events import Event, Program
+
+from ._launches import launched
+
+NEEDED: Final = "it needs a TPU, and PyTorch"
+
+
+class LauncherLoadsModel(Rule):
+    code = "XLA508"
+    name = "launcher-loads-model"
+    listens = (Program,)
+    bad = (
+        Bad(
+            """
+from accelerate import Accelerator, notebook_launcher
+from transformers import AutoModelForSequenceClassification
+
+def train():
+    accelerator = Accelerator()
+    model = AutoModelForSequenceClassification.from_pretrained("bert-base-cased")
+    model = accelerator.prepare(model)
+
+notebook_launcher(train)
+""",
+            ['AutoModelForSequenceClassification.from_pretrained("bert-base-cased")'],
+            None,
+            effect=Effect.TPU,
+            help="notebook_launcher(train, (model,))",
+            why=NEEDED,
+        ),
+        Bad(
+            """
+import torch
+from accelerate import notebook_launcher
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+def build():
+    return Net()
+
+def train(epochs):
+    model = build()
+
+notebook_launcher(train, args=(3,), num_processes=8)
+""",
+            ["Net()"],
+            None,
+            effect=Effect.TPU,
+            why=NEEDED,
+        ),
+        Bad(
+            """
+import timm
+import accelerate
+from accelerate import notebook_launcher
+
+def main():
+    network = timm.create_model("resnet50d", pretrained=True)
+
+accelerate.notebook_launcher(main, ())
+""",
+            ['timm.create_model("resnet50d", pretrained=True)'],
+            None,
+            effect=Effect.TPU,
+            why=NEEDED,
+        ),
+        Bad(
+            """
+from accelerate import notebook_launcher
+from torchvision import models
+
+notebook_launcher(lambda: models.resnet50().train(), (), num_processes=None)
+""",
+            ["models.resnet50()"],
+            None,
+            effect=Effect.TPU,
+            why=NEEDED,
+        ),
+    )
+    good = (
+        Good(
+            """
+from accelerate import notebook_launcher
+from transformers import AutoModelForSequenceClassification
+
+model = AutoModelForSequenceClassification.from_pretrained("bert-base-cased")
+
+def train(model):
+    model.train()
+
+notebook_launcher(train, (model,))
+""",
+            None,
+        ),
+        Good(
+            """
+from accelerate import notebook_launcher
+from transformers import AutoModelForSequenceClassification
+
+def train():
+    model = AutoModelForSequenceClassification.from_pretrained("bert-base-cased")
+
+notebook_launcher(train, num_processes=2)
+""",
+            None,
+            why="two processes are for two GPUs",
+        ),
+        Good(
+            """
+from accelerate import notebook_launcher
+from transformers import AutoConfig, AutoTokenizer
+
+def train():
+    tokenizer = AutoTokenizer.from_pretrained("bert-base-cased")
+    settings = AutoConfig.from_pretrained("bert-base-cased")
+
+notebook_launcher(train)
+""",
+            None,
+        ),
+        Good(
+            """
+from accelerate import notebook_launcher
+from transformers import AutoModel
+
+def elsewhere():
+    return AutoModel.from_pretrained("bert-base-cased")
+
+def train(model):
+    model.train()
+
+notebook_launcher(train, (elsewhere(),))
+""",
+            None,
+        ),
+        Good(
+            """
+from accelerate import notebook_launcher
+
+def train():
+    print("no model here")
+
+notebook_launcher(train)
+""",
+            None,
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Program(steps=steps):
+                for launch, inside in launched(steps):
+                    for step in inside:
+                        if MODEL_MAKERS.match(step.api):
+                            yield Draft(
+                                f"`{brief(step.node)}` in a function that `notebook_launcher` starts: each of the "
+                                "processes of a TPU builds a copy in the memory of the host",
+                                Effect.TPU,
+                                "build the model once outside: notebook_launcher(train, (model,))",
+                                place=step.place,
+                                notes=(DraftNote(launch.place, "launched here"),),
+                            )
