@@ -208,6 +208,8 @@ class Calls(Attributes):
     ) -> Value:
         if isinstance(owner, OneOf):
             return join_all(*(self._call_method(frame, option, name, arguments, node) for option in owner.options))
+        if name in OF_OTHERS:
+            said_setup(self, frame, f".{name}", owner, *bind_api(None, arguments), UNKNOWN, node)
         tensor = as_tensor(owner, Dependence.STATIC)
         if name in _READERS and (tensor is not None or isinstance(owner, Nest)):
             if frame.context.kind is ContextKind.OPEN:

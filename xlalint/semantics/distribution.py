@@ -88,9 +88,7 @@ _FUNCTIONS: Final = frozenset(
 )
 # Methods that do, by the kind of what they are called on.
 _METHODS: Final[Mapping[str, frozenset[str]]] = {
-    "model": frozenset(
-        ("__call__", "compile", "evaluate", "fit", "predict", "prepare_tf_dataset", "train_on_batch", "test_on_batch")
-    ),
+    "model": frozenset(("__call__", "compile", "evaluate", "fit", "predict", "train_on_batch", "test_on_batch")),
     "optimizer": frozenset(("apply", "apply_gradients", "minimize")),
     "metric": frozenset(("update_state",)),
     "strategy": frozenset(
@@ -238,11 +236,14 @@ def making_of(value: Value) -> Made | None:
 def scope_entered(frame: Frame, value: Value, node: cst.CSTNode) -> Scope | None:
     """The scope in which code runs below `with value:`; that of the code around it where `value` opens none."""
     outer = frame.context.scope
-    found = [option for option in options(value) if isinstance(option, ApiObject) and option.api == SCOPE]
+    alternatives = [*options(value)]
+    found = [option for option in alternatives if isinstance(option, ApiObject) and option.api == SCOPE]
     if found:
-        sure = len(found) == 1 and not isinstance(value, OneOf)
-        strategy = found[0].payload if sure and found[0].payload is not None else UNKNOWN
-        return Scope(Place(frame.unit, node), strategy)
+        strategies = [option.payload for option in found if option.payload is not None]
+        sure = len(found) == len(alternatives) and all(map(is_strategy, strategies))
+        # Of a TPU's strategy and the default one, with which the program runs elsewhere, the former is stricter.
+        strategies.sort(key=lambda strategy: (not is_tpu(strategy), not copies_variables(strategy)))
+        return Scope(Place(frame.unit, node), strategies[0] if sure and strategies else UNKNOWN)
     vague = any(isinstance(option, Unknown | Instance) for option in options(value)) or not isinstance(
         value, ApiObject | Static | OneOf
     )

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-# An import of TensorFlow or Keras under whatever roof, or of Accelerate's launcher for TPUs, or a use of customary names
+# An import of TensorFlow or Keras under whatever roof, or of Accelerate's launcher; or a use of their customary names
 # in a fragment.
 _MENTIONS: Final = re.compile(
     rb"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b"

@@ -1,0 +1,63 @@
+"""Whole programs for TPUs and strategies: the findings are those that their comments ask for, and no others."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.programs.tpu import CLEAN, NODE, WITH_MISTAKES, Program
+from xlalint.config import Settings
+from xlalint.engine import check
+
+_ASKED = re.compile(r"# finds (XLA\d+)")
+
+
+def found(folder: Path, files: dict[str, str]) -> set[tuple[str, int, str]]:
+    """File, line and code of what the rules about strategies find."""
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    report = check([folder], Settings())
+    assert report.problems == ()
+    five = [finding for finding in report.findings if finding.code.startswith("XLA5")]
+    return {(Path(finding.path).name, finding.span.line, finding.code) for finding in five}
+
+
+def asked(files: dict[str, str]) -> set[tuple[str, int, str]]:
+    return {
+        (name, number, match[1])
+        for name, text in files.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if (match := _ASKED.search(line))
+    }
+
+
+def as_files(program: Program) -> dict[str, str]:
+    return {"main.py": program} if isinstance(program, str) else program
+
+
+@pytest.mark.parametrize("program", WITH_MISTAKES.values(), ids=WITH_MISTAKES)
+def test_mistakes_are_found_where_they_are(tmp_path: Path, program: Program) -> None:
+    files = as_files(program)
+    assert asked(files)
+    assert found(tmp_path, files) == asked(files)
+
+
+@pytest.mark.parametrize("program", CLEAN.values(), ids=CLEAN)
+def test_programs_without_mistakes_are_silent(tmp_path: Path, program: Program) -> None:
+    assert found(tmp_path, as_files(program)) == set()
+
+
+def test_a_test_may_do_what_it_likes(tmp_path: Path) -> None:
+    assert found(tmp_path, {"test_it.py": as_files(WITH_MISTAKES["jit_compile on a TPU VM"])["main.py"]}) == set()
+
+
+def test_a_notebook_is_one_program(tmp_path: Path) -> None:
+    cells = [NODE, "def rows():\n    yield 1.0", "data = tf.data.Dataset.from_generator(rows)\n"]
+    content = {"cells": [{"cell_type": "code", "source": cell} for cell in cells], "nbformat": 4}
+    path = tmp_path / "train.ipynb"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    findings = check([path], Settings(codes=frozenset({"XLA504"}))).findings
+    assert [(finding.cell, finding.span.line) for finding in findings] == [(3, 1)]
