@@ -36,6 +36,7 @@ from collections.abc import Iterator
 
 from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 from xlalint.semantics.events import Event, FeedCompiled
+from xlalint.semantics.pipelines import FOLDER
 
 from ._feeds import fed, varying, with_arguments
 
@@ -211,14 +212,12 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         for variation in varying(event, "last batch"):
-            what = (
-                f"the last batch is smaller ({variation.detail})"
-                if variation.detail
-                else "the last batch may be smaller"
-            )
-            message = f"{what}: XLA compiles the step for {variation.shapes or 'several'} shapes instead of one"
+            counted = variation.detail[:1].isdigit()
+            what = f"is smaller ({variation.detail})" if counted else "may be smaller"
+            count = variation.shapes or "several"
+            message = f"the last batch {what}: XLA compiles the step for {count} shapes instead of one"
             node = variation.place.node
-            if variation.detail == "of what a folder holds":
+            if variation.detail == FOLDER:
                 help = with_arguments(node, batch_size="None")
                 help = help and f"{help}.batch(SIZE, drop_remainder=True)"
             else:

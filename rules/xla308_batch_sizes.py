@@ -134,6 +134,8 @@ for batch in data.batch(16):
         assert isinstance(event, FeedCompiled)
         known = self._sizes.setdefault(event.target, {})
         for variation in varying(event, "batch"):
+            if variation.axis != 0:
+                continue  # batches of what was batched before
             first = known.setdefault(variation.detail, variation)
             before = next(iter(known.values()))
             if first is variation and before is not variation:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import libcst as cst
 
 from . import api
+from .distribution import is_tpu
 from .events import CallOwnCompiled, Context, ContextKind, FeedCompiled, MakeCompiled
 from .files import Place
 from .frames import Arguments, Compilation, Frame
@@ -152,6 +153,8 @@ def _jit(machine: Core, frame: Frame, model: Value, settings: dict[str, Value]) 
     match settings.get("jit_compile"):
         case Static(bool() as said):
             return said
+        case None | Static("auto") if (scope := frame.context.scope) is not None:
+            return is_tpu(scope.strategy)  # any other strategy turns the default off
         case None | Static("auto"):
             outside = isinstance(model, ApiObject) and model.api.startswith(_OUTSIDE)
             return False if outside or machine.keras_version(frame.module) == 2 else None

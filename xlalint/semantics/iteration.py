@@ -30,7 +30,6 @@ from .values import (
     as_tensor,
     surely_tensor,
 )
-from .variations import filtered
 
 
 class Iteration(Core):
@@ -81,7 +80,7 @@ class Iteration(Core):
             case Dict() | Static():
                 return STATIC
             case Nest():
-                return filtered(iterable, _below_the_first)
+                return iterable  # a structure of tensors, most often: its parts vary as they do
             case Array(dtype):
                 return Array(dtype)
             case OneOf(alternatives):

@@ -24,6 +24,7 @@ from .values import (
 from .variations import filtered, variations_of, varied
 
 DATASET: Final = "tf.data.Dataset"
+FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
 # Functions that batch what they make, in batches of 32 unless they are told otherwise, the last one of what remains.
 _BATCHING: Final = frozenset(
     f"keras.utils.{name}"
@@ -75,7 +76,7 @@ def made(name: str, arguments: Mapping[str, Value], place: Place | None) -> ApiO
         size = arguments.get("batch_size", Static(_USUAL_BATCH))
         if size == NONE:
             return plain
-        return _in_batches(replace(step, arguments={"batch_size": size}), "of what a folder holds")
+        return _in_batches(replace(step, arguments={"batch_size": size}), FOLDER)
     source = _SOURCES.get(name.rpartition(".")[2])
     return plain if source is None else source(step)
 
@@ -128,6 +129,16 @@ def _zipped(step: Step) -> ApiObject:
     )
 
 
+def _sampled(step: Step) -> ApiObject:
+    """Elements now of one and now of another dataset, until all have come to their end."""
+    datasets = [part for value in step.arguments.values() for part in _datasets_in(value)]
+    varies: tuple[Variation, ...] = ()
+    for part in datasets:
+        varies = united(varies, variations_of(part))
+    endless = any(isinstance(part.facts, Pipeline) and part.facts.endless for part in datasets)
+    return step.dataset(varied(step.element, varies), endless=endless)
+
+
 def _datasets_in(value: Value) -> list[ApiObject]:
     match value:
         case ApiObject() if is_dataset(value):
@@ -158,6 +169,8 @@ _SOURCES: Final[dict[str, Callable[[Step], ApiObject]]] = {
     "from_tensors": _whole,
     "from_generator": _generated,
     "range": _numbers,
+    "sample_from_datasets": _sampled,
+    "choose_from_datasets": _sampled,
     "zip": _zipped,
 }
 
