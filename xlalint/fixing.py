@@ -6,17 +6,20 @@ Everything happens in memory; writing comes last, file by file.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .config import Settings
 from .engine import Stdin, check, files_to_check
 from .findings import Finding, Fix, Problem, Report, Safety
 from .fixes.apply import apply_fixes
-from .sources.text import UnreadableSource, display_path, read_bytes
+from .sources.text import UnreadableSource, decode, display_path, is_notebook, read_bytes
 from .sources.write import UnwritableSource, replace_source
+
+if TYPE_CHECKING:
+    from .probe.proof import Proof
 
 _ROUNDS: Final = 25  # rewrites inside rewrites are made one level a round
 
@@ -37,6 +40,7 @@ class Outcome:
 
     report: Report
     changes: tuple[Change, ...]
+    proofs: tuple[Proof, ...] = ()
 
 
 def is_applicable(finding: Finding, *, unsafe: bool) -> bool:
@@ -48,6 +52,22 @@ def is_applicable(finding: Finding, *, unsafe: bool) -> bool:
 def fix(paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None = None) -> Outcome:
     """Lint and fix in memory; nothing is written."""
     return _Run(paths, settings, stdin).outcome()
+
+
+def fix_proven(paths: Sequence[str | Path], settings: Settings) -> Outcome:
+    """Lint and fix in memory, and leave alone the functions whose rewrites do not hold on the compiler, and what stands
+    in no function or in a notebook. This runs the code. Raises ProbeUnavailableError."""
+    from .probe.proof import Rewritten, prove
+
+    failed: dict[tuple[Path, str], Proof] = {}
+    while True:  # what a function left alone calls may need another proof; each round leaves more alone
+        outcome = _Run(paths, settings, None, failed.keys()).outcome()
+        files = [Rewritten(one.path, decode(one.before), decode(one.after)) for one in outcome.changes]
+        proofs = prove(files, settings)
+        fresh = {(proof.path, proof.qualname): proof for proof in proofs if not proof.holds}
+        if not fresh.keys() - failed.keys():
+            return replace(outcome, proofs=(*proofs, *failed.values()))
+        failed |= fresh
 
 
 def write(changes: Sequence[Change], within: Sequence[str | Path]) -> list[Problem]:
@@ -62,8 +82,16 @@ def write(changes: Sequence[Change], within: Sequence[str | Path]) -> list[Probl
 
 
 class _Run:
-    def __init__(self, paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None) -> None:
-        self._paths, self._settings, self._stdin = paths, settings, stdin
+    """`without`: only what stands in functions of files is fixed, these left aside."""
+
+    def __init__(
+        self,
+        paths: Sequence[str | Path],
+        settings: Settings,
+        stdin: Stdin | None,
+        without: Collection[tuple[Path, str]] | None = None,
+    ) -> None:
+        self._paths, self._settings, self._stdin, self._without = paths, settings, stdin, without
         if stdin is None:
             self._files = {file.display: file.path for file in files_to_check(paths, settings)[0]}
         else:
@@ -98,9 +126,20 @@ class _Run:
         """The findings with a fix to apply, by file."""
         found: dict[str, list[Finding]] = {}
         for finding in report.findings:
-            if is_applicable(finding, unsafe=self._settings.unsafe_fixes):
+            if is_applicable(finding, unsafe=self._settings.unsafe_fixes) and not self._is_left(finding):
                 found.setdefault(finding.path, []).append(finding)
         return found
+
+    def _is_left(self, finding: Finding) -> bool:
+        if self._without is None:
+            return False
+        from .probe.proof import function_around
+
+        path = self._files[finding.path]
+        if is_notebook(path):
+            return True
+        qualname = function_around(decode(self._content(finding.path)), finding.span.line)
+        return qualname is None or (path, qualname) in self._without
 
     def _apply(self, report: Report) -> bool:
         """Apply what the report offers; whether any file has changed."""

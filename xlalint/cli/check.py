@@ -46,6 +46,7 @@ class _Check(click.Command):
 @click.option("--unsafe-fixes", is_flag=True, default=None, help="With --fix or --diff: unsafe fixes, too.")
 @click.option("--fix-only", is_flag=True, help="Apply fixes, and say nothing of what remains.")
 @click.option("--diff", is_flag=True, help="Print what --fix-only would change; write nothing.")
+@click.option("--prove", is_flag=True, help="Run what fixes change, and make only those that hold on the compiler.")
 @click.option("--show-fixes", is_flag=True, help="Say which rules' findings were fixed where.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 when something was fixed.")
 @click.option("--include-host", is_flag=True, default=None, help="Also report code that runs eagerly on the host.")
@@ -85,6 +86,8 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
     stdin_wanted = "-" in paths
     if stdin_wanted and len(paths) > 1:
         raise click.UsageError("`-` stands alone: the standard input is one file")
+    if given["prove"] and (stdin_wanted or not (given["fix"] or given["fix_only"] or given["diff"])):
+        raise click.UsageError("--prove needs files, and --fix, --fix-only or --diff")
     if given["stdin_filename"] and not stdin_wanted:
         raise click.UsageError("--stdin-filename needs `-` as the path")
     if stdin_wanted and given["probe"]:

@@ -8,14 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
+
 from ..config import Settings
 from ..engine import Stdin
 from ..findings import Report
-from ..fixing import Outcome, fix, write
+from ..fixing import Outcome, fix, fix_proven, write
 from ..reports.diff import diff
 from ..reports.summary import fixes_shown
 from ..reports.terminal import Paint
-from .console import coloured, write_bytes
+from ..sources.text import display_path
+from .console import coloured, complain, write_bytes
 from .console import write as write_out
 
 
@@ -24,7 +27,7 @@ class Fixes:
 
     def __init__(self, paths: Sequence[str], settings: Settings, stdin: Stdin | None, given: dict[str, Any]) -> None:
         self._given = given
-        self._outcome: Outcome = fix(paths, settings, stdin)
+        self._outcome: Outcome = _proven(paths, settings) if given["prove"] else fix(paths, settings, stdin)
         self.report: Report = self._outcome.report
         self.stdin = stdin
         if given["diff"]:
@@ -52,6 +55,10 @@ class Fixes:
     def show(self, rendered: str) -> None:
         """Print the report; where the standard output is taken by source or a diff, on the standard error."""
         paint = Paint(coloured(self._given["color"]))
+        for proof in self._outcome.proofs:
+            if not proof.holds or self._given["verbose"]:
+                place = f"{display_path(proof.path)}: `{proof.qualname}`"
+                complain(f"{place}: {proof.said}", label="proven" if proof.holds else "not proven, not fixed")
         if self.only and not self._given["quiet"]:
             rendered = fixes_shown(self.report, paint, would=self._given["diff"], by_rule=self._given["show_fixes"])
         if self._given["diff"]:
@@ -63,3 +70,12 @@ class Fixes:
             sys.stderr.write(rendered)
         else:
             write_out(rendered)
+
+
+def _proven(paths: Sequence[str], settings: Settings) -> Outcome:
+    from ..probe.pool import ProbeUnavailableError
+
+    try:
+        return fix_proven(paths, settings)
+    except ProbeUnavailableError as error:
+        raise click.ClickException(str(error)) from error

@@ -41,7 +41,11 @@ class FileDefinitions:
     @classmethod
     def of(cls, path: Path) -> FileDefinitions:
         """Read a file. Raises UnreadableSource or SyntaxError."""
-        text = read_source(path, str(path)).text
+        return cls.of_text(path, read_source(path, str(path)).text)
+
+    @classmethod
+    def of_text(cls, path: Path, text: str) -> FileDefinitions:
+        """The definitions of what is, or is to be, in a file. Raises SyntaxError."""
         lines = split_lines(text)
         comments = takewhile(lambda line: not line or line.startswith("#"), lines)
         inputs = tuple(found["inputs"] for line in comments if (found := COMMENT.search(line)))

@@ -1,0 +1,158 @@
+"""Rewrites proven: what a function was, run eagerly, against what it becomes, compiled."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from ..config import Settings
+from ..sources.packages import dotted_name
+from ..sources.text import encoding_of, kept_lines
+from .definitions import Definition, FileDefinitions
+from .pool import Interpreter, Limits, Worker
+from .protocol import DIVERGES, FAILS, RECOMPILES, Outcome, Plan
+from .target import Target
+from .targets import TargetError, Targets
+
+_SHARE: Final = 0.5  # of a function's time, after which no further shapes are begun
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A file by its absolute path, before and after its rewrites; on the disk it is what it was before."""
+
+    path: Path
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What came of one function: whether the rewrite holds, and what was seen, in one line."""
+
+    path: Path
+    qualname: str
+    holds: bool
+    said: str
+
+
+def prove(files: Sequence[Rewritten], settings: Settings) -> list[Proof]:
+    """Run every function that the rewrites change. Raises ProbeUnavailableError."""
+    targets = Targets(settings.probe.inputs, settings.keras)
+    probe = settings.probe
+    limits = Limits(probe.timeout, probe.total_timeout, probe.memory)
+    interpreter = Interpreter(probe.python or sys.executable, probe.environment)
+    plan = Plan(seconds=probe.timeout * _SHARE, locate=False)
+    found: list[Proof] = []
+    worker: Worker | None = None
+    with _shadows(files) as shadows:
+        try:
+            for file in files:
+                for qualname in changed_functions(file):
+                    try:
+                        original = targets.at(file.path, qualname)
+                    except TargetError as error:
+                        found.append(Proof(file.path, qualname, False, f"not run: {error}"))
+                        continue
+                    if worker is not None and worker.spent:
+                        worker.close()
+                        worker = None
+                    worker = worker or Worker(interpreter)
+                    outcome = worker.ask(_moved(original, file, shadows), plan, limits, original)
+                    found.append(Proof(file.path, qualname, *judged(outcome)))
+        finally:
+            if worker is not None:
+                worker.close()
+    return found
+
+
+def changed_functions(file: Rewritten) -> list[str]:
+    """The functions and methods of the file whose source is another afterwards, by their qualified names."""
+    before, after = _sources(file.before), _sources(file.after)
+    return [qualname for qualname, source in before.items() if after.get(qualname) != source]
+
+
+def function_around(text: str, line: int) -> str | None:
+    """The qualified name of the function or method around a line; functions inside of it belong to it."""
+    around = (one for one in _outer(text) if one.lines[0] <= line <= one.lines[1])
+    return next((one.qualname for one in around), None)
+
+
+def judged(outcome: Outcome) -> tuple[bool, str]:
+    """Whether a rewrite holds: it compiled once for each shape, and gives what the original gives."""
+    if outcome.not_run is not None:
+        return False, f"not run: {outcome.not_run}"
+    for one in outcome.observations:
+        if one.kind in (FAILS, DIVERGES) or (one.kind == RECOMPILES and one.per == "value"):
+            return False, f"{one.text}; {outcome.how}" if outcome.how else one.text
+    if outcome.death is not None or not outcome.calls:
+        return False, f"not run: the process {outcome.death}" if outcome.death else "not run: nothing was called"
+    return True, f"equal for {len(outcome.calls)} sets of values; {outcome.how}"
+
+
+def _outer(text: str) -> list[Definition]:
+    return [one for one in FileDefinitions.of_text(Path(), text).found if one.kind in ("function", "method")]
+
+
+def _sources(text: str) -> dict[str, str]:
+    """The source of each function and method."""
+    lines = kept_lines(text)
+    return {one.qualname: "".join(lines[one.lines[0] - 1 : one.lines[1]]) for one in _outer(text)}
+
+
+# -- where the rewritten code runs ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _shadows(files: Sequence[Rewritten]) -> Iterator[dict[Path, Path]]:
+    """For each folder that modules of the files are imported from, one that is like it, with the files rewritten."""
+    by_root: dict[Path, dict[Path, str]] = {}
+    for file in files:
+        by_root.setdefault(dotted_name(file.path)[1], {})[file.path] = file.after
+    with tempfile.TemporaryDirectory(prefix="xlalint-proof-") as folder:
+        made: dict[Path, Path] = {}
+        for number, (root, changed) in enumerate(by_root.items()):
+            made[root] = Path(folder, str(number))
+            _shadow(root, made[root], changed)
+        yield made
+
+
+def _shadow(source: Path, target: Path, changed: Mapping[Path, str]) -> None:
+    """Links to everything in a folder, but for files that are rewritten and the folders that these are in; a package is
+    known by its `__init__.py`, which must be its own."""
+    target.mkdir()
+    for entry in source.iterdir():
+        if entry in changed:
+            (target / entry.name).write_text(changed[entry], encoding=encoding_of(entry.read_bytes()), newline="")
+        elif any(entry in path.parents for path in changed):
+            _shadow(entry, target / entry.name, changed)
+        elif entry.name == "__init__.py":
+            (target / entry.name).write_bytes(entry.read_bytes())
+        else:
+            (target / entry.name).symlink_to(entry)
+
+
+def _moved(target: Target, file: Rewritten, shadows: Mapping[Path, Path]) -> Target:
+    """The target as it stands in the rewritten file."""
+
+    def moved(path: str) -> str:
+        for root, shadow in shadows.items():
+            if Path(path) == root or root in Path(path).parents:
+                return str(shadow / Path(path).relative_to(root))
+        return path
+
+    definition = FileDefinitions.of_text(file.path, file.after).named(target.qualname)
+    return replace(
+        target,
+        file=moved(target.file),
+        lines=target.lines if definition is None else definition.lines,
+        search=tuple(map(moved, target.search)),
+        roots=tuple(map(moved, target.roots)),
+        callers=tuple(replace(caller, file=moved(caller.file)) for caller in target.callers),
+        wanted=(),
+    )
