@@ -1,0 +1,85 @@
+"""Fixes copies of the corpus' packages, unsafe fixes too, and writes what changed to `.corpus/fixes/PACKAGE.diff`.
+
+    python -m tests.corpus.fixes [PACKAGE ..]
+
+Each line of the table is a package: findings fixed, files changed, and what went wrong. The exit code is 1 when a
+changed file does not parse, when fixing again changes something, or when the linter broke.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlalint.config import Settings
+from xlalint.fixing import Outcome, fix, write
+from xlalint.reports.diff import diff
+from xlalint.reports.terminal import Paint
+
+from .packages import CORPUS, packages
+
+DIFFS = CORPUS / "fixes"
+SETTINGS = Settings(unsafe_fixes=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one package: findings fixed by rule and safety, files changed, and complaints."""
+
+    fixed: Counter[tuple[str, str]]
+    files: int
+    wrong: tuple[str, ...]
+
+
+def tried(folder: Path, name: str) -> Result:
+    """Fix a copy of a package twice."""
+    with tempfile.TemporaryDirectory(prefix="fixes-") as copy:
+        os.chdir(copy)
+        shutil.copytree(folder, name)
+        first = fix([name], SETTINGS)
+        wrong = [problem.message for problem in first.report.problems]
+        DIFFS.mkdir(exist_ok=True)
+        changes = (diff(change.display, change.before, change.after, Paint()) for change in first.changes)
+        (DIFFS / f"{name}.diff").write_text("".join(changes), encoding="utf-8")
+        wrong += [problem.message for problem in write(first.changes, [name])]
+        wrong += unreadable(first)
+        second = fix([name], SETTINGS)
+        wrong += [f"{change.display} changes again" for change in second.changes]
+    fixed = Counter((one.code, str(one.fix.safety)) for one in first.report.fixed if one.fix is not None)
+    return Result(fixed, len(first.changes), tuple(wrong))
+
+
+def unreadable(outcome: Outcome) -> list[str]:
+    """The changed files that are no Python."""
+    found = []
+    for change in outcome.changes:
+        try:
+            ast.parse(change.after)
+        except SyntaxError as error:
+            found.append(f"{change.display}: {error}")
+    return found
+
+
+def main(names: Sequence[str]) -> int:
+    failed = False
+    for package in packages():
+        if names and package.name not in names:
+            continue
+        result = tried(package.folder, package.name)
+        failed |= bool(result.wrong)
+        rules = ", ".join(f"{code} {safety} {count}" for (code, safety), count in sorted(result.fixed.items()))
+        print(f"{package.name}: {result.fixed.total()} fixed in {result.files} files: {rules or '-'}", flush=True)
+        for complaint in result.wrong:
+            print(f"    {complaint}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
