@@ -27,7 +27,9 @@ Sorted, equal values stand together, and a mask marks the first of each. Counts 
 `tf.unique` of constants, Python sets, `np.unique` on the host and functions that `tf.data` maps.
 
 ## Fix safety
-Shown only. `tf.unique` keeps the order of appearance, sorting does not.
+The number of distinct values, `tf.size(tf.unique(x)[0])`, is counted where sorted neighbours differ: `safe` for
+integers, `unsafe` for others, since NaN is no neighbour of itself. Everything else is shown only: `tf.unique` keeps the
+order of appearance, sorting does not.
 
 ## References
 - https://huggingface.co/docs/transformers/v4.37.2/en/tf_xla
@@ -35,9 +37,11 @@ Shown only. `tf.unique` keeps the order of appearance, sorting does not.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
+from xlalint.fixes.counts import distinct
 from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Safety
 from xlalint.semantics.events import ApiCall, Consume, Event
 from xlalint.semantics.values import Dependence, as_tensor
 
@@ -67,6 +71,27 @@ def f(ids):
             inputs=("i32[6]",),
             effect=Effect.NAMED,
             help="ordered = tf.sort(ids)\nfirst = tf.concat([[True], ordered[1:] != ordered[:-1]], 0)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(ids):
+    ids = tf.cast(ids, tf.int32)
+    return tf.size(tf.unique(ids)[0])
+""",
+            ["tf.unique(ids)"],
+            Compiles(bounded=True),
+            inputs=("i32[6]",),
+            effect=Effect.NAMED,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(ids):
+    ids = tf.cast(ids, tf.int32)
+    ordered = tf.sort(ids)
+    first = tf.concat([tf.ones_like(ordered[:1], tf.bool), ordered[1:] != ordered[:-1]], 0)
+    return tf.reduce_sum(tf.cast(first, tf.int32))
+""",
         ),
         Bad(
             """
@@ -201,7 +226,8 @@ dataset = tf.data.Dataset.from_tensors([1, 1, 2]).map(distinct)
                     yield Draft(f"`{code}` {reason}", Effect.FAILS, rewrite)
                 else:
                     message = f"`{code}` keeps as many elements as there are distinct values: {NAMED}"
-                    yield from self._shapes.begin(event.place, message, rewrite)
+                    fix = partial(distinct, event) if api == "tf.unique" else None
+                    yield from self._shapes.begin(event.place, message, rewrite, rewrite=fix)
 
 
 def _sorted(event: ApiCall) -> str | None:

@@ -30,7 +30,9 @@ XLA follows the bounded size (the rule about masks flags the selection), `tf.ran
 (a training loop around compiled steps), and code of the host.
 
 ## Fix safety
-Shown only: the largest size is not in the code, and the result has another shape.
+`unsafe`: `tf.math.bincount(x, minlength=n, maxlength=n)` becomes `tf.math.unsorted_segment_sum`, which agrees with it
+where XLA compiles it, and refuses values from `n` on where it runs eagerly. Everything else is shown only: the largest
+size is not in the code, and the result has another shape.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues
@@ -40,13 +42,16 @@ Shown only: the largest size is not in the code, and the result has another shap
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import libcst as cst
 
 from xlalint.facts.consumers import SIZED
+from xlalint.fixes.counts import binned
 from xlalint.fixes.masked import brief, one_line, replaced
-from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, origin_note
+from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
 from xlalint.semantics.events import ApiCall, Consume, ContextKind, Event, IndexWith
 from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
 
@@ -137,7 +142,7 @@ REASONS: Final[Mapping[Effect, str]] = {
 # Calls that have a form of their own at a static size.
 REWRITES: Final[Mapping[str, str]] = {
     "keras.ops.bincount": "tf.reduce_sum(tf.one_hot({x}, NUMBER_OF_VALUES), axis=0)",
-    "tf.math.bincount": "tf.reduce_sum(tf.one_hot({arr}, NUMBER_OF_VALUES), axis=0)",
+    "tf.math.bincount": "tf.math.unsorted_segment_sum(tf.ones_like({arr}), {arr}, NUMBER_OF_VALUES)",
     "tf.math.confusion_matrix": "tf.math.confusion_matrix({labels}, {predictions}, num_classes=NUMBER_OF_CLASSES)",
     "tf.sequence_mask": "tf.sequence_mask({lengths}, maxlen=MAXIMUM)",
 }
@@ -197,7 +202,15 @@ def f(labels):
             Recompiles(),
             inputs=("i32[6]",),
             effect=Effect.RECOMPILES,
-            help="tf.reduce_sum(tf.one_hot(labels, NUMBER_OF_VALUES), axis=0)",
+            help="tf.math.unsorted_segment_sum(tf.ones_like(labels), labels, NUMBER_OF_VALUES)",
+            safety=Safety.UNSAFE,
+            fixed="""
+from tensorflow.math import bincount
+
+@tf.function(jit_compile=True)
+def f(labels):
+    return tf.math.unsorted_segment_sum(tf.ones_like(labels, tf.int32), labels, 4)
+""",
         ),
         Bad(
             """
@@ -453,7 +466,8 @@ def _contents(event: ApiCall) -> Iterator[Draft]:
     for tensor, node in arguments_from_data(parameters, event.arguments, event.argument_nodes):
         effect = Effect.FAILS if tensor.bounded is not None else outcome(tensor, Effect.FAILS)
         if effect is not None:
-            yield _draft(event, tensor, effect, f"the content of `{brief(node)}`", _static(event, node))
+            draft = _draft(event, tensor, effect, f"the content of `{brief(node)}`", _static(event, node))
+            yield replace(draft, rewrite=partial(binned, event)) if event.api == "tf.math.bincount" else draft
             return
 
 
