@@ -243,6 +243,27 @@ def masked_tests(draw: st.DrawFn) -> Program:
     return Program(code, (Input(draw(st.sampled_from(_FLOATS)), shape),), "XLA201")
 
 
+@st.composite
+def distinct_counts(draw: st.DrawFn) -> Program:
+    """How many distinct values there are."""
+    values = draw(st.sampled_from(("tf.cast(x, tf.int32)", "tf.cast(x, tf.int64) * 2", "x")))
+    part = draw(st.sampled_from(("[0]", ".y")))
+    code = _function("x: tf.Tensor", f"return tf.size(tf.unique({values}){part}) + 1")
+    return Program(code, (Input(draw(st.sampled_from(_INTEGERS)), (draw(st.integers(0, 6)),)),), "XLA202")
+
+
+@st.composite
+def bin_counts(draw: st.DrawFn) -> Program:
+    """How often each integer below a number occurs."""
+    number = draw(st.integers(1, 6))
+    weights = draw(st.sampled_from(("", "weights=y, ", "dtype=tf.int64, ", "dtype=tf.float32, ")))
+    call = f"tf.math.bincount(x, {weights}minlength={number}, maxlength={number})"
+    code = _function("x: tf.Tensor, y: tf.Tensor", f"return {call} * 2")
+    shape = draw(st.sampled_from(((5,), (0,), (1,))))
+    counted = Input(draw(st.sampled_from(_INTEGERS)), shape, 0, 7)
+    return Program(code, (counted, Input("float32", shape)), "XLA205", gradients=False, kinds=FINITE)
+
+
 _WEIGHED: Final = ("reduce_mean", "reduce_sum")
 _LOSS: Final = """
 
@@ -286,5 +307,7 @@ PROGRAMS: Final[Mapping[str, st.SearchStrategy[Program]]] = {
     "reduction at the positions of a condition": gathered_reductions(),
     "masked any, all and count": masked_tests(),
     "masked loss": masked_losses(),
+    "distinct values by sorting": distinct_counts(),
+    "bincount by segments": bin_counts(),
     **EXPRESSIONS,
 }

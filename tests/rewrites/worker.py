@@ -21,14 +21,14 @@ TOLERANCE = {2: 3e-2, 4: 2e-4, 8: 1e-6}
 
 
 def load(code: str, path: Path) -> Callable[..., Any]:
-    """The `tf.function` named `f` of a program; from a real file, because AutoGraph reads sources."""
+    """The plain function of the `tf.function` named `f` of a program; from a real file, because AutoGraph reads it."""
     path.write_text(code, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.f  # type: ignore[no-any-return]
+    return module.f.python_function  # type: ignore[no-any-return]
 
 
 def tensors(sample: Sequence[dict[str, Any]]) -> list[tf.Tensor]:
@@ -87,9 +87,11 @@ def run(job: dict[str, Any], folder: Path, number: int) -> dict[str, Any]:
     rewritten = load(job["rewritten"], folder / f"rewritten_{number}.py")
     for old in (folder / "dump").glob("*"):
         old.unlink()
+    if job["autograph"]:  # not by the `tf.function` itself: one inside of another has a gradient of its own
+        rewritten = tf.autograph.to_graph(rewritten)
     wanted = job["gradients"]
     compiled = tf.function(lambda *given: with_gradients(rewritten, given, wanted), jit_compile=True, autograph=False)
-    converted = tf.function(original.python_function)  # type: ignore[attr-defined]
+    converted = tf.function(original)
     by_itself = tf.function(lambda *given: with_gradients(converted, given, wanted), jit_compile=True, autograph=False)
     answers = [_compared(original, compiled, tensors(sample), wanted) for sample in job["samples"]]
     compilations = len([*(folder / "dump").glob("*before_optimizations.txt")])
