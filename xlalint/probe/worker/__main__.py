@@ -69,7 +69,7 @@ def _start() -> dict[str, str]:
     import keras  # type: ignore[import-untyped]
 
     found["keras"] = keras.__version__
-    if hasattr(keras.config, "disable_traceback_filtering"):  # Keras 3
+    if hasattr(keras, "config"):  # Keras 3
         keras.config.disable_traceback_filtering()
     return found
 
