@@ -211,7 +211,9 @@ def probed(run: Run) -> Probed:
     graver = [one for one in outcome.observations if one.per != "shape"]
     gravest = min(graver, key=_gravity, default=None)
     status = CONFIRMED if gravest is not None and gravest.kind != BOUNDED else REFUTED
-    details = [f"{one.kind}{_where(one.spots)}: {one.text}" for one in outcome.observations]
+    details = [
+        one.text if one.per == "shape" else f"{one.kind}{_where(one.spots)}: {one.text}" for one in outcome.observations
+    ]
     verdict = _of(run, status, gravest, text="" if gravest else _compiled(outcome))
     return Probed(path, run.target.lines[0], verdict, (*details, *outcome.notes))
 

@@ -18,10 +18,11 @@ from typing import Final
 
 PROGRAM: Final = "before_optimizations.txt"
 BOUNDED: Final = "<="
-_INSTRUCTION: Final = re.compile(r"\s+(?:ROOT )?%(?P<id>[^\s=]+) = (?P<what>.*)")
+_INSTRUCTION: Final = re.compile(r"\s+(?:ROOT )?%?(?P<id>[^\s=%]+) = (?P<what>.*)")
 _METADATA: Final = re.compile(r", metadata=\{(?P<fields>[^}]*)\}")
 _OP_NAME: Final = re.compile(r'op_name="([^"]*)"')
-_REFERENCE: Final = re.compile(r"%([^\s,(){}]+)")
+# Names of instructions; older versions write them without `%`.
+_REFERENCE: Final = re.compile(r"%([^\s,(){}]+)|(?<![\w.\[])([A-Za-z_][\w.-]*\.\d+)")
 _CONSTANT: Final = re.compile(r"\S+ constant\(")
 _LAYOUT: Final = re.compile(r"entry_computation_layout=\{(?P<layout>.*?)\}(?:, \w+=|$)")
 _SHAPE: Final = re.compile(r"\w+\[[^\]]*\]")
@@ -72,7 +73,7 @@ def _instructions(program: str) -> Iterator[tuple[str, Instruction]]:
         name = _OP_NAME.search(metadata["fields"]) if metadata else None
         if metadata:
             what = what[: metadata.start()] + what[metadata.end() :]
-        operands = tuple(_REFERENCE.findall(what))
+        operands = tuple(match[1] or match[2] for match in _REFERENCE.finditer(what))
         yield match["id"], Instruction(name[1] if name else "", _REFERENCE.sub("%", what), operands)
 
 
