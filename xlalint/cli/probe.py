@@ -82,7 +82,7 @@ def probe(places: tuple[str, ...], **given: Any) -> int:
     if not targets:
         raise click.UsageError(f"{', '.join(map(str, files))}: nothing in it uses tensors")
     report, pairs = within(run(files, settings), targets)
-    report = _probed(report, planned(report, pairs, ()), settings, given)
+    report = _probed(report, planned(report, pairs, ()), settings, files, given)
     _say(report, given)
     outcomes = {function.verdict.outcome for function in report.functions}
     if report.problems or "not run" in outcomes:
@@ -151,11 +151,17 @@ def with_probe(report: Report, settings: Settings, given: dict[str, Any], files:
     measurable = [finding for finding in report.findings if finding.effect is not None]
     pairs = known.of_findings(measurable)
     job = planned(report, pairs, known.all(files) if given["probe"] == "all" else ())
-    return _probed(report, job, settings, given, confirmed_only=given["probe"] == "confirmed-only")
+    return _probed(report, job, settings, files, given, confirmed_only=given["probe"] == "confirmed-only")
 
 
 def _probed(
-    report: Report, job: Job, settings: Settings, given: dict[str, Any], *, confirmed_only: bool = False
+    report: Report,
+    job: Job,
+    settings: Settings,
+    files: Sequence[Path],
+    given: dict[str, Any],
+    *,
+    confirmed_only: bool = False,
 ) -> Report:
     from ..probe.checking import with_verdicts
     from ..probe.pool import ProbeUnavailableError
@@ -172,7 +178,8 @@ def _probed(
             def heard(run: Run) -> None:
                 advance()
 
-            return with_verdicts(report, job, settings, heard, confirmed_only=confirmed_only)
+            checked = {file.absolute() for file in files}
+            return with_verdicts(report, job, settings, checked, heard, confirmed_only=confirmed_only)
     except ProbeUnavailableError as error:
         raise click.ClickException(str(error)) from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,21 +43,31 @@ def planned(report: Report, pairs: Sequence[tuple[Target | NoTarget, list[Findin
 
 
 def with_verdicts(
-    report: Report, job: Job, settings: Settings, heard: Callable[[Run], None], *, confirmed_only: bool = False
+    report: Report,
+    job: Job,
+    settings: Settings,
+    files: Collection[Path],
+    heard: Callable[[Run], None],
+    *,
+    confirmed_only: bool = False,
 ) -> Report:
-    """The report with what the probe says of its findings. Raises ProbeUnavailableError."""
+    """The report on `files` with what the probe says of its findings. Raises ProbeUnavailableError."""
     runs = run_targets(job.targets, settings.probe, settings.cache_dir, heard)
     owners = {position: runs[index] for position, index in job.owners.items()}
     for position, reason in job.without.items():
         finding = report.findings[position]
         nothing = Target(str(Path(finding.path).absolute()), "", (finding.span.line, finding.span.end_line))
         owners[position] = Run(nothing, Outcome(not_run=reason))
-    return judged(report, runs, owners, lambda finding: _wanted(finding, settings), confirmed_only=confirmed_only)
+    return judged(
+        report, runs, owners, lambda finding: _wanted(finding, settings, files), confirmed_only=confirmed_only
+    )
 
 
-def _wanted(finding: Finding, settings: Settings) -> bool:
-    """Whether a finding of the probe's own is selected, and no comment switches it off."""
+def _wanted(finding: Finding, settings: Settings, files: Collection[Path]) -> bool:
+    """Whether a finding of the probe's own is in a checked file, is selected, and no comment switches it off."""
     path = Path(finding.path).absolute()
+    if path not in files:
+        return False
     ignored = (patterns.covers_any_part(path) for patterns, codes in settings.per_file_ignores if finding.code in codes)
     if finding.code not in settings.codes or any(ignored):
         return False

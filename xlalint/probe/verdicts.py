@@ -175,10 +175,9 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
         observation, target = one.observation, one.run.target
         if id(observation) in at.known or observation.kind not in _EFFECTS or observation.per == "shape":
             continue
-        placed = [spot for spot in observation.spots if spot.path == target.file] or list(observation.spots)
-        if not placed and observation is not min(one.run.outcome.observations, key=_gravity):
+        if not observation.spots and observation is not min(one.run.outcome.observations, key=_gravity):
             continue  # a consequence of something else, as far as anybody can tell
-        spot = placed[0] if placed else Spot(target.file, target.lines[0])
+        spot = observation.spots[0] if observation.spots else Spot(target.file, target.lines[0])
         if (spot, observation.kind) in told:
             continue
         told.add((spot, observation.kind))

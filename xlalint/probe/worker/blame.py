@@ -23,6 +23,7 @@ _OUTER: Final = "tf2xla conversion failed while converting"
 _GRADIENT: Final = "gradient_tape/"
 _MESSAGE: Final = 300  # characters of a message that are kept
 _PREFACES: Final = ("in user code:", 'File "', "Exception encountered when calling", "Arguments received by")
+_DEVICE: Final = re.compile(r"\{\{function_node .*?\}\} ?| \[Op:\w+\].*")
 _ADVICE: Final = re.compile(r"You can attempt|The op is created at:|Stack trace for op|\{\{node|\n\tf2xla")
 
 
@@ -117,7 +118,8 @@ def brief(text: str) -> str:
     paragraphs = [part.strip() for part in text.split("\n\n") if part.strip()]
     if len(paragraphs) > 1 and paragraphs[0].startswith(_PREFACES):
         paragraphs = [part for part in paragraphs if not part.startswith(_PREFACES)] or paragraphs
-    said = " ".join(_ADVICE.split(paragraphs[0])[0].split()) if paragraphs else ""
+    said = _ADVICE.split(_DEVICE.sub("", paragraphs[0]))[0] if paragraphs else ""
+    said = " ".join(said.split())
     return said if len(said) <= _MESSAGE else said[: _MESSAGE - 3] + "..."
 
 

@@ -189,7 +189,7 @@ class Meter:
             observations=tuple(seen.observations),
             random=seen.random,
             gradient=seen.gradient,
-            notes=tuple(seen.notes),
+            notes=tuple(dict.fromkeys(seen.notes)),
             reached=self._reach.lines(),
             seconds=round(time.monotonic() - self._started, 3),
         )
@@ -232,7 +232,7 @@ class Meter:
                 except EagerError as error:
                     if not found:
                         raise
-                    self._seen.notes.append(f"left out: for one of the sets of values {error}")
+                    self._seen.notes.append(f"some values are left out: {error}")
                     self._state.restore(before)
         return found
 
@@ -310,17 +310,18 @@ class Meter:
         self._seen.observations.append(Observation(FAILS, said, error.spots, gradient=gradient))
 
     def _recompiles(self) -> None:
-        again = [call for call in self._seen.calls if call.values and call.compilations]
-        if again:
-            variant = again[0].variant
-            calls = [call for call in self._seen.calls if call.variant == variant]
+        shapes: dict[int, list[Call]] = {}
+        for call in self._seen.calls:
+            shapes.setdefault(call.variant, []).append(call)
+        for variant, calls in shapes.items():
             count = sum(call.compilations for call in calls)
-            said = f"{count} compilations for {len(calls)} sets of values of one shape"
-            made = self._made(_each(changed_ops, self._programs[variant]))
-            self._seen.observations += [Observation(RECOMPILES, said, spots, "value") for spots in made or [()]]
-        elif self._driven.variants > 1 and all(call.compilations for call in self._seen.calls if not call.values):
-            shapes = len({call.variant for call in self._seen.calls})
-            said = f"{shapes} compilations for {shapes} shapes"
+            if any(call.compilations for call in calls[1:]):
+                said = f"{count} compilations for {len(calls)} sets of values of one shape"
+                made = self._made(_each(changed_ops, self._programs[variant]))
+                self._seen.observations += [Observation(RECOMPILES, said, spots, "value") for spots in made or [()]]
+                return
+        if len(shapes) > 1 and all(calls[0].compilations for calls in shapes.values()):
+            said = f"{len(shapes)} compilations for {len(shapes)} shapes"
             self._seen.observations.append(Observation(RECOMPILES, said, (), "shape"))
 
     def _bounded(self) -> None:
