@@ -120,7 +120,7 @@ def changes(trial: Trial) -> Iterator[Assignment]:
     """The assignments to try next, the most promising first."""
     said = Said.of(trial.error)
     faults = _culprits(trial, said)
-    classes = _classes(trial) if said.attribute else ()
+    classes = _classes(trial, said)
     ranked: list[tuple[int, int, Assignment]] = []
     for position, (slot, way) in enumerate(faults):
         part = _part(trial.assignment[slot], way)
@@ -339,12 +339,11 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, said: Said, classes: Seque
             yield replace(part, style="variable")
         elif said.attribute[1] in ("indices", "dense_shape", "values"):
             yield replace(part, style="sparse")
-            yield from classes
         elif said.attribute[1] in ("row_splits", "flat_values", "bounding_shape", "to_tensor", "nested_row_splits"):
             yield replace(part, style="ragged")
         elif said.attribute[1] in ("split", "lower", "startswith", "endswith", "format"):
             yield from (Literal(word) for word in ("same", "relu", "sum"))
-        yield from classes
+    yield from classes
     if "not callable" in said.text:
         yield IDENTITY
     if "SparseTensor" in said.text and part.style != "sparse":
@@ -397,13 +396,14 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, said: Said, classes: Seque
 def _reshaped(part: Spec, said: Said) -> Iterator[Choice]:
     """Other ranks and sizes, first with the sizes that the error names."""
     shape, rank = part.shape(), len(part.dims)
+    other_ranks = [tensor(other, part.dtype) for other in (rank + 1, rank - 1) if 0 <= other <= 4]
+    if re.search(r"\bn?dims?\b|rank|out of bounds|ndim", said.text):
+        yield from other_ranks
     for number in said.numbers:
         for axis in range(rank - 1, -1, -1):
             if shape[axis] != number and number * prod(shape) <= _LARGEST * shape[axis]:
                 yield spec(part.dtype, *shape[:axis], number, *shape[axis + 1 :], style=part.style)
-    for other in (rank + 1, rank - 1):
-        if 0 <= other <= 4:
-            yield tensor(other, part.dtype)
+    yield from other_ranks
     yield spec(part.dtype, *_IMAGE)
     if rank:
         yield spec(part.dtype, *shape[:-1], 1)
@@ -453,11 +453,13 @@ def _instead_of_value(part: Choice, slot: Slot | None, said: Said, classes: Sequ
         tensor(1, "int32"),
     )
     wants_tensor = said.attribute is not None and said.attribute[1] in ("shape", "dtype", "get_shape", "rank", "ndim")
-    if said.attribute is not None and not wants_tensor:
+    if not wants_tensor:
         yield from classes
     if "not callable" in said.text:
         yield IDENTITY
-    yield from (made for word, made in OBJECTS.items() if re.search(rf"\b{word}s?\b", said.text, re.I))
+    for word, made in OBJECTS.items():
+        if re.search(rf"\b(?:an?|be|valid)\s+(?:\w+\s+){{0,2}}{word}\b", said.text, re.I):
+            yield made
     if wants_tensor or "None values not supported" in said.text or "NoneType" in said.text:
         yield from tensors
     if isinstance(part, Literal) and isinstance(part.value, str):
@@ -498,20 +500,26 @@ def _alike(assignment: Assignment, specs: Sequence[int], change: Callable[[Spec]
     )
 
 
-def _classes(trial: Trial) -> tuple[Choice, ...]:
-    """Objects of classes that the failing module knows and that have the attribute that was missed."""
-    attribute = Said.of(trial.error).attribute
-    frames = _own_frames(trial.error.__traceback__, trial.own)
-    if attribute is None or not frames:
-        return ()
+def _classes(trial: Trial, said: Said) -> tuple[Choice, ...]:
+    """Objects of classes that the failing module knows: with the attribute that was missed, or of the class that the
+    error names."""
+    frames = [frame for frame, _ in reversed(_own_frames(trial.error.__traceback__, trial.own))]
+    named = set(re.findall(r"\b[A-Z]\w+", said.text))
+    asked = [
+        value
+        for frame in _frames(trial.error.__traceback__)
+        for name in named & frame.f_globals.keys()
+        if inspect.isclass(value := frame.f_globals[name]) and not issubclass(value, BaseException)
+    ]
     found: dict[Choice, None] = {}
-    for frame, _ in reversed(frames):
-        known: list[Any] = list(frame.f_globals.values())
-        for value in known:
-            if inspect.isclass(value) and value.__module__ in sys.modules and not issubclass(value, tf.Module):
-                cls: Any = value
+    for frame in frames:
+        known: list[Any] = [value for value in frame.f_globals.values() if inspect.isclass(value)]
+        for cls in known:
+            fits = said.attribute is not None or any(issubclass(cls, base) for base in asked)
+            if fits and cls.__module__ in sys.modules and not issubclass(cls, tf.Module):
                 for choice in of_class(cls):
-                    if isinstance(choice, Made) and _has(choice, attribute[1]):
+                    missed = said.attribute
+                    if isinstance(choice, Made) and (missed is None or _has(choice, missed[1])):
                         found.setdefault(choice)
         if found:
             break

@@ -36,7 +36,7 @@ from .objects import (
     state_of,
     step_of,
 )
-from .slots import Choice, Slot, plain, slots_of
+from .slots import Choice, Slot, plain, slots_of, tensor
 from .values import VALUE_SETS
 
 _DEEPEST: Final = 3  # callers of callers
@@ -259,6 +259,8 @@ class _Driver:
             raise NotDrivenError(f"an object of `{cls.__qualname__}` cannot be called")
         else:
             slots = _slots(method, "call", self.target, given, bound=True)
+            if keras_kind(cls) in ("layer", "model"):
+                slots[:1] = [_required(slot) for slot in slots[:1]]
         made: list[Any] = []
 
         def run(groups: Mapping[str, Arguments]) -> Any:
@@ -475,6 +477,11 @@ def _slots(function: Callable[..., Any], group: str, target: Target, given: _Giv
         return slots_of(function, group, target.parameters, shifted)[int(bound) :]
     except (TypeError, ValueError) as error:
         raise NotDrivenError(f"its parameters are not known: {error}") from error
+
+
+def _required(slot: Slot) -> Slot:
+    """The first parameter of a layer's call, which Keras wants to see whatever its default is."""
+    return replace(slot, choices=tuple(choice for choice in slot.choices if choice is not None) or (tensor(),))
 
 
 def _made_of(cls: type, made_of: _Given) -> list[Slot]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import collections.abc
 import inspect
+import re
 import textwrap
 import types
 import typing
@@ -36,6 +37,11 @@ _PLAIN: Final[dict[Any, tuple[Choice, ...]]] = {
     type(None): (Literal(None),),
 }
 _DEEPEST: Final = 3
+_LAYERS: Final = re.compile(r"(?:^|_)(?:layers?|n_layers?|num_blocks|depth)$")
+_FEW: Final = 2
+_MOST_HEIRS: Final = 20
+_GREAT: Final = 256
+_PART: Final = 16
 
 
 @dataclass(frozen=True)
@@ -253,8 +259,9 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
     if issubclass(cls, BaseException) or cls in (object, type) or depth > _DEEPEST:
         return ()
     if inspect.isabstract(cls):
-        found = [choice for heir in cls.__subclasses__() for choice in of_class(heir, depth + 1)]
-        return tuple(found[:_DEEPEST])
+        found = [choice for heir in _heirs(cls) for choice in of_class(heir, depth + 1)]
+        # What needs the least is the likeliest to be right.
+        return tuple(sorted(found, key=lambda choice: len(str(choice)))[:_DEEPEST])
     try:
         needed = [slot for slot in slots_of(cls, "init", depth=depth + 1) if slot.choices[:1] != (None,)]
     except (TypeError, ValueError):
@@ -263,9 +270,52 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
     first = {slot.name: choice for slot in needed if (choice := slot.choices[0]) is not None}
     if len(first) > _DEEPEST:
         return ()
+    smaller = _smaller(cls)
+    if smaller and not issubclass(cls, tf.Module):
+        small = _made_of(cls, {**first, **{name: Literal(size) for name, size in smaller.items() if name not in first}})
+        try:
+            small.make()
+        except Exception:
+            return (_made_of(cls, first),)  # its numbers hang together in another way
+        return small, _made_of(cls, first)
+    return (_made_of(cls, first),)
+
+
+def _heirs(cls: Any) -> list[Any]:
+    """The classes below a class that can be made, nearest first."""
+    found: list[Any] = []
+    pending = list(cls.__subclasses__())
+    while pending and len(found) < _MOST_HEIRS:
+        heir = pending.pop(0)
+        pending += heir.__subclasses__()
+        if not inspect.isabstract(heir):
+            found.append(heir)
+    return found
+
+
+def _made_of(cls: Any, first: Mapping[str, Form | Made]) -> Made:
     inside = ", ".join(f"{name}={choice}" for name, choice in first.items())
-    name = f"{cls.__qualname__}({inside})"
-    return (Made(name, lambda: cls(**{name: made(choice, 0, 0) for name, choice in first.items()})),)
+    keywords = {name: made(choice, 0, 0) for name, choice in first.items() if not isinstance(choice, Made)}
+    objects = {name: choice for name, choice in first.items() if isinstance(choice, Made)}
+
+    def make() -> Any:
+        return cls(**keywords, **{name: one.make() for name, one in objects.items()})
+
+    return Made(f"{cls.__qualname__}({inside})", make)
+
+
+def _smaller(cls: Any) -> dict[str, int]:
+    """Smaller numbers for a configuration of a model: two layers, which are like the others, and a part of each great
+    size, the same of all since one is often a multiple of the other."""
+    found: dict[str, int] = {}
+    for name, parameter in inspect.signature(cls).parameters.items():
+        default = parameter.default
+        if isinstance(default, int) and not isinstance(default, bool):
+            if _LAYERS.search(name) and default > _FEW:
+                found[name] = _FEW
+            elif default >= _GREAT and default % _PART == 0:
+                found[name] = default // _PART
+    return found
 
 
 def _input_signature(function: Callable[..., Any]) -> tuple[Choice, ...]:
