@@ -17,7 +17,9 @@ from .findings import Severity
 from .requirements import keras_of, keras_of_project, tensorflow_of_project
 from .sources.discovery import DEFAULT_EXCLUDE, PathPatterns, is_pattern
 
-OutputFormat = Literal["full", "concise", "json"]
+OutputFormat = Literal[
+    "full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown"
+]
 Level = Literal["error", "warning", "info"]
 OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
 LEVELS: Final[tuple[str, ...]] = get_args(Level)

@@ -306,7 +306,7 @@ def _after_comments(findings: Sequence[Finding], inputs: _Input, settings: Setti
 
 
 def _in_cells(finding: Finding, notebooks: Mapping[str, Source]) -> Finding:
-    """With the lines of notebooks counted within their cells."""
+    """With the lines of notebooks counted within their cells, and without a fix that they cannot take."""
 
     def cell(path: str, line: int) -> tuple[int | None, int]:
         """The cell of a line, and how many lines stand above it."""
@@ -324,6 +324,9 @@ def _in_cells(finding: Finding, notebooks: Mapping[str, Source]) -> Finding:
     context, fix = finding.context, finding.fix
     if context is not None:
         context = replace(context, trail=tuple(map(step, context.trail)))
+    if fix is not None and finding.path in notebooks:
+        masked = notebooks[finding.path].masked
+        fix = fix if masked.isdisjoint(line for edit in fix.all_edits for line in edit.span.lines) else None
     if fix is not None:
         edits, imports = (
             tuple(replace(edit, **placed(finding.path, edit.span)) for edit in part)

@@ -40,6 +40,12 @@ class Span:
     end_line: int
     end_column: int
 
+    @property
+    def lines(self) -> range:
+        """The lines that the span touches; one whose beginning is its end is not among them."""
+        whole = self.end_column == 1 and self.end_line > self.line
+        return range(self.line, self.end_line + (not whole))
+
 
 @dataclass(frozen=True, slots=True)
 class Note:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .console import CLEAN, FAILED, FOUND, coloured, complain, selectors, split, write
+from .console import CLEAN, FAILED, FOUND, complain, selectors, split, write
+from .output import deliver, targets_of
 from .probe import probe_options, probe_settings, with_probe
 
 if TYPE_CHECKING:
     from ..config import Settings
-    from ..engine import Stdin
-    from ..findings import Report
     from .fixing import Fixes
 
-_FORMATS: Final = ("full", "concise", "json")
+_FORMATS: Final = ("full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown")
 _PROBES: Final = ("flagged", "all", "confirmed-only")
 _LEVELS: Final = ("error", "warning", "info")
 
@@ -39,6 +38,12 @@ class _Check(click.Command):
 @click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Paths not to check, besides --exclude.")
 @click.option("--force-exclude", is_flag=True, default=None, help="Exclude files named on the command line, too.")
 @click.option("--output-format", type=click.Choice(_FORMATS), help="How findings are printed. Default: full.")
+@click.option(
+    "--output-file",
+    multiple=True,
+    metavar="[FORMAT=]FILE",
+    help="Print to a file; with FORMAT a further report, besides the printed one.",
+)
 @click.option("--fail-on", type=click.Choice(_LEVELS), help="Least severity for exit code 1. Default: warning.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option("--statistics", is_flag=True, help="Print how often each rule found something.")
@@ -121,6 +126,7 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     from ..engine import check as run
     from ..reports.progress import progress
 
+    targets = targets_of(given["output_file"], _FORMATS)
     started = perf_counter()
     fixing = settings.fix or given["fix_only"] or given["diff"]
     if fixing and given["probe"]:
@@ -145,50 +151,22 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
         complain(f"{problem.path}: {problem.message}" if problem.path else problem.message)
     if any(problem.detail for problem in report.problems):
         complain("this is a bug: please report it to xlalint's issue tracker with the output of --verbose")
+    text, delivered = "", True
+    if fixes is None or not fixes.only:
+        text, delivered = deliver(report, settings, targets, stdin, given)
     if fixes is None:
-        write(_rendered(report, settings.output_format, stdin, given))
+        write(text)
     else:
-        fixes.show("" if fixes.only else _rendered(report, settings.output_format, stdin, given))
+        fixes.show(text)
     if given["verbose"]:
         complain(f"{report.files_checked} files in {perf_counter() - started:.2f} s", label="xlalint")
-    if report.problems:
+    if report.problems or not delivered:
         return FAILED
     if fixes is not None and fixes.fails:
         return FOUND
     if given["exit_zero"] or (fixes is not None and fixes.only):
         return CLEAN
     return FOUND if any(finding.severity >= settings.fail_on for finding in report.findings) else CLEAN
-
-
-def _rendered(report: Report, output_format: str, stdin: Stdin | None, given: dict[str, Any]) -> str:
-    """The report in its format, with statistics and summary where they belong."""
-    from ..reports.terminal import Paint
-
-    if output_format == "json":
-        from ..reports.json import json_report
-
-        return json_report(report)
-    paint = Paint(coloured(given["color"]))
-    if given["statistics"]:
-        from ..reports.summary import statistics
-
-        body = statistics(report)
-    elif output_format == "concise":
-        from ..reports.concise import concise
-
-        body = concise(report, paint)
-    else:
-        from ..reports.full import full
-        from ..sources.lines import line_reader
-        from ..sources.text import display_path
-
-        overlay = {display_path(stdin.path): stdin.data} if stdin else {}
-        body = full(report, paint, line_reader(overlay))
-    if given["quiet"]:
-        return body
-    from ..reports.summary import summary
-
-    return body + summary(report, paint, by_rule=given["show_fixes"])
 
 
 def _show_settings(settings: Settings) -> int:

@@ -34,6 +34,11 @@ def json_report(report: Report) -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
+def json_lines(report: Report) -> str:
+    """Each finding as a JSON object on a line of its own, ASCII only."""
+    return "".join(f"{json.dumps(_finding(finding))}\n" for finding in report.findings)
+
+
 def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "path": finding.path,
@@ -72,9 +77,7 @@ def _note(note: Note) -> dict[str, Any]:
 
 
 def _context(context: FindingContext) -> dict[str, Any]:
-    trail = [
-        {"path": step.path, "cell": step.cell, "line": step.line, "name": step.name} for step in context.trail
-    ]
+    trail = [{"path": step.path, "cell": step.cell, "line": step.line, "name": step.name} for step in context.trail]
     return {"kind": context.kind, "autograph": context.autograph, "trail": trail}
 
 

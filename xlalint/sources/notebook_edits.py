@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from ..findings import Edit
+from ..findings import Edit, Span
 from .notebooks import Cell, cells_of, notebook_text
 from .text import split_lines
 
@@ -64,6 +64,12 @@ def edited(data: bytes, edits: Iterable[Edit]) -> bytes:
     return mark + "".join((*pieces, text[position:])).encode("utf-8")
 
 
+def stretch_in_file(data: bytes, cell: int, span: Span) -> tuple[int, int]:
+    """Where a place in a cell begins and ends in the file's text."""
+    text = notebook_text(data)
+    return _Source(text, _written_cells(text)[cell - 1], escaped=False).stretch(span)
+
+
 def _changes(edits: Iterable[Edit], cell: Cell, source: _Source) -> Iterator[tuple[int, int, str]]:
     """The stretches of the file that the edits of one cell replace, and by what."""
     written, python = split_lines(cell.written), split_lines(cell.python)
@@ -73,8 +79,8 @@ def _changes(edits: Iterable[Edit], cell: Cell, source: _Source) -> Iterator[tup
         if (span.line, span.column) < behind:
             raise UneditableCellError(f"two edits of cell {cell.number} overlap in line {span.line}")
         behind = (span.end_line, span.end_column)
-        reaches = span.end_line - (span.end_column == 1 and span.end_line > span.line)
-        if written[span.line - 1 : reaches] != python[span.line - 1 : reaches]:
+        touched = slice(span.lines.start - 1, span.lines.stop - 1)
+        if written[touched] != python[touched]:
             raise UneditableCellError(f"line {span.line} of cell {cell.number} holds more than Python")
         yield source.change(edit)
 
@@ -92,6 +98,13 @@ class _Source:
                 characters.append(json.loads(f'"{match[0]}"'))
         self._text = "".join(characters)
         self._starts = list(accumulate(map(len, _LINES.findall(self._text)), initial=0))
+
+    def stretch(self, span: Span) -> tuple[int, int]:
+        """Where a place begins and ends in the file; both lie inside of the source."""
+        size = len(self._text)
+        first, last = self._index(span.line, span.column), self._index(span.end_line, span.end_column)
+        start = self._offsets[min(first, size - 1)][0]
+        return start, max(self._offsets[min(last, size) - 1][1], start)
 
     def change(self, edit: Edit) -> tuple[int, int, str]:
         """The stretch of the file that an edit replaces, and by what.

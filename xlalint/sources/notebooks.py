@@ -79,6 +79,7 @@ def notebook_source(data: bytes, path: Path, display: str, *, linted: bool = Tru
     pieces: list[str] = []
     cells: list[CellLines] = []
     trouble: list[SourceTrouble] = []
+    masked: set[int] = set()
     line = 1
     for cell in cells_of(data):
         text = cell.python if cell.python.endswith("\n") else f"{cell.python}\n"
@@ -90,10 +91,13 @@ def notebook_source(data: bytes, path: Path, display: str, *, linted: bool = Tru
             trouble.append(SourceTrouble(line + min(at, count) - 1, problem.column, problem.message))
             text = "\n" * count
             block = "\n" if block else ""
+        both = zip(split_lines(cell.written), split_lines(cell.python), strict=True)
+        masked |= {line + index for index, (written, python) in enumerate(both) if written != python}
         pieces += block, text
         cells.append(CellLines(cell.number, line, line + count - 1))
         line += count
-    return Source(path, display, "".join(pieces), digest_of(data), linted, tuple(cells), tuple(trouble))
+    text = "".join(pieces)
+    return Source(path, display, text, digest_of(data), linted, tuple(cells), tuple(trouble), frozenset(masked))
 
 
 def _problem(text: str) -> OutlineError | None:

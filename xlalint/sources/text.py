@@ -69,6 +69,7 @@ class Source:
     linted: bool = True
     cells: tuple[CellLines, ...] = ()
     trouble: tuple[SourceTrouble, ...] = ()
+    masked: frozenset[int] = frozenset()  # lines that hold more than the Python that stands in `text`
 
     def cell_at(self, line: int) -> CellLines | None:
         """The notebook's cell that a line of the text belongs to; None in a plain file."""
