@@ -14,13 +14,14 @@ from ..findings import Edit, Span
 from .text import UnreadableSource, decode, is_notebook, line_starts, read_bytes
 from .write import UnwritableSource, edited
 
+_END: Final = re.compile(r"(?:\r\n|\r|\n)\Z")
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
     """Whole lines and what stands in their place: the lines from `first` to `last`, both included, without the end of
-    the last one."""
+    the last one, if it has one."""
 
     first: int
     last: int
@@ -79,9 +80,11 @@ class FileView:
         behind = next((at for at in range(left) if before[-1 - at] != after[-1 - at]), left)
         if same + behind in (len(before), len(after)):  # lines only come or go: one that stays shows where
             same, behind = (same - 1, behind) if same else (same, behind - 1)
-        new = after[same : len(after) - behind]
-        text = "".join(new[:-1]) + new[-1].rstrip("\r\n")
-        return Replacement(same + 1, len(before) - behind, text)
+        last = len(before) - behind
+        text = "".join(after[same : len(after) - behind])
+        if before[last - 1].endswith(("\r", "\n")):  # which stays
+            text = _END.sub("", text)
+        return Replacement(same + 1, last, text)
 
 
 View = Callable[[str], FileView | None]
