@@ -122,6 +122,17 @@ def test_cells_are_one_program(tmp_path: Path) -> None:
     assert [(note.cell, note.span.line) for note in helper.notes] == [(3, 3)]
 
 
+def test_of_definitions_in_several_cells_the_last_one_counts(tmp_path: Path) -> None:
+    first, second = (
+        "def loss(x):\n    return x\n",
+        "def loss(x):\n    if tf.reduce_sum(x) > 0:\n        return -x\n    return x\n",
+    )
+    step = STEP.replace("x / 2.0", "loss(x)")
+    assert places(checked(tmp_path, IMPORT, first, second, step)) == [("XLA101", 4, 2, 8), ("XLA101", 5, 3, 8)]
+    reached = [one.context.kind for one in check([tmp_path], Settings()).findings if one.context]
+    assert reached == ["xla", "xla"]
+
+
 def test_a_cell_that_is_no_python_does_not_hide_the_others(tmp_path: Path) -> None:
     report = checked(tmp_path, "x = (1,\ny = 2", IMPORT, "for\n", STEP, "\0")
     assert places(report) == [("XLA900", 2, 1, 5), ("XLA900", 4, 1, 4), ("XLA101", 5, 3, 8), ("XLA900", 6, 1, 1)]

@@ -96,7 +96,7 @@ def _counted(histogram: Histogram) -> str:
 def duration(seconds: float) -> str:
     """Seconds as a person counts them, in two figures or more: `0.83 s`, `12 s`, `3.4 min`, `12 h`."""
     for unit, size in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= size:
+        if seconds >= size * 59.5 / 60:
             return f"{seconds / size:.1f} {unit}" if seconds < 10 * size else f"{seconds / size:,.0f} {unit}"
     return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
 

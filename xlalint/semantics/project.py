@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import libcst as cst
 
-from ..sources.outline import ClassOutline, FunctionOutline, ImportOutline, Stretch
+from ..sources.outline import Binding, ClassOutline, FunctionOutline, ImportOutline, Stretch
 from ..sources.packages import dotted_name
 from . import api
 from .files import File, Files, InternalTrouble, Place, SyntaxTrouble, Unit
@@ -276,7 +276,7 @@ class Module:
 
     def _resolve(self, name: str) -> Value | None:
         guess: Value | None = None
-        for binding in self.outline.bindings.get(name, ()):
+        for binding in self._candidates(name):
             match binding:
                 case ImportOutline():
                     value = self.imported(binding)
@@ -295,6 +295,15 @@ class Module:
             if found is not None:
                 return found
         return None
+
+    def _candidates(self, name: str) -> Sequence[Binding]:
+        """What may bind a name: of definitions one below the other the last, of those in branches any."""
+        bindings = self.outline.bindings.get(name, ())
+        match bindings:
+            case [_, *_, (FunctionOutline() | ClassOutline()) as last]:
+                if not any(block.first <= last.stretch.first <= block.last for block in self.outline.blocks):
+                    return (last,)
+        return bindings
 
     def resolve_text(self, text: str) -> Value:
         """The value of a dotted name in source text (a base class); UNKNOWN for anything more complicated."""
