@@ -321,7 +321,8 @@ def of_rdjson(found: Any, name: str, text: str) -> Iterator[tuple[int, int, str]
 
 def of_json(report: Any, name: str, text: str) -> Iterator[tuple[int, int, str]]:
     for found in report["findings"]:
-        for edit in found["fix"]["edits"] if found["fix"] and found["path"] == name and not found["cell"] else ():
+        safe = found["fix"] is not None and found["fix"]["safety"] == "safe"
+        for edit in found["fix"]["edits"] if safe and found["path"] == name else ():
             start = offset(text, edit["line"], edit["column"])
             yield start, offset(text, edit["end_line"], edit["end_column"]), edit["text"]
 

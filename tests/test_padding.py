@@ -157,7 +157,15 @@ def test_what_a_plan_costs() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [(0.0123, "0.012 s"), (3.0, "3 s"), (59.4, "59 s"), (59.6, "1.0 min"), (60.0, "1.0 min"), (5400.0, "1.5 h"), (3.6e7, "10,000 h")],
+    [
+        (0.0123, "0.012 s"),
+        (3.0, "3 s"),
+        (59.4, "59 s"),
+        (59.6, "1.0 min"),
+        (60.0, "1.0 min"),
+        (5400.0, "1.5 h"),
+        (3.6e7, "10,000 h"),
+    ],
 )
 def test_durations(seconds: float, shown: str) -> None:
     assert duration(seconds) == shown

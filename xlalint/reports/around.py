@@ -56,7 +56,11 @@ class Around:
             yield f"{digest}:{seen[digest]}"
 
 
-def reached(finding: Finding) -> str:
-    """How the compiler gets there, in one line; empty where the finding itself says it."""
+def further(finding: Finding) -> list[str]:
+    """What there is to say after the message, a line each: how the compiler gets there, and what the probe saw."""
     trail = finding.context.trail if finding.context else ()
-    return " -> ".join(f"`{step.name}` ({place(step.path, step.cell, step.line)})" for step in trail)
+    way = " -> ".join(f"`{step.name}` ({place(step.path, step.cell, step.line)})" for step in trail)
+    lines = [f"Reached: {way}"] if way else []
+    if (verdict := finding.verdict) is not None:
+        lines.append(f"Probe: {verdict.status}: {verdict.text}")
+    return lines

@@ -6,7 +6,7 @@ from itertools import groupby
 from xml.etree import ElementTree as Xml
 
 from ..findings import Finding, Report
-from .around import Around, reached
+from .around import Around, further
 from .terminal import place, safe
 
 
@@ -47,9 +47,7 @@ def _add(suite: Xml.Element, finding: Finding) -> None:
         line=str(finding.span.line),
     )
     failure = Xml.SubElement(case, "failure", message=safe(finding.message), type=finding.severity.label)
-    told = [f"{where}: {finding.message}"]
-    if way := reached(finding):
-        told.append(f"reached: {way}")
+    told = [f"{where}: {finding.message}", *further(finding)]
     if finding.help:
-        told.append(f"help: {finding.help}")
+        told.append(f"Help: {finding.help}")
     failure.text = safe("\n".join(told), keep_lines=True)

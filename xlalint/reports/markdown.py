@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..findings import Finding, Report
-from .around import Around, reached
+from .around import Around, further
 from .summary import summary
 from .terminal import Paint, joined, place, safe
 
@@ -45,9 +45,9 @@ def _told(finding: Finding, around: Around) -> Iterator[str]:
     yield _prose(finding.message)
     for note in finding.notes:
         yield f"- {_prose(note.text)}: {_code(place(note.path, note.cell, note.span.line, note.span.column))}"
-    if way := reached(finding):
+    for line in further(finding):
         yield ""
-        yield f"Reached: {_prose(way)}"
+        yield _prose(line)
     change, fix = around.replacement(finding), around.fix(finding)
     if change is not None and fix is not None:
         yield ""

@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from ..findings import Finding, Report, Severity, Span
-from .around import Around, reached
+from .around import Around, further
 from .terminal import place
 
 _SEVERITIES: Final = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO"}
@@ -22,10 +22,8 @@ def rdjson(report: Report, around: Around) -> str:
 def _diagnostic(finding: Finding, around: Around) -> dict[str, Any]:
     told = [finding.message]
     told += (f"{place(note.path, note.cell, note.span.line, note.span.column)}: {note.text}" for note in finding.notes)
-    if way := reached(finding):
-        told.append(f"Reached: {way}")
     found: dict[str, Any] = {
-        "message": "\n".join(told),
+        "message": "\n".join([*told, *further(finding)]),
         "location": _location(finding.path, finding.cell, finding.span, around),
         "severity": _SEVERITIES[finding.severity],
         "source": _SOURCE,

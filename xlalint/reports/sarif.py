@@ -11,7 +11,7 @@ from urllib.parse import quote
 from .. import __version__
 from ..findings import Edit, Finding, Fix, Problem, Report, Severity, Span
 from ..rule import Rule, all_rules
-from .around import Around, reached
+from .around import Around, further
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -77,12 +77,11 @@ def _notification(problem: Problem) -> dict[str, Any]:
 
 
 def _result(finding: Finding, index: int, fingerprint: str, around: Around) -> dict[str, Any]:
-    way = reached(finding)
     made: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
-        "message": {"text": finding.message + (f"\nReached: {way}" if way else "")},
+        "message": {"text": "\n".join([finding.message, *further(finding)])},
         "locations": [_location(finding.path, finding.cell, finding.span, around)],
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
     }
