@@ -17,16 +17,7 @@ from xlalint.semantics.api import kind_of
 from xlalint.semantics.events import ApiCall, ContextKind
 from xlalint.semantics.values import Api, ApiObject, Static, Value, as_tensor, options
 
-from ._names import names
-
-# The layers whose `supports_jit` is False (Keras 3.15): XLA408 is about them.
-NOT_READY = names(
-    """
-    keras.layers.HashedCrossing keras.layers.Hashing keras.layers.IntegerLookup keras.layers.RandomCrop
-    keras.layers.RandomPerspective keras.layers.RandomRotation keras.layers.RandomShear
-    keras.layers.RandomTranslation keras.layers.RandomZoom keras.layers.StringLookup keras.layers.TextVectorization
-    """
-)
+NOT_READY = frozenset(tables.refused_names())  # XLA408 is about them
 TENSOR = re.compile(r"\w+\[")  # how a tensor is written among measured arguments
 METHOD = re.compile(r"\)\.(\w+)\([^()]*\)$")  # the method that a measured call ends with
 CALLED = ".__call__"
@@ -34,20 +25,20 @@ CALLED = ".__call__"
 
 def names_lacking(code: str) -> frozenset[str]:
     """The calls for which some measured version lacks a kernel of the operations that the rule is about."""
-    return _names(lambda fact: fact.plain is not None and about(missing_of(fact.plain), code))
+    return names_where(lambda fact: fact.plain is not None and about(missing_of(fact.plain), code))
 
 
 def names_with_options() -> frozenset[str]:
     """The calls that have a kernel, and none with some value of an argument."""
-    return _names(lambda fact: any(about(missing_of(case), NO_KERNEL) for case in fact.cases[1:]))
+    return names_where(lambda fact: any(about(missing_of(case), NO_KERNEL) for case in fact.cases[1:]))
 
 
 def names_without_gradient() -> frozenset[str]:
     """The calls that compile and whose gradient does not."""
-    return _names(lambda fact: any(case.gradient is tables.Gradient.FAILS for case in fact.cases))
+    return names_where(lambda fact: any(case.gradient is tables.Gradient.FAILS for case in fact.cases))
 
 
-def _names(wanted: Callable[[ApiFact], bool]) -> frozenset[str]:
+def names_where(wanted: Callable[[ApiFact], bool]) -> frozenset[str]:
     """The failing calls for which that is so in some measured version."""
     facts = (tables.api(name, version) for version in tables.versions() for name in tables.failing_names())
     return frozenset(

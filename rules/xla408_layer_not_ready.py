@@ -8,7 +8,7 @@ integer lookups, `TextVectorization`, hashing, and the random image layers that 
 Measured with Keras 3.15 and TensorFlow 2.21 on CPU. With such a layer in a model, `jit_compile="auto"` leaves XLA off
 for the whole model without a word, and `jit_compile=True` does so with a warning ("Model doesn't support
 `jit_compile=True`"): every other layer is slower for it. In a `tf.function(jit_compile=True)` the lookups, hashing and
-most random image layers fail ("No registered 'LookupTableFindV2' OpKernel").
+most random image layers fail ("No registered 'LookupTableFindV2' OpKernel"); `xlalint facts NAME` says which.
 
 ## Example
     def call(self, tokens):
@@ -30,8 +30,10 @@ Shown only: the layer moves to the input pipeline.
 
 from collections.abc import Iterator
 
+from xlalint.facts import tables
+from xlalint.facts.kernels import lacking, missing_of
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule
 from xlalint.semantics.events import ApiCall, ContextKind, Event
 
 from ._kernels import CALLED, NOT_READY
@@ -91,6 +93,41 @@ def f(ids):
             ["HASHING(ids)"],
             Fails("AsString"),
             inputs=("i64[3]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.zoom = tf.keras.layers.RandomZoom(0.2)
+
+    def call(self, images):
+        return self.zoom(images, training=True)
+
+LAYER = L()
+
+@tf.function(jit_compile=True)
+def f(images):
+    return LAYER(images)
+""",
+            ["self.zoom(images, training=True)"],
+            Fails("ImageProjectiveTransformV3"),
+            inputs=("f32[1, 4, 4, 3]",),
+            effect=Effect.FAILS,
+            why="the call is reached from a function that is compiled, whatever Keras says",
+        ),
+        Bad(
+            """
+CROP = tf.keras.layers.RandomCrop(2, 2)
+
+@tf.function(jit_compile=True)
+def f(images):
+    return 0.0 * CROP(images, training=True)
+""",
+            ["CROP(images, training=True)"],
+            Recompiles(),
+            inputs=("f32[1, 4, 4, 3]",),
             effect=Effect.NAMED,
         ),
         Bad(
@@ -172,9 +209,15 @@ def f(ids):
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
-                layer = api.removesuffix(CALLED).rpartition(".")[2]
-                yield Draft(f"`{brief(node)}`: `{layer}` {OFF}", Effect.NAMED, HELP)
+                fact = tables.api(api.removesuffix(CALLED), self.tensorflow)
+                missing = missing_of(fact.plain) if fact is not None and fact.plain is not None else ()
+                refused = fact is None or fact.refused or not fact.cases
+                if missing and not (refused and event.context.by_keras):
+                    yield Draft(f"`{brief(node)}`: {lacking(missing, self.tensorflow)}", Effect.FAILS, HELP)
+                elif refused:
+                    layer = api.removesuffix(CALLED).rpartition(".")[2]
+                    yield Draft(f"`{brief(node)}`: `{layer}` {OFF}", Effect.NAMED, HELP)
 
 
-OFF = "says that XLA cannot compile it, so Keras runs the whole model without XLA; a compiled `tf.function` may fail"
+OFF = "says that XLA cannot compile it, so Keras runs the whole model without XLA"
 HELP = "apply it in dataset.map, which runs on the host, and give the model its results"

@@ -141,6 +141,7 @@ class _Ops(msgspec.Struct):
 
 
 _FAILS: Final = b'"fails"'  # as a case spells it
+_REFUSED: Final = b'"refused":true'  # as a row spells it
 
 
 @cache
@@ -233,9 +234,19 @@ def api_names() -> tuple[str, ...]:
 @cache
 def failing_names() -> tuple[str, ...]:
     """Every callable of which a case, or the gradient of one, fails in some version; the rest is not decoded for it."""
+    return _names_with(_FAILS)
+
+
+@cache
+def refused_names() -> tuple[str, ...]:
+    """The layers of which Keras says in some version that XLA cannot compile them."""
+    return _names_with(_REFUSED)
+
+
+def _names_with(text: bytes) -> tuple[str, ...]:
     table = _apis()
     rows = (table.apis, *table.changed.values())
-    return tuple(dict.fromkeys(name for named in rows for name, raw in named.items() if _FAILS in bytes(raw)))
+    return tuple(dict.fromkeys(name for named in rows for name, raw in named.items() if text in bytes(raw)))
 
 
 def apis(version: str | None = None) -> Iterator[ApiFact]:

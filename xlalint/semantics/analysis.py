@@ -200,7 +200,7 @@ class _Analysis:
                     autograph_here, entry = own.autograph, f"`{cls.name}.{name}`, which Keras may compile"
                 else:
                     autograph_here = autograph and not (isinstance(own, Compilation) and not own.autograph)
-                context = Context(ContextKind.XLA, autograph_here, entry)
+                context = Context(ContextKind.XLA, autograph_here, entry, by_keras=True)
                 self.machine.enter(replace(value, compiled=None), context, _role_arguments(kind, name, method), "keras")
 
     def _enter_tests(self) -> None:

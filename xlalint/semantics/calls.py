@@ -264,10 +264,10 @@ class Calls(Attributes):
         """How Keras runs `call`: in the caller's context, converted by AutoGraph only in Keras 2."""
         autograph = self.keras_version(owner.cls.module) == 2
         how = "which Keras 2 converts with AutoGraph" if autograph else "which Keras 3 runs without AutoGraph"
-        kind = frame.context.kind
+        kind, by_keras = frame.context.kind, frame.context.by_keras
         if kind in (ContextKind.HOST, ContextKind.OPEN):
-            kind = ContextKind.XLA
-        return Compilation(kind, autograph, f"`{owner.cls.name}.call`, {how}")
+            kind, by_keras = ContextKind.XLA, True
+        return Compilation(kind, autograph, f"`{owner.cls.name}.call`, {how}", by_keras=by_keras)
 
     def _hand_over(self, context: Context, arguments: Arguments) -> None:
         """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""

@@ -188,11 +188,7 @@ class Core(ABC):
 
     def enter(self, value: FunctionValue, compilation: Compilation | Context, arguments: Arguments, tag: str) -> None:
         """Register a function that is called from outside (a compiled function, a loss, a callback), once."""
-        context = (
-            compilation
-            if isinstance(compilation, Context)
-            else Context(compilation.kind, compilation.autograph, compilation.entry)
-        )
+        context = compilation if isinstance(compilation, Context) else compilation.context
         key = (value.function, id(value.scope), id(value.bound), context.kind, context.autograph, tag)
         if key not in self._entered:
             self._entered.add(key)

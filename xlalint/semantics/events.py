@@ -30,7 +30,8 @@ class ContextKind(StrEnum):
 class Context:
     """How a function is run. `entry` completes "reached from ..." in a message; `plain_python` says why AutoGraph
     converts nothing here although it is on ("a walrus", "a match statement"), else None. `pipeline`: the host runs it
-    as part of an input pipeline. `scope`: the scope of a distribution strategy around it."""
+    as part of an input pipeline. `scope`: the scope of a distribution strategy around it. `by_keras`: nobody but Keras
+    decides whether XLA compiles it."""
 
     kind: ContextKind
     autograph: bool
@@ -38,6 +39,7 @@ class Context:
     plain_python: str | None = None
     pipeline: bool = False
     scope: Scope | None = None
+    by_keras: bool = False
 
     @property
     def converted(self) -> bool:

@@ -23,6 +23,12 @@ class Compilation:
     jit: bool = False  # XLA compiles it by itself, whoever calls it
     signature: bool = False  # with an input signature, of which Python numbers are made tensors
     gradient: bool = False  # `tf.custom_gradient`: it returns its result and the function of its gradient
+    by_keras: bool = False  # nobody but Keras decides whether XLA compiles it
+
+    @property
+    def context(self) -> Context:
+        """The context of what is called from outside."""
+        return Context(self.kind, self.autograph, self.entry, by_keras=self.by_keras)
 
 
 @dataclass(slots=True)

@@ -415,7 +415,8 @@ def _keras_entry(machine: Calls, frame: Frame, function: Value, role: str, count
         ]
         if role == "function in a Lambda layer":
             given = [Nest()]
-        machine.enter(found, Compilation(ContextKind.XLA, autograph, entry), Arguments(given, unknown=True), role)
+        compiled = Compilation(ContextKind.XLA, autograph, entry, by_keras=True)
+        machine.enter(found, compiled, Arguments(given, unknown=True), role)
 
 
 def _argument(function: FunctionValue, role: str) -> Origin:

@@ -687,9 +687,10 @@ def _compiled_context(value: FunctionValue, caller: Context) -> Context:
             return caller  # each function of a pipeline becomes part of its graph, which XLA does not see
         case (ContextKind.GRAPH, ContextKind.XLA):
             # A function called inside a compiled one becomes part of it.
-            return Context(ContextKind.XLA, compiled.autograph, caller.entry if compiled.autograph else compiled.entry)
+            entry = caller.entry if compiled.autograph else compiled.entry
+            return replace(caller, autograph=compiled.autograph, entry=entry, plain_python=None)
         case _:
-            return Context(compiled.kind, compiled.autograph, compiled.entry)
+            return compiled.context
 
 
 def _as_placeholder(value: Value) -> Value:
