@@ -31,11 +31,12 @@ def test_the_text_holds_the_restriction() -> None:
 @pytest.mark.compiler
 @pytest.mark.parametrize(("name", "entry"), ENTRIES)
 def test_the_call_fails_and_its_replacement_compiles(name: str, entry: Replacement) -> None:
-    before = measure(f"def f(x):\n    return {entry.before}\n", entry.inputs)
+    names = ", ".join("xyz"[: len(entry.inputs)])
+    before = measure(f"def f({names}):\n    return {entry.before}\n", entry.inputs)
     assert before.error is not None, before
     assert all(f"'{op}'" in before.error for op in entry.ops), before
-    after = measure(f"def f(x):\n    return {entry.after}\n", entry.inputs)
+    after = measure(f"def f({names}):\n    return {entry.after}\n", entry.inputs)
     assert after.error is None, after
     assert after.compilations == 1
-    both = f"def f(x):\n    if tf.executing_eagerly():\n        return {entry.before}\n    return {entry.after}\n"
+    both = f"def f({names}):\n    if tf.executing_eagerly():\n        return {entry.before}\n    return {entry.after}\n"
     assert measure(both, entry.inputs).equal is entry.equal

@@ -70,12 +70,18 @@ _SELECTIONS: Final = (
     _candidate("XLA202", "it comes from `tf.unique`", "call unique"),
     _candidate("XLA208", "it comes from non-maximum suppression", "call non_max_suppression"),
 )
+_EAGER_ONLY: Final = _candidate(
+    "XLA411",
+    "it calls a library function that works eagerly only, or with a tensor for a Python number",
+    "call isin|call kron|call corrcoef|call bartlett|call stack|call unstack",
+)
 _TRUTH: Final = (
     _candidate("XLA105", "the line is an `assert`", "assert"),
     _candidate("XLA102", "it is a `while` loop", "while"),
     _candidate("XLA106", "it calls `bool(..)`", "call bool"),
     _candidate("XLA101", "it is an `if` or a conditional expression", "if|any"),
     _candidate("XLA104", "it has `and`, `or`, `not`, `in`, `max` or a chained comparison", "operator"),
+    _EAGER_ONLY,
 )
 _JOIN: Final = (
     _candidate("XLA108", "an `if` on a tensor"),
@@ -145,6 +151,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         (
             _candidate("XLA106", "NumPy or Python reads a tensor"),
             _candidate("XLA103", "Python repeats as often as a tensor says", "call range"),
+            _EAGER_ONLY,
         ),
     ),
     # -- AutoGraph: what a loop or branch of the graph cannot do
@@ -186,7 +193,10 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|Retval\[\d+\] does not have (?:the )?(?:same|expected) shape"
         ),
         "Both branches of a conditional must give tensors of the same rank, and for a static shape of the same sizes.",
-        (_candidate("XLA108", "an `if` or `tf.cond` on a tensor"),),
+        (
+            _candidate("XLA108", "an `if` or `tf.cond` on a tensor", "any"),
+            _candidate("XLA411", "`keras.ops.inner` of vectors", "call inner"),
+        ),
         compiled=True,
     ),
     Pattern(
@@ -397,7 +407,20 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         wording(r"Expected comparison type SIGNED\. actual: TOTALORDER"),
         "`tf.random.shuffle` of a vector of floats does not compile on a CPU with TensorFlow 2.21, of integers it"
         " does.",
-        rewrite="tf.gather(x, tf.random.shuffle(tf.range(x.shape[0])))",
+        (_candidate("XLA411", "a vector of floats is shuffled"),),
+        compiled=True,
+    ),
+    Pattern(
+        wording(r"Current implementation does not yet support pivoting"),
+        "XLA's kernel of `tf.linalg.tridiagonal_solve` does not pivot.",
+        (_candidate("XLA411", "`tf.linalg.tridiagonal_solve` without `partial_pivoting=False`"),),
+        compiled=True,
+    ),
+    Pattern(
+        wording(r"Cannot concatenate arrays that differ in dimensions other than the one being concatenated"),
+        "Parts of different shapes are joined. `keras.ops.associative_scan` makes such parts itself.",
+        (_candidate("XLA411", "`keras.ops.associative_scan`", "call associative_scan|any"),),
+        compiled=True,
     ),
     Pattern(
         wording(r"triggered tf\.function retracing"),

@@ -1,0 +1,247 @@
+"""A library function that cannot be compiled for a reason of its own, whatever kernels there are.
+
+## What it does
+Flags calls that were measured to fail: functions of the libraries that work eagerly only (`keras.ops.isin`, `kron`,
+`corrcoef`, `bartlett`), arguments that the library reads as Python numbers and that are tensors
+(`tf.stack(.., axis=t)`), and a few that are traced and then break the compiler.
+
+## What XLA does
+Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The first two fail in every `tf.function`, with AutoGraph or
+without: the library asks a symbolic tensor for its truth or for a number ("Using a symbolic `tf.Tensor` as a Python
+`bool` is not allowed", "'SymbolicTensor' object cannot be interpreted as an integer"). Compiled only: `keras.ops.inner`
+of vectors ("left_branch_shape.dimensions_size() != .."), `keras.ops.associative_scan` from four elements on ("Cannot
+concatenate arrays that differ .."), `tf.random.shuffle` of a vector of floats ("Expected comparison type SIGNED") and
+`tf.linalg.tridiagonal_solve` with its default of `partial_pivoting` ("does not yet support pivoting").
+
+## Example
+    known = keras.ops.isin(ids, vocabulary)
+
+## Use instead
+    known = tf.reduce_any(ids[..., None] == vocabulary, axis=-1)
+
+## Not flagged
+Host code, arguments that are Python numbers, and vectors that are not known to be such.
+
+## Fix safety
+Shown only.
+
+## References
+- https://keras.io/api/ops/numpy/
+- https://www.tensorflow.org/guide/function
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from xlalint.facts.replacements import instead_of
+from xlalint.facts.tables import Case
+from xlalint.fixes.masked import brief
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
+from xlalint.semantics.events import ApiCall, ContextKind, Event
+from xlalint.semantics.values import Static, Value, as_tensor
+
+from ._kernels import case_of, fact_of, help_for, names_where
+
+# What an error says that comes from tracing as such, and not from arguments that do not fit each other.
+SYMBOLIC = re.compile(r"symbolic `?tf\.Tensor|SymbolicTensor|symbolic Tensor")
+EAGER_ONLY = "fails in every `tf.function`, since the library asks it for a Python value"
+
+
+def eager_only(case: Case) -> bool:
+    """Whether a measured call cannot be traced."""
+    return case.detail.startswith("in any tf.function") and SYMBOLIC.search(case.detail) is not None
+
+
+def vector(arguments: Mapping[str, Value], name: str, dtype: str | None = None) -> bool:
+    """Whether an argument is a tensor of one dimension."""
+    tensor = as_tensor(arguments.get(name, Static(None)))
+    return tensor is not None and tensor.rank == 1 and dtype in (None, tensor.dtype)
+
+
+# What is traced and does not compile: when, and what to say.
+BREAKING: dict[str, tuple[Callable[[Mapping[str, Value]], bool], str]] = {
+    "keras.ops.associative_scan": (
+        lambda arguments: "elems" in arguments,
+        "does not compile for four elements and more (Cannot concatenate arrays that differ in dimensions)",
+    ),
+    "keras.ops.inner": (
+        lambda arguments: vector(arguments, "x1") and vector(arguments, "x2"),
+        "does not compile for vectors (left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size())",
+    ),
+    "tf.linalg.tridiagonal_solve": (
+        lambda arguments: arguments.get("partial_pivoting", Static(True)) == Static(True),
+        "does not compile with pivoting (Current implementation does not yet support pivoting)",
+    ),
+    "tf.random.shuffle": (
+        lambda arguments: vector(arguments, "value", "float"),
+        "does not compile for a vector of floats (Expected comparison type SIGNED)",
+    ),
+}
+
+
+class UncompilableCall(Rule):
+    code = "XLA411"
+    name = "uncompilable-call"
+    listens = (ApiCall,)
+    apis = names_where(lambda fact: any(map(eager_only, fact.cases))) | BREAKING.keys()
+    bad = (
+        Bad(
+            """
+import keras
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.cast(keras.ops.isin(x, [1.0, 2.0]), tf.float32)
+""",
+            ["keras.ops.isin(x, [1.0, 2.0])"],
+            Fails("as a Python `bool` is not allowed"),
+            effect=Effect.FAILS,
+            help="tf.reduce_any",
+        ),
+        Bad(
+            """
+from keras import ops
+
+def product(a, b):
+    return ops.kron(a, b)
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return product(x, x)
+""",
+            ["ops.kron(a, b)"],
+            Fails("SymbolicTensor"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    place = tf.argmin(x)
+    return tf.stack([x, x], axis=tf.cast(place * 0, tf.int32))
+""",
+            ["tf.stack([x, x], axis=tf.cast(place * 0, tf.int32))"],
+            Fails("as a Python `bool` is not allowed"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+import keras
+
+@tf.function(jit_compile=True)
+def f(x):
+    flat = tf.reshape(x, [-1])
+    return keras.ops.inner(flat, flat)
+""",
+            ["keras.ops.inner(flat, flat)"],
+            Fails("left_branch_shape"),
+            effect=Effect.FAILS,
+            help="tf.tensordot",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    flat = tf.reshape(tf.cast(x, tf.float32), [-1])
+    return tf.random.shuffle(flat) * 0.0
+""",
+            ["tf.random.shuffle(flat)"],
+            Fails("Expected comparison type SIGNED"),
+            effect=Effect.FAILS,
+            help="tf.gather",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(diagonals, right):
+    return tf.linalg.tridiagonal_solve(diagonals, right)
+""",
+            ["tf.linalg.tridiagonal_solve(diagonals, right)"],
+            Fails("does not yet support pivoting"),
+            inputs=("f32[3, 4]", "f32[4, 2]"),
+            effect=Effect.FAILS,
+            help="partial_pivoting=False",
+        ),
+        Bad(
+            """
+import keras
+
+@tf.function(jit_compile=True)
+def f(x):
+    return keras.ops.associative_scan(lambda a, b: a + b, x)
+""",
+            ["keras.ops.associative_scan(lambda a, b: a + b, x)"],
+            Fails("Cannot concatenate arrays that differ"),
+            effect=Effect.FAILS,
+        ),
+    )
+    good = (
+        Good(
+            """
+import keras
+
+@tf.function(jit_compile=True)
+def f(x):
+    return keras.ops.inner(x, x) + tf.reduce_sum(tf.stack([x, x], axis=-1))
+""",
+            inputs=("f32[3, 3]",),
+        ),
+        Good(
+            """
+import keras
+
+WINDOW = keras.ops.bartlett(4)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * WINDOW
+""",
+            why="made before anything is traced",
+        ),
+        Good(
+            """
+import keras
+
+def known(ids):
+    return keras.ops.isin(ids, [1.0, 2.0])
+
+dataset = tf.data.Dataset.from_tensors(tf.ones([4])).filter(lambda ids: tf.reduce_any(ids > 0.0))
+print(known(tf.ones([4])))
+""",
+            None,
+            why="called eagerly",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.cast(tf.reduce_any(x[..., None] == tf.constant([1.0, 2.0]), axis=-1), tf.float32)
+"""
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(diagonals, right):
+    shuffled = tf.random.shuffle(tf.range(4)) + tf.cast(tf.random.shuffle(right)[:, 0] * 0.0, tf.int32)
+    solved = tf.linalg.tridiagonal_solve(diagonals, right, partial_pivoting=False)
+    return solved + 0.0 * tf.cast(shuffled[0], tf.float32)
+""",
+            inputs=("f32[3, 4]", "f32[4, 2]"),
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(api=api, arguments=arguments, node=node) if api in BREAKING:
+                fails, why = BREAKING[api]
+                if event.context.kind is ContextKind.XLA and fails(arguments):
+                    yield Draft(f"`{brief(node)}` {why}", Effect.FAILS, instead_of(api))
+            case ApiCall(arguments=arguments, node=node) if fact := fact_of(event, self.tensorflow):
+                case = case_of(fact, arguments)
+                if case is not None and eager_only(case):
+                    options = " and ".join(f"`{name}`" for name in case.varied)
+                    what = f": a tensor as {options}" if options else ""
+                    traced = event.context.kind in (ContextKind.XLA, ContextKind.GRAPH)
+                    most = Severity.ERROR if traced else Severity.INFO
+                    text = f"`{brief(node)}`{what} {EAGER_ONLY}"
+                    yield Draft(text, Effect.FAILS, help_for(fact, case), at_most=most)
