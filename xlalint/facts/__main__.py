@@ -51,6 +51,21 @@ def apis(options: argparse.Namespace) -> None:
         print(name, *(case.get("outcome", "ok") for case in cases) if cases else [row and row["untested"]], flush=True)
 
 
+def signatures(options: argparse.Namespace) -> None:
+    """What each callable of the shipped table gives back, by its plain call and calls like it."""
+    from xlalint.facts.measure import driver, registry
+
+    version = ".".join(registry.release(registry.installed()).split(".")[:2])
+    options.folder.mkdir(parents=True, exist_ok=True)
+    path = options.folder / f"signatures-{version}.jsonl"
+    shipped = json.loads((BESIDE / "apis.json").read_text(encoding="utf-8"))
+    known = driver.plans(shipped, complete=True)
+    names = [name for name in known if not options.only or re.search(options.only, name)]
+    names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
+    for name, row in driver.run(names, path, known, again=False, task="signature"):
+        print(name, len((row or {}).get("seen", ())), flush=True)
+
+
 def constants(options: argparse.Namespace) -> None:
     """Which inputs of each op must be compile-time constants, by the calls of the shipped table."""
     from xlalint.facts.measure import constants
@@ -63,7 +78,7 @@ def tables(options: argparse.Namespace) -> None:
     """The shipped tables, from what was measured and what was shipped."""
     from xlalint.facts.measure import compose
 
-    for name, make in (("ops", compose.ops), ("apis", compose.apis)):
+    for name, make in (("ops", compose.ops), ("apis", compose.apis), ("signatures", compose.signatures)):
         target = BESIDE / f"{name}.json"
         shipped = json.loads(target.read_text(encoding="utf-8")) if target.exists() and not options.anew else None
         _write(target, compose.text(make(options.folder, shipped)))
@@ -89,7 +104,7 @@ def _write(path: Path, text: str) -> None:
 
 
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
-    command.__name__: command for command in (names, ops, apis, constants, tables, counts)
+    command.__name__: command for command in (names, ops, apis, signatures, constants, tables, counts)
 }
 
 
@@ -98,10 +113,11 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, command in COMMANDS.items():
         sub = commands.add_parser(name, help=command.__doc__)
-        if name in ("ops", "apis", "constants", "tables"):
+        if name in ("ops", "apis", "signatures", "constants", "tables"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
-        if name == "apis":
+        if name in ("apis", "signatures"):
             sub.add_argument("--only", metavar="REGEX", help="the callables whose canonical names it finds")
+        if name == "apis":
             sub.add_argument("--again", action="store_true", help="try again what is untested so far")
             sub.add_argument("--search", action="store_true", help="find calls anew, whatever the shipped table holds")
         if name == "counts":

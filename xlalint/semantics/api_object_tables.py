@@ -72,7 +72,7 @@ METHODS: Final = {
     "tf.DType": {"static": "is_compatible_with limits"},
     "tf.TensorArray": {
         "like/same": "read concat",
-        "like/up": "stack gather",
+        "like/+1": "stack gather",
         "int/0/shape": "size",
         "none": "close mark_used",
         "self": "identity grad",
@@ -154,39 +154,32 @@ METHODS: Final = {
     },
 }
 
-# Calls of a layer, by class; `float/?/layer` for any other.
+# Calls of a layer, by class, where the measured table does not decide (a layer that takes one rank only, a wrapper)
+# or the class is of an older Keras; `float/?/layer` for what is in neither.
 LAYER_CALLS: Final = {
     "float/same/layer": """
-        Dense EinsumDense BatchNormalization SyncBatchNormalization LayerNormalization RMSNormalization
-        GroupNormalization UnitNormalization SpectralNormalization Conv1D Conv2D Conv3D Convolution1D Convolution2D
-        Convolution3D Conv1DTranspose Conv2DTranspose Conv3DTranspose DepthwiseConv1D DepthwiseConv2D
-        SeparableConv1D SeparableConv2D MaxPooling1D MaxPooling2D MaxPooling3D MaxPool1D MaxPool2D MaxPool3D
-        AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D UpSampling1D UpSampling2D
-        UpSampling3D Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianDropout GaussianNoise
-        AlphaDropout ReLU LeakyReLU PReLU ELU ThresholdedReLU Softmax Activation Rescaling MultiHeadAttention
-        GroupQueryAttention Attention AdditiveAttention Normalization
+        EinsumDense SyncBatchNormalization Conv1D Conv2D Conv3D Convolution1D Convolution2D Convolution3D
+        Conv1DTranspose Conv2DTranspose Conv3DTranspose DepthwiseConv1D DepthwiseConv2D SeparableConv1D
+        SeparableConv2D MaxPooling1D MaxPooling2D MaxPooling3D MaxPool1D MaxPool2D MaxPool3D AveragePooling1D
+        AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D UpSampling1D UpSampling2D UpSampling3D
+        SpatialDropout1D SpatialDropout2D SpatialDropout3D MultiHeadAttention GroupQueryAttention Attention
+        AdditiveAttention
     """,
-    "like/same/layer": """
-        ActivityRegularization Masking Permute ZeroPadding1D ZeroPadding2D ZeroPadding3D Cropping1D Cropping2D
-        Cropping3D Identity
-    """,
-    "float/up/layer": "Embedding",
+    "like/same/layer": "ZeroPadding1D ZeroPadding2D ZeroPadding3D Cropping1D Cropping2D Cropping3D",
     "float/2/layer": """
         GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D GlobalMaxPooling1D GlobalMaxPooling2D
         GlobalMaxPooling3D GlobalAvgPool1D GlobalAvgPool2D GlobalMaxPool1D GlobalMaxPool2D
     """,
-    "like/2/layer": "Flatten",
     "like/3/layer": "RepeatVector",
-    "like/down/layer": "Add Subtract Multiply Average Maximum Minimum Concatenate",
+    "like/-1/layer": "Add Subtract Multiply Average Maximum Minimum",
     "?/?/layer": """
         TextVectorization StringLookup IntegerLookup Hashing HashedCrossing Discretization CategoryEncoding Reshape
         Dot
     """,
     "nest": """
         Layer Wrapper Bidirectional TimeDistributed RNN SimpleRNNCell LSTMCell GRUCell StackedRNNCells InputLayer
-        BasicLSTMCell BasicRNNCell MultiRNNCell
-        Lambda AbstractRNNCell ConvLSTM1D ConvLSTM2D ConvLSTM3D FeatureSpace TFSMLayer TorchModuleWrapper JaxLayer
-        FlaxLayer
+        BasicLSTMCell BasicRNNCell MultiRNNCell Lambda AbstractRNNCell ConvLSTM1D ConvLSTM2D ConvLSTM3D FeatureSpace
+        TFSMLayer TorchModuleWrapper JaxLayer FlaxLayer
     """,
 }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from . import pipelines, texts
 from .api_keras import kind_of
+from .api_measured import measured
 from .api_names import known, parameters
 from .api_object_tables import ATTRIBUTES, CALLS, LAYER_CALLS, METHODS
 from .api_results import Call, build, call, content, dtype_of, named_dtype, rank_of
@@ -349,7 +350,9 @@ def _layer_call(owner: ApiObject, made: Call) -> Value:
         return made.get("inputs", "*0") or UNKNOWN
     package, _, rest = owner.api.partition(".")
     default = "float/?/layer" if package == "keras" else "nest"  # what a layer of another package returns, who knows
-    spec = "nest" if owner.payload is not None else _layer_calls().get(rest.rpartition(".")[2], default)
+    word = rest.rpartition(".")[2]
+    decided = _layer_calls().get(word) or measured(f"keras.layers.{word}.__call__") or default
+    spec = "nest" if owner.payload is not None else decided
     match made.get("return_attention_scores"):
         case None | Static(False):
             return build(spec, made)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from . import pipelines, texts
 from .api_keras import kind_of
+from .api_measured import measured, measured_with, shape_only
 from .api_names import known, parameters
 from .api_tables import (
     CAPITAL_FUNCTIONS,
@@ -17,7 +18,6 @@ from .api_tables import (
     DATA_NAMESPACES,
     DATA_PARAMETERS,
     DATASET_SIZES,
-    DECIDING,
     DTYPE_PARAMETERS,
     NUMERIC,
     NUMPY_MAKERS,
@@ -27,7 +27,6 @@ from .api_tables import (
     RESULTS,
     TENSOR_FIRST,
     TENSOR_PARAMETERS,
-    VALUES_ALONE,
 )
 from .values import (
     NONE,
@@ -158,6 +157,8 @@ def result_of(name: str) -> str:
     for key in words_of(name):
         if key in table:
             return table[key]
+    if (found := measured(name)) is not None:
+        return found
     parts = name.split(".")
     namespace = ".".join(parts[:2])
     rest = _by_namespace().get(namespace, "")
@@ -210,7 +211,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
     """The strongest dependence among the arguments (those of `names`), and what else they hand on."""
     best, origin, bounded, carried, outside = Dependence.STATIC, None, None, False, False
     varies: tuple[Variation, ...] = ()
-    evidence = tensor_parameters(call.name)
+    evidence, shapes = tensor_parameters(call.name), shape_only(call.name)
     given = [(name, value) for name, value in call.arguments.items() if names is None or name in names]
     if call.owner is not None:
         given.insert(0, ("", call.owner))
@@ -221,7 +222,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
                 case Tensor():
                     dependence, source = leaf.dependence, leaf.origin
                     bounded = bounded or leaf.bounded
-                    carried = carried or leaf.carried
+                    carried = carried or (leaf.carried and name not in shapes)
                     varies = united(varies, leaf.varies)
                 case Nest():
                     dependence, source = leaf.dependence, leaf.origin
@@ -240,6 +241,8 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
                     source = payload.origin if isinstance(payload, Tensor) else None
                 case _:
                     continue
+            if name in shapes and dependence > Dependence.SHAPE:
+                dependence, source = Dependence.SHAPE, None
             if dependence > best:
                 best, origin = dependence, source
             if dependence is Dependence.VALUE and not isinstance(leaf, Unknown):
@@ -249,11 +252,6 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
 
 def _deciding(call: Call) -> list[Value]:
     """The arguments that decide dtype and rank, in the order of the signature."""
-    word = call.name.rpartition(".")[2]
-    if chosen := DECIDING.get(word):
-        found = [call.arguments[name] for name in chosen.split() if name in call.arguments]
-        if found:
-            return found
     order = parameters(call.name) or ()
     names = [name for name in order if name in call.arguments]
     names += [name for name in call.arguments if name not in order]
@@ -330,7 +328,14 @@ def _promoted(call: Call, values: list[Value]) -> str | None:
     return widest if certain or widest in ("float", "complex", "string") else None
 
 
+def _chosen(rule: str, call: Call, values: list[Value]) -> tuple[str, list[Value]]:
+    """A rule without the parameters that it names, and the arguments that decide."""
+    rule, _, parameters = rule.partition(":")
+    return rule, [call.arguments.get(name, NONE) for name in parameters.split("+")] if parameters else values
+
+
 def _result_dtype(rule: str, call: Call, values: list[Value]) -> str | None:
+    rule, values = _chosen(rule, call, values)
     for name in DTYPE_PARAMETERS:
         if (explicit := call.arguments.get(name, NONE)) != NONE:
             return named_dtype(explicit)
@@ -391,8 +396,8 @@ _AXIS: Final = ("axis", "axes", "reduction_indices", "dim", "dimension")
 _KEEPDIMS: Final = ("keepdims", "keep_dims")
 
 
-def _reduced_rank(call: Call, values: list[Value]) -> int | None:
-    axis, keep = call.get(*_AXIS) or NONE, call.get(*_KEEPDIMS) or Static(False)
+def _reduced_rank(call: Call, values: list[Value], default: Value = NONE) -> int | None:
+    axis, keep = call.get(*_AXIS) or default, call.get(*_KEEPDIMS) or Static(False)
     rank = rank_of(values[0] if values else None)
     match keep:
         case Static(True):
@@ -428,6 +433,16 @@ def _rank_all(call: Call, values: list[Value]) -> int | None:
     return None if not ranks or None in ranks else max(rank for rank in ranks if rank is not None)
 
 
+def _rank_matmul(call: Call, values: list[Value]) -> int | None:
+    match _ranks(values[:2]):
+        case [int(left), int(right)] if min(left, right) > 1:
+            return max(left, right)
+        case [int(left), int(right)] if min(left, right) == 1:
+            return max(left, right) - (2 if left == right else 1)
+        case _:
+            return None
+
+
 def _rank_gather(call: Call, values: list[Value]) -> int | None:
     indices, axis = rank_of(call.get("indices", "ids")), call.get("axis")
     if call.get("batch_dims") is not None:
@@ -458,9 +473,30 @@ def _names_every_size(call: Call) -> bool:
             return False
 
 
+def _rank_flat(call: Call, values: list[Value]) -> int | None:
+    match call.get(*_AXIS):
+        case None | Static(None):
+            return 1
+        case Static(int()) | Tensor():
+            return rank_of(values[0] if values else None)
+        case _:
+            return None
+
+
+def _rank_tile(call: Call, values: list[Value]) -> int | None:
+    rank, count = rank_of(values[0] if values else None), length_of(call.get("repeats", "reps", "multiples"))
+    return None if rank is None or count is None else max(rank, count)
+
+
 def _rank_squeeze(call: Call, values: list[Value]) -> int | None:
     axis = length_of(call.get("axis", "squeeze_dims"))
     return _shifted(rank_of(values[0] if values else None), -axis if axis is not None else None)
+
+
+def _rank_expand(call: Call, values: list[Value]) -> int | None:
+    axis = call.get("axis", "dim")
+    count = 1 if axis is None or isinstance(axis, Tensor) else length_of(axis)
+    return _shifted(rank_of(values[0] if values else None), count)
 
 
 def _rank_einsum(call: Call, values: list[Value]) -> int | None:
@@ -478,17 +514,30 @@ def _rank_mask(call: Call, values: list[Value]) -> int | None:
 
 _RANKS: Final = {
     "same": lambda call, values: rank_of(values[0] if values else None),
-    "up": lambda call, values: _shifted(rank_of(values[0] if values else None), 1),
-    "down": lambda call, values: _shifted(rank_of(values[0] if values else None), -1),
     "?": lambda call, values: None,
     "all": _rank_all,
+    "matmul": _rank_matmul,
+    "above": lambda call, values: _shifted(_rank_all(call, values), 1),
     "reduce": _reduced_rank,
+    "fold": lambda call, values: _reduced_rank(call, values, Static(-1)),
+    "flat": _rank_flat,
+    "tile": _rank_tile,
     "gather": _rank_gather,
     "reshape": _rank_reshape,
     "squeeze": _rank_squeeze,
+    "expand": _rank_expand,
     "einsum": _rank_einsum,
     "mask": _rank_mask,
 }
+
+
+def _result_rank(rule: str, call: Call, values: list[Value]) -> int | None:
+    rule, values = _chosen(rule, call, values)
+    if rule.isdigit():
+        return int(rule)
+    if rule[0] in "+-":
+        return _shifted(rank_of(values[0] if values else None), int(rule))
+    return _RANKS[rule](call, values)
 
 
 # -- what comes out ---------------------------------------------------------------------------------------------------
@@ -554,7 +603,7 @@ def tensor(spec: str, call: Call) -> Tensor:
     flag = flags[0] if flags else ""
     values = _deciding(call)
     inside = content(call)
-    rank = int(rank_rule) if rank_rule.isdigit() else _RANKS[rank_rule](call, values)
+    rank = _result_rank(rank_rule, call, values)
     dtype = _result_dtype(dtype_rule, call, values)
     dependence, origin, bounded, carried = inside.dependence, inside.origin, inside.bounded, inside.carried
     here = call.here(_MADE[flag]) if flag in _MADE else None
@@ -593,7 +642,7 @@ def tensor(spec: str, call: Call) -> Tensor:
     if rank == 0:
         bounded = None
     mixed = carried and (inside.outside or flag == "layer")
-    varies = carried_over(call.name, rank_rule, inside.varies)
+    varies = () if flag == "fixed" else carried_over(call.name, rank_rule, inside.varies)
     return Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
 
 
@@ -604,8 +653,8 @@ def call(name: str, arguments: Mapping[str, Value], place: Place) -> Value:
         return _numpy(made)
     if name in POSITIONS and not {"x", "y", "x1", "x2"}.intersection(arguments):
         return build(POSITIONS[name], made)
-    if name in VALUES_ALONE and arguments.get("compute_uv") == Static(False):
-        return build(VALUES_ALONE[name], made)
+    if (special := measured_with(name, arguments)) is not None:
+        return build(special, made)
     if name == "keras.ops.shape":
         return _keras_shape(made)
     if name.startswith(texts.LIBRARIES):

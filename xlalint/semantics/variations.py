@@ -28,23 +28,28 @@ _DEEPEST: Final = 4
 _RESHAPING: Final = frozenset(
     (
         "central_crop",
+        "crop_images",
         "crop_to_bounding_box",
         "ensure_shape",
         "pad",
+        "pad_images",
         "pad_to_bounding_box",
+        "random_crop",
         "repeat_elements",
         "resize",
         "resize_bilinear",
         "resize_with_crop_or_pad",
         "resize_with_pad",
+        "scale_and_translate",
         "slice",
         "stack",
+        "stateless_random_crop",
         "strided_slice",
         "tile",
     )
 )
 # Rules for the rank of a result (see `api_tables`) under which it has the dimensions of its arguments.
-_KEEPING: Final = frozenset(("same", "all", "up"))
+_KEEPING: Final = frozenset(("same", "all", "+1"))
 
 
 def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
@@ -126,7 +131,7 @@ def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tu
     """What remains of its arguments' variations in the result of a function."""
     if not varies or name.rpartition(".")[2] in _RESHAPING:
         return ()
-    if rank_rule in _KEEPING:
+    if rank_rule.partition(":")[0] in _KEEPING:
         return varies
     return ()
 

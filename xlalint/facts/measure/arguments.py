@@ -261,7 +261,7 @@ def as_tensors(text: str) -> tuple[str, ...]:
 # -- the text of a call -----------------------------------------------------------------------------------------------
 
 
-def _call_of(what: Target, tree: ast.AST) -> ast.Call | None:
+def call_of(what: Target, tree: ast.AST) -> ast.Call | None:
     """The call of the target in an expression: of a class that is called, where it is built."""
     last = what.path.rpartition(".")[2]
     for node in ast.walk(tree):
@@ -274,7 +274,7 @@ def _call_of(what: Target, tree: ast.AST) -> ast.Call | None:
 
 def written(what: Target, call: str) -> dict[str, str]:
     """By parameter: the argument in the text of a call."""
-    node = _call_of(what, ast.parse(call, mode="eval"))
+    node = call_of(what, ast.parse(call, mode="eval"))
     if node is None:
         return {}
     names = [one.name for one in what.parameters if not one.keyword]
@@ -285,7 +285,7 @@ def written(what: Target, call: str) -> dict[str, str]:
 def rewritten(what: Target, call: str, parameter: str, text: str) -> str | None:
     """The text of the call with one argument written otherwise."""
     tree = ast.parse(call, mode="eval")
-    node = _call_of(what, tree)
+    node = call_of(what, tree)
     if node is None:
         return None
     argument = ast.parse(text, mode="eval").body

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from xlalint.facts.measure import rules
 from xlalint.facts.measure.driver import journal
-from xlalint.facts.tables import numbers
+from xlalint.facts.tables import api, numbers
 
 # What of an older version is not stored by itself, where all else is as in the next newer version.
 ECHOES: Final = ("ops", "result")
@@ -72,9 +73,8 @@ def apis(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     rows, packages = _expanded(shipped) if shipped else ({}, {})
     for path in sorted(folder.glob("apis-*.json")):
         measured = json.loads(path.read_text(encoding="utf-8"))
-        rows[measured["version"]] = {
-            name: row for name, row in journal(path.with_suffix(".jsonl")).items() if row is not None
-        }
+        fresh = rows.get(measured["version"], {}) | journal(path.with_suffix(".jsonl"))
+        rows[measured["version"]] = {name: row for name, row in fresh.items() if row is not None}
         packages[measured["version"]] = measured["packages"]
     versions = sorted(rows, key=numbers, reverse=True)
     changed: dict[str, dict[str, Any]] = {}
@@ -116,11 +116,35 @@ def _essence(row: Mapping[str, Any] | None) -> Any:
     return sorted(json.dumps(case, sort_keys=True) for case in cases), bool(row.get("untested")), row.get("refused")
 
 
+def signatures(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`signatures.json` from the newest version that the folder has observations of, over what is shipped.
+
+    `results`: by callable the result in the language of `semantics.api_tables`, or by option ("axis=None"; "" for any
+    other) where one gives another form; `shapes`: the parameters of which shape and dtype decide alone.
+    """
+    found: dict[str, Any] = dict(shipped["results"]) if shipped else {}
+    shapes: dict[str, str] = dict(shipped["shapes"]) if shipped else {}
+    observed = sorted(folder.glob("signatures-*.jsonl"), key=lambda path: numbers(path.stem))
+    for name, row in journal(observed[-1]).items() if observed else ():
+        for key in (name, f"{name}.__call__"):
+            found.pop(key, None)
+            shapes.pop(key, None)
+        fact = api(name)
+        if row is None or not row.get("seen") or fact is None or fact.plain is None:
+            continue
+        if written := rules.rule(name, row, fact.plain.random, fact.plain.bounded):
+            key = rules.called(name, row)
+            found[key] = written[""] if len(written) == 1 else written
+            if "/" in written[""] and (idle := rules.shape_only(row)):
+                shapes[key] = " ".join(idle)
+    return {"results": dict(sorted(found.items())), "shapes": dict(sorted(shapes.items()))}
+
+
 def text(table: Mapping[str, Any]) -> str:
     """A table as it is shipped: one entry a line, so that changes can be read."""
     parts = []
     for key, value in table.items():
-        if isinstance(value, dict) and value and key in ("ops", "apis", "constants"):
+        if isinstance(value, dict) and value and key in ("ops", "apis", "constants", "results", "shapes"):
             lines = ",\n".join(f"{json.dumps(name)}:{_compact(row)}" for name, row in value.items())
             parts.append(f"{json.dumps(key)}:{{\n{lines}\n}}")
         elif key == "changed":

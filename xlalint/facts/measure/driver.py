@@ -31,14 +31,14 @@ class Driver:
         self._log = log
         self._worker: _Worker | None = None
 
-    def row(self, name: str, plan: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        """What `worker.Worker.row` says of a callable."""
+    def row(self, name: str, plan: Mapping[str, Any] | None, task: str = "row") -> dict[str, Any] | None:
+        """What `worker.Worker.row`, or another task of the worker, says of a callable."""
         dead: dict[str, tuple[str, str]] = {}
         for _ in range(MOST_DEATHS):
             if self._worker is None or self._worker.served >= PER_WORKER:
                 self.close()
                 self._worker = _Worker(self._log)
-            answer, at, how = self._worker.ask({"name": name, "plan": plan, "dead": dead})
+            answer, at, how = self._worker.ask({"task": task, "name": name, "plan": plan, "dead": dead})
             if answer is not None:
                 row: dict[str, Any] | None = answer["row"]
                 return row
@@ -156,7 +156,9 @@ def journal(path: Path) -> dict[str, Any]:
     return {entry["name"]: entry["row"] for entry in entries}
 
 
-def run(names: Sequence[str], path: Path, known: Mapping[str, Any], again: bool) -> Iterator[tuple[str, Any]]:
+def run(
+    names: Sequence[str], path: Path, known: Mapping[str, Any], again: bool, task: str = "row"
+) -> Iterator[tuple[str, Any]]:
     """Measure what the journal does not hold yet, or holds as untested when `again`; yields each row."""
     done = journal(path)
     left = [name for name in names if name not in done or (again and (done[name] or {}).get("untested"))]
@@ -165,7 +167,7 @@ def run(names: Sequence[str], path: Path, known: Mapping[str, Any], again: bool)
         with path.open("a", encoding="utf-8") as out:
             for name in left:
                 started = time.monotonic()
-                row = driver.row(name, known.get(name))
+                row = driver.row(name, known.get(name), task)
                 seconds = round(time.monotonic() - started, 2)
                 print(json.dumps({"name": name, "row": row, "seconds": seconds}), file=out, flush=True)
                 yield name, row

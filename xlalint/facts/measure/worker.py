@@ -20,6 +20,7 @@ from xlalint.facts.measure.expressions import Expression, namespace, parse
 from xlalint.facts.measure.outcome import Meter, NotAcceptedError, brief, clean, reason, undefined_in
 from xlalint.facts.measure.recipes import Recipe, recipes
 from xlalint.facts.measure.samples import VALUE_SETS
+from xlalint.facts.measure.signatures import Observer
 
 UNDEFINED: Final = "ValueError: the result is no number"
 SEARCH_TRIES: Final = 500
@@ -39,12 +40,18 @@ class Worker:
         self.call = ""
         self.names = namespace()
         self.meter = Meter(folder / "dump", self.note)
+        self.observer = Observer(self.meter, self.names, self.note_of)
         self.recipes = recipes()
         self.dead: Mapping[str, Any] = {}
 
     def note(self, stage: str) -> None:
         """Say what comes next."""
         self.say({"at": stage, "call": self.call})
+
+    def note_of(self, stage: str, call: str) -> None:
+        """Say what comes next, of which call."""
+        self.call = call
+        self.note(stage)
 
     def say(self, what: Mapping[str, Any]) -> None:
         print(json.dumps(what), file=self.answers, flush=True)
@@ -83,6 +90,11 @@ class Worker:
                 if other is not None and other != call and self.add(row, {parameter: text}, other, text[0] in "'\""):
                     break
         return row
+
+    def signature(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a callable gives back (`signatures.Observer.observe`); None where this version has no such name."""
+        what = target(job["name"], self.names)
+        return None if what is None else self.observer.observe(what, job["plan"], job["dead"])
 
     def refused(self, call: str) -> bool:
         """Whether Keras says of a layer that is built that it cannot be compiled."""
@@ -192,6 +204,9 @@ class Worker:
             raise NotAcceptedError(brief(error)) from error
 
 
+TASKS: Final = {"row": Worker.row, "signature": Worker.signature}
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     # The answers keep the real standard output; what calls print goes to the log.
@@ -206,11 +221,11 @@ def main() -> None:
 def answer(worker: Worker, job: Mapping[str, Any]) -> dict[str, Any] | None:
     """The row without what is default. An error of this program does not end the run, and is not taken for a result."""
     try:
-        row = worker.row(job)
+        row = TASKS[job["task"]](worker, job)
     except Exception as error:
         traceback.print_exc()
         return {"untested": f"the measuring program failed: {clean(brief(error))}"}
-    if row is None or "untested" in row:
+    if row is None or "cases" not in row:
         return row
     cases = [
         {key: value for key, value in case.items() if value not in ("", [], False) and (key, value) not in DEFAULTS}
