@@ -36,6 +36,11 @@ from ._names import names
 
 OPS = {
     "tf.Print": "Print",
+    "tf.compat.v1.summary.audio": "AudioSummaryV2",
+    "tf.compat.v1.summary.histogram": "HistogramSummary",
+    "tf.compat.v1.summary.image": "ImageSummary",
+    "tf.compat.v1.summary.scalar": "ScalarSummary",
+    "tf.compat.v1.summary.text": "TensorSummaryV2",
     "tf.print": "StringFormat",
     "tf.summary.tensor_summary": "TensorSummaryV2",
     "tf.timestamp": "Timestamp",
@@ -90,6 +95,19 @@ def f(x):
 """,
             ["tf.timestamp()"],
             Fails("Timestamp"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+import tensorflow.compat.v1 as tf1
+
+@tf.function(jit_compile=True)
+def f(x):
+    tf1.summary.scalar("sum", tf.reduce_sum(x))
+    return x
+""",
+            ['tf1.summary.scalar("sum", tf.reduce_sum(x))'],
+            Fails("No registered 'ScalarSummary' OpKernel"),
             effect=Effect.FAILS,
         ),
         Bad(

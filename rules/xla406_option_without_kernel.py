@@ -2,7 +2,7 @@
 
 ## What it does
 Flags calls that compile as such and do not with the argument that is given: `tf.image.resize(.., method="bicubic")`,
-`antialias=True`, `tf.linalg.lstsq(.., fast=False)`, ...
+`antialias=True`, `tf.linalg.lstsq(.., fast=False)`, ..., and calls of layers that were built with such a value.
 
 ## What XLA does
 Compiling fails ("No registered 'ResizeBicubic' OpKernel"). The values of options were measured one by one, each in the
@@ -87,6 +87,22 @@ def f(x):
         ),
         Bad(
             """
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.larger = tf.keras.layers.UpSampling2D(2, interpolation="bicubic")
+
+    def call(self, x):
+        return self.larger(x)
+""",
+            ["self.larger(x)"],
+            Fails("ResizeBicubic"),
+            inputs=("f32[1, 4, 4, 2]",),
+            effect=Effect.FAILS,
+            help="interpolation='bilinear' compiles",
+        ),
+        Bad(
+            """
 from tensorflow.image import resize, ResizeMethod
 
 @tf.function(jit_compile=True)
@@ -140,6 +156,17 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4, 4, 3])).map(resized)
             why="`tf.data` runs its functions on the host",
         ),
         Good("@tf.function(jit_compile=True)\ndef f(x):\n    return tf.sort(x, direction='DESCENDING')\n"),
+        Good(
+            """
+SMALLER = tf.keras.layers.Resizing(2, 2, interpolation="nearest")
+UNUSED = tf.keras.layers.Resizing(2, 2, interpolation="bicubic")
+
+@tf.function(jit_compile=True)
+def f(x):
+    return SMALLER(x)
+""",
+            inputs=("f32[1, 4, 4, 2]",),
+        ),
     )
 
     def check(self, event: Event) -> Iterator[Draft]:

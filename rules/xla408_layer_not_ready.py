@@ -210,10 +210,13 @@ def f(ids):
         match event:
             case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
                 fact = tables.api(api.removesuffix(CALLED), self.tensorflow)
-                missing = missing_of(fact.plain) if fact is not None and fact.plain is not None else ()
+                plain = fact.plain if fact is not None else None
+                fails = plain is not None and plain.outcome is tables.Outcome.FAILS
                 refused = fact is None or fact.refused or not fact.cases
-                if missing and not (refused and event.context.by_keras):
-                    yield Draft(f"`{brief(node)}`: {lacking(missing, self.tensorflow)}", Effect.FAILS, HELP)
+                if plain is not None and fails and not (refused and event.context.by_keras):
+                    missing = missing_of(plain)
+                    why = lacking(missing, self.tensorflow) if missing else plain.detail
+                    yield Draft(f"`{brief(node)}`: {why}", Effect.FAILS, HELP)
                 elif refused:
                     layer = api.removesuffix(CALLED).rpartition(".")[2]
                     yield Draft(f"`{brief(node)}`: `{layer}` {OFF}", Effect.NAMED, HELP)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections import Counter
@@ -125,7 +126,11 @@ def main(arguments: Sequence[str]) -> int:
         if name == "tables":
             sub.add_argument("--anew", action="store_true", help="forget what is shipped")
     options = parser.parse_args(arguments)
-    COMMANDS[options.command](options)
+    try:
+        COMMANDS[options.command](options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # a reader that has gone away has seen enough; Python's own flush must not fail again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

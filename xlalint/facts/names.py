@@ -20,6 +20,9 @@ SKIPPED: Final = """tf.compat tf.keras tf.raw_ops tf.lite tf.tools tf.mlir tf.er
     tf.test tf.app tf.flags tf.logging tf.resource_loader tf.estimator tf.user_ops tf.python_io tf.sysconfig
     keras.src keras.version tf.initializers tf.losses tf.metrics tf.optimizers keras.optimizers.legacy"""
 
+# What does another thing in version 1 than under the same path in version 2: it keeps version 1's path.
+OF_VERSION_1: Final = "tf.summary.audio tf.summary.histogram tf.summary.image tf.summary.scalar tf.summary.text"
+
 # Among paths of equal length: the home of most names first.
 HOMES: Final = """tf.math tf.linalg tf.nn tf.image tf.strings tf.io tf.random tf.signal keras.layers keras.losses
     keras.metrics keras.models keras.utils keras.initializers keras.regularizers keras.constraints keras.optimizers"""
@@ -54,6 +57,9 @@ def measure() -> str:
         target = best(targets, objects) if targets else best(paths, old)
         canonical |= {path: target for path in paths if path not in canonical}
         objects |= {path: old[path] for path in paths if path not in objects}
+    for path in OF_VERSION_1.split():
+        own = path.replace("tf.", "tf.compat.v1.", 1)
+        canonical[own], objects[own] = own, old[path]
     signatures = {path: parameters(objects[path]) for path in sorted(set(canonical.values()))}
     for owner in WITH_METHODS.split():
         for name, value in inspect.getmembers(objects[owner], callable):

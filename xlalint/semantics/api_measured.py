@@ -47,6 +47,12 @@ def _row(name: str) -> str | dict[str, str] | None:
 
 
 @cache
+def built_with(name: str) -> frozenset[str]:
+    """The parameters of a class whose constants decide what becomes of a call of its objects."""
+    return frozenset(_tables()["options"].get(name, "").split())
+
+
+@cache
 def shape_only(name: str) -> frozenset[str]:
     """The parameters of which only shape and dtype reach the result: their content does not."""
     return frozenset(_tables()["shapes"].get(name, "").split())

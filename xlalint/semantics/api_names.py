@@ -1,7 +1,8 @@
 """Names of the API: from any spelling to the canonical one, and the parameters behind it.
 
 Canonical prefixes: `tf.`, `keras.` (also for `tf.keras`), `tnp.` (`tf.experimental.numpy`), `np.`, `tfp.`. What
-version 1 calls otherwise has the name of version 2; what only version 1 has keeps its old name (`tf.placeholder`).
+version 1 calls otherwise has the name of version 2; what only version 1 has keeps its old name (`tf.placeholder`), and
+what does another thing under the same name its whole path (`tf.compat.v1.summary.scalar`).
 """
 
 from __future__ import annotations
@@ -61,6 +62,9 @@ _ROOTS: Final = tuple(
     )
 )
 
+# How code names version 1 of the API.
+_VERSION_1: Final = re.compile(r"(?:tensorflow|tf)(?:_core)?(?:\.compat|\._api)\.v1\.")
+
 # Where the public name of something defined in a module of `tensorflow.python` may be, beside `tf` itself.
 _INTERNAL: Final = {
     "check_ops": "tf.debugging",
@@ -118,6 +122,9 @@ def known_module(name: str) -> bool:
 @cache
 def canonical(name: str) -> str:
     """The canonical name of an absolute dotted name; names of other libraries come back unchanged."""
+    own, version_1 = _VERSION_1.subn("tf.compat.v1.", name)
+    if version_1 and known(own):
+        return own  # it does another thing than what version 2 calls so
     for pattern, replacement in _ROOTS:
         if match := pattern.match(name):
             return _public(replacement + name[match.end() :])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from . import pipelines, texts
 from .api_keras import kind_of
-from .api_measured import measured, measured_with, shape_only
+from .api_measured import built_with, measured, measured_with, shape_only
 from .api_names import known, parameters
 from .api_tables import (
     CAPITAL_FUNCTIONS,
@@ -586,7 +586,9 @@ def instance(api: str, call: Call) -> ApiObject:
             return ApiObject(api, facts=texts.vectorization(call.arguments, call.place))
         case ["keras", "losses", *_] if call.get("reduction") is not None:
             payload = STATIC
-    return ApiObject(api, payload=payload)
+    given = ((name, call.arguments.get(name)) for name in sorted(built_with(api)))
+    options = tuple((name, value) for name, value in given if isinstance(value, Static) and value.known)
+    return ApiObject(api, payload=payload, options=options)
 
 
 def _leaf(call: Call) -> Value:

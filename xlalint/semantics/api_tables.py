@@ -102,7 +102,10 @@ RESULTS: Final = {
         tf.io.parse_single_sequence_example tf.io.decode_csv tf.recompute_grad keras.remat
     """,
     "[nest]": "tf.gradients tf.hessians keras.backend.gradients",
-    "string/0": "tf.image.encode_jpeg",
+    "string/0": """
+        tf.image.encode_jpeg tf.compat.v1.summary.audio tf.compat.v1.summary.histogram tf.compat.v1.summary.image
+        tf.compat.v1.summary.scalar tf.compat.v1.summary.text
+    """,
     "string/?": "tf.strings.unicode_encode",
     "int/3": "tf.image.decode_jpeg tf.image.decode_png tf.image.decode_image",
     "float/?": "tf.edit_distance",

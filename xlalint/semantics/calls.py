@@ -200,7 +200,7 @@ class Calls(Attributes):
                 self.witness(frame, value)
         bound, nodes = bind_api(None, arguments)
         result = api.call_object(owner, bound, Place(frame.unit, node))
-        self.said_call(frame, f"{owner.api}.__call__", bound, nodes, result, node, owner)
+        self.said_call(frame, f"{owner.api}.__call__", dict(owner.options) | bound, nodes, result, node, owner)
         return result
 
     def _call_method(

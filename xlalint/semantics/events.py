@@ -216,7 +216,8 @@ class ApiCall(Event):
     """A call of a library's function by its canonical name ("tf.boolean_mask"); place: the whole call.
 
     `arguments`: by parameter name as the library's signature binds them, `argument_nodes` the same as syntax; surplus
-    positional arguments are named "*0", "*1", ... Defaults are not filled in.
+    positional arguments are named "*0", "*1", ... Defaults are not filled in. Where an object is called, the constants
+    are among them that it was built with and that decide whether the call compiles.
     """
 
     api: str

@@ -197,6 +197,7 @@ class ApiObject:
     payload: Value | None = None  # what it was made of: a dataset's elements, a TensorArray's dtype
     facts: Facts | None = None
     made: Made | None = None  # of models, optimizers, metrics and strategies, in programs that use strategies
+    options: tuple[tuple[str, Static], ...] = ()  # constants it was built with that decide whether its call compiles
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ MEASURED: Final = re.compile(
     |tf\.(math|linalg|image|signal|random|nn|strings|io|sets|sparse|ragged|bitwise|audio|debugging|lookup|summary|manip
          |nest|quantization|xla|sparse|distributions|autodiff|math\.special|nn\.experimental|random\.experimental
          |linalg\.experimental|lookup\.experimental|summary\.experimental|xla\.experimental|queue)\.\w+
+    |tf\.compat\.v1\.summary\.\w+
     |tf\.(Variable|Tensor|RaggedTensor|SparseTensor|TensorArray|random\.Generator)\.\w+
     |keras\.(ops|layers|losses|metrics|activations|random|backend|initializers|regularizers|constraints)\.\w+
     |keras\.ops\.(image|linalg|nn|numpy)\.\w+|keras\.optimizers\.(schedules\.)?[A-Z]\w+""",

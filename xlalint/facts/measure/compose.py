@@ -15,7 +15,9 @@ from typing import Any, Final
 
 from xlalint.facts.measure import rules
 from xlalint.facts.measure.driver import journal
-from xlalint.facts.tables import api, numbers
+from xlalint.facts.tables import ApiFact, api, numbers
+from xlalint.facts.tables import apis as apis_of_newest
+from xlalint.semantics.api_keras import kind_of
 
 # What of an older version is not stored by itself, where all else is as in the next newer version.
 ECHOES: Final = ("ops", "result")
@@ -120,7 +122,8 @@ def signatures(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any
     """`signatures.json` from the newest version that the folder has observations of, over what is shipped.
 
     `results`: by callable the result in the language of `semantics.api_tables`, or by option ("axis=None"; "" for any
-    other) where one gives another form; `shapes`: the parameters of which shape and dtype decide alone.
+    other) where one gives another form; `shapes`: the parameters of which shape and dtype decide alone; `options`: by
+    class, what it is built with that decides whether a call of its object compiles.
     """
     found: dict[str, Any] = dict(shipped["results"]) if shipped else {}
     shapes: dict[str, str] = dict(shipped["shapes"]) if shipped else {}
@@ -137,14 +140,26 @@ def signatures(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any
             found[key] = written[""] if len(written) == 1 else written
             if "/" in written[""] and (idle := rules.shape_only(row)):
                 shapes[key] = " ".join(idle)
-    return {"results": dict(sorted(found.items())), "shapes": dict(sorted(shapes.items()))}
+    options = {fact.name: " ".join(_built_with(fact)) for fact in apis_of_newest()}
+    return {
+        "results": dict(sorted(found.items())),
+        "shapes": dict(sorted(shapes.items())),
+        "options": {name: text for name, text in sorted(options.items()) if text},
+    }
+
+
+def _built_with(fact: ApiFact) -> list[str]:
+    """The options of a class in which a case ends otherwise than the plain call, for want of a kernel."""
+    if kind_of(fact.name) is None:
+        return []
+    return sorted({name for case in fact.cases[1:] if case.missing for name in case.varied if name != "inputs"})
 
 
 def text(table: Mapping[str, Any]) -> str:
     """A table as it is shipped: one entry a line, so that changes can be read."""
     parts = []
     for key, value in table.items():
-        if isinstance(value, dict) and value and key in ("ops", "apis", "constants", "results", "shapes"):
+        if isinstance(value, dict) and value and key in ("ops", "apis", "constants", "results", "shapes", "options"):
             lines = ",\n".join(f"{json.dumps(name)}:{_compact(row)}" for name, row in value.items())
             parts.append(f"{json.dumps(key)}:{{\n{lines}\n}}")
         elif key == "changed":
