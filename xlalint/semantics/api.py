@@ -1,13 +1,15 @@
 """What the analyser knows of TensorFlow's, Keras's and NumPy's API, by canonical name.
 
-Names are in `api_names`, results of functions in `api_results` over the tables in `api_tables`, objects in
-`api_objects` over `api_object_tables`, and the taxonomy of Keras's classes in `api_keras`.
+Names are in `api_names`, results of functions in `api_results` over what was measured (`api_measured`) and the tables
+in `api_tables`, their ranks in `api_ranks`, objects in `api_objects` over `api_object_tables`, and the taxonomy of
+Keras's classes in `api_keras`.
 """
 
 from .api_keras import is_keras, keras_roles, kind_of
 from .api_names import canonical, known, known_module, parameters
 from .api_objects import attribute, call_method, call_object, method_parameters
-from .api_results import call, dtype_of, named_dtype, rank_of, tensor_parameters
+from .api_ranks import rank_of
+from .api_results import call, dtype_of, named_dtype, tensor_parameters
 
 __all__ = [
     "attribute",

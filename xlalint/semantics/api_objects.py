@@ -12,7 +12,8 @@ from .api_keras import kind_of
 from .api_measured import measured
 from .api_names import known, parameters
 from .api_object_tables import ATTRIBUTES, CALLS, LAYER_CALLS, METHODS
-from .api_results import Call, build, call, content, dtype_of, named_dtype, rank_of
+from .api_ranks import rank_of
+from .api_results import Call, build, call, content, dtype_of, named_dtype
 from .values import (
     NONE,
     STATIC,
