@@ -335,6 +335,8 @@ WORDINGS = [
     ("NotFoundError: No registered 'PyFunc' OpKernel for 'CPU' devices compatible with node {{node P}}", "XLA504"),
     ("UnimplementedError: File system scheme '[local]' not implemented (file: 'a.txt')", "XLA504"),
     ("NotImplementedError: TPUStrategy.run(fn, ...) does not support pure eager execution.", "XLA506"),
+    ("[Compiling module a_inference_step] Very slow compile? If you want to file a bug, run with envvar", "XLA311"),
+    ("WARNING:tensorflow:5 out of the last 5 calls to <function f> triggered tf.function retracing.", "XLA306"),
 ]
 UNRULED = [
     "Trying to access resource dense/kernel_1 (defined @ /home/ada/core.py:31) located in device CPU:1 from CPU:0",
@@ -342,8 +344,6 @@ UNRULED = [
     "InternalError: Invalid TensorList shape: (f32[2,4], s32[]), expected: (f32[2,2], s32[])",
     "(No registered 'CollectiveGatherV2' OpKernel for XLA_GPU_JIT devices compatible with node c)",
     "libdevice not found at ./libdevice.10.bc",
-    "[Compiling module a_inference_step] Very slow compile? If you want to file a bug, run with envvar",
-    "WARNING:tensorflow:5 out of the last 5 calls to <function f> triggered tf.function retracing.",
     "ValueError: 'y' has shape (4,) before the loop, but shape (8,) after one iteration.",
 ]
 

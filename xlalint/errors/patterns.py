@@ -425,15 +425,21 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         wording(r"triggered tf\.function retracing"),
         "The function is traced again and again: each new Python number, Python object or shape among its arguments is"
-        " another trace, and with XLA another compilation.",
-        rewrite="Pass numbers as tensors (`tf.constant(step)`), make the function once, not in a loop, and pad inputs\n"
-        "to few shapes: an `input_signature` with None cures the tracing, XLA still compiles each shape.",
+        " another trace, and with XLA another compilation. An `input_signature` with None or `reduce_retracing=True`"
+        " cures the tracing; XLA still compiles each shape.",
+        (
+            _candidate("XLA306", "its arguments are Python numbers that change, such as the counter of a loop"),
+            _candidate("XLA307", "`tf.function` is called in a loop, or in a function that a loop calls"),
+            _candidate("XLA301", "its arguments are texts as long as they happen to be"),
+            _candidate("XLA302", "two shapes are those of full batches and of a smaller last one"),
+            _candidate("XLA309", "its argument grows in each round"),
+        ),
     ),
     Pattern(
         wording(r"Very slow compile\?|Constant folding an instruction is taking > |The operation took [\d.]+s"),
         "XLA needs long for one compilation. A Python loop that is unrolled while tracing is the usual cause: the"
         " program grows with the number of rounds, and the time more than with its size.",
-        rewrite="Write a long loop over `tf.range`, as `tf.while_loop` or `tf.scan`: it is compiled once.",
+        (_candidate("XLA311", "a Python loop of many rounds is unrolled"),),
     ),
     # -- what no change of the code mends
     Pattern(

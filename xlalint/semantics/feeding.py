@@ -133,7 +133,7 @@ def remember_compiled(
     if not (isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)):
         return
     model = _owner(machine, frame, node.func.value, owner)
-    how = Compiled(_jit(machine, frame, model, arguments.keywords), Place(frame.unit, node))
+    how = Compiled(*_jit(machine, frame, model, arguments.keywords), Place(frame.unit, node))
     if how.jit and isinstance(model, ApiObject) and model.payload is not None:
         context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`, which has XLA compile the steps")
         _say(machine, frame, context, [(model.payload, node)], node, (how.place, "build"), often=True)
@@ -146,20 +146,22 @@ def remember_compiled(
             machine.assign_quietly(frame, node.func.value, ApiObject("keras.Model", facts=how))
 
 
-def _jit(machine: Core, frame: Frame, model: Value, settings: dict[str, Value]) -> bool | None:
-    """Whether XLA compiles the steps; None where Keras 3 decides, which takes an accelerator to say yes (measured)."""
+def _jit(machine: Core, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:
+    """Whether XLA compiles the steps, and why; None where Keras 3 decides, which takes an accelerator to say yes."""
+    scope = frame.context.scope
     if settings.get("run_eagerly", Static(False)) != Static(False):
-        return False
+        return False, ""
+    if scope is not None and is_tpu(scope.strategy):
+        return True, "a TPU strategy"
     match settings.get("jit_compile"):
         case Static(bool() as said):
-            return said
-        case None | Static("auto") if (scope := frame.context.scope) is not None:
-            return is_tpu(scope.strategy)  # any other strategy turns the default off
-        case None | Static("auto"):
+            return said, "jit_compile=True"
+        case None | Static("auto") if scope is None:
             outside = isinstance(model, ApiObject) and model.api.startswith(_OUTSIDE)
-            return False if outside or machine.keras_version(frame.module) == 2 else None
-        case _:
-            return False
+            decides = not outside and machine.keras_version(frame.module) == 3
+            return None if decides else False, "the default of Keras 3 where it finds an accelerator"
+        case _:  # any other strategy turns the default off
+            return False, ""
 
 
 def _owner(machine: Calls, frame: Frame, node: cst.BaseExpression, known: Value) -> Value:
@@ -190,9 +192,8 @@ def run_model(
 def _run(machine: Calls, frame: Frame, how: Compiled, method: str, arguments: Arguments, node: cst.Call) -> None:
     if how.jit is False:
         return
-    settings = "jit_compile=True" if how.jit else "the default of Keras 3 where it finds an accelerator"
     context = Context(
-        ContextKind.XLA, False, f"the steps of `{frame.unit.code(node.func)}`, which XLA compiles ({settings})"
+        ContextKind.XLA, False, f"the steps of `{frame.unit.code(node.func)}`, which XLA compiles ({how.why})"
     )
     certain = how.jit is True
     if method in _STEPS:

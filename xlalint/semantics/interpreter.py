@@ -147,6 +147,7 @@ class Interpreter(Statements):
             bound=value.bound if value.bound is not None else scope.bound if not scope.is_module else None,
             loop=1 if frame is not None and frame.loop else 0,
             loop_around=1 if frame is not None and frame.loop else 0,
+            looped=frame is not None and (frame.looped or frame.python_loop > 0),
         )
         summary.context = inner.context
         env = self._bind_parameters(inner, scope, node, value, arguments, crossing)

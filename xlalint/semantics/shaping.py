@@ -20,7 +20,7 @@ _RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "ke
 
 def shaped(frame: Frame, name: str, arguments: Mapping[str, Value], result: Value, place: Place) -> Value:
     """The result of a library's function with the variation that it begins, if it does."""
-    if name in _JOINING and frame.python_loop and frame.context.kind in NOT_TRACED:
+    if name in _JOINING and (frame.looped or frame.python_loop) and frame.context.kind in NOT_TRACED:
         return varied(result, (_joined(arguments, place),))
     if name in _RESIZING and frame.context.kind in NOT_TRACED and _size_varies(arguments):
         return varied(result, (Variation("resized", place, axis=None),))

@@ -215,9 +215,10 @@ class Pipeline:
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """How a Keras model was compiled. `jit`: XLA compiles its steps; None: Keras decides, by the devices that it finds.
-    `place`: the call of `compile`."""
+    `why`: what makes it so, in words; `place`: the call of `compile`."""
 
     jit: bool | None
+    why: str
     place: Place
 
 

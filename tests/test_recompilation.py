@@ -1,0 +1,317 @@
+"""Training and inference scripts from end to end: what reaches the compiler through helpers, attributes and modules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from xlalint.config import Settings
+from xlalint.engine import check
+
+JIT = "@tf.function(jit_compile=True)\ndef step(x, *rest):\n    return tf.reduce_sum(tf.cast(x, tf.float32))\n"
+MODEL = """\
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse", jit_compile=True)
+"""
+HEAD = "import keras\nimport numpy as np\nimport tensorflow as tf\n\n"
+TEXT = """\
+import tensorflow as tf
+import transformers
+from datasets import load_dataset
+
+tokenizer = transformers.AutoTokenizer.from_pretrained("bert-base-cased")
+model = transformers.TFAutoModelForSequenceClassification.from_pretrained("bert-base-cased")
+model.compile(optimizer="adam", jit_compile=True)
+raw = load_dataset("glue", "mrpc")
+"""
+
+
+@dataclass(frozen=True)
+class Script:
+    """Files, and what is found in them: the code and the text of its line's beginning, in the order of the report."""
+
+    files: dict[str, str]
+    found: tuple[tuple[str, str], ...] = ()
+
+
+def one(text: str, *found: tuple[str, str]) -> Script:
+    return Script({"train.py": text}, found)
+
+
+SCRIPTS = {
+    # -- the last batch --
+    "a pipeline in another module": Script(
+        {
+            "data.py": """\
+import tensorflow as tf
+
+def load(pattern, size):
+    files = tf.data.Dataset.list_files(pattern)
+    rows = files.interleave(tf.data.TFRecordDataset)
+    return rows.map(tf.io.parse_tensor).batch(size)
+""",
+            "train.py": f"{HEAD}from data import load\n\n{MODEL}model.fit(load('*.tfrecord', 32))\n",
+        },
+        (("XLA302", "return rows.map(tf.io.parse_tensor).batch(size)"),),
+    ),
+    "a pipeline in another module that drops the rest": Script(
+        {
+            "data.py": "import tensorflow as tf\n\n\ndef load(pattern, size):\n"
+            "    return tf.data.TFRecordDataset(pattern).batch(size, drop_remainder=True)\n",
+            "train.py": f"{HEAD}from data import load\n\n{MODEL}model.fit(load('*.tfrecord', 32))\n",
+        },
+    ),
+    "a model and its data as attributes": one(
+        HEAD
+        + """
+class Trainer:
+    def __init__(self, files):
+        self.data = tf.data.TFRecordDataset(files).batch(64).prefetch(1)
+        self.model = self.build()
+
+    def build(self):
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(optimizer="sgd", loss="mse", jit_compile=True)
+        return model
+
+    def run(self):
+        return self.model.fit(self.data, epochs=3)
+
+
+Trainer(["a.tfrecord"]).run()
+""",
+        ("XLA302", "self.data = tf.data.TFRecordDataset(files).batch(64)"),
+    ),
+    "a subclass of a model": one(
+        HEAD
+        + """
+class Net(keras.Model):
+    def call(self, x):
+        return x * 2.0
+
+
+def main():
+    net = Net()
+    net.compile(optimizer="sgd", loss="mse", jit_compile=True)
+    net.fit(tf.data.TextLineDataset("a.txt").batch(16))
+    net.predict(tf.data.TextLineDataset("b.txt").batch(16, True))
+
+
+main()
+""",
+        ("XLA302", 'net.fit(tf.data.TextLineDataset("a.txt").batch(16))'),
+    ),
+    "validation data": one(
+        f"{HEAD}{MODEL}train = tf.data.TFRecordDataset('a').repeat().batch(8)\n"
+        "valid = tf.data.TFRecordDataset('b').batch(8)\nmodel.fit(train, validation_data=valid, steps_per_epoch=9)\n",
+        ("XLA302", "valid = "),
+    ),
+    "zipped": one(
+        f"{HEAD}{MODEL}images = tf.data.TFRecordDataset('a').batch(8)\nlabels = tf.data.TFRecordDataset('b').batch(8)\n"
+        "model.fit(tf.data.Dataset.zip((images, labels)))\n",
+        ("XLA302", "images = "),
+        ("XLA302", "labels = "),
+    ),
+    "batched after it repeats, in a branch": one(
+        f"{HEAD}{MODEL}def load(training):\n    data = tf.data.TFRecordDataset('a')\n    if training:\n"
+        "        data = data.shuffle(9).repeat()\n    return data.batch(8, drop_remainder=training)\n\n"
+        "model.fit(load(True), steps_per_epoch=3)\n",
+    ),
+    "as many as fill the batches": one(
+        f"{HEAD}{MODEL}(x, y), (u, v) = keras.datasets.mnist.load_data()\n"
+        "model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(32))\n"
+        "model.evaluate(tf.data.Dataset.from_tensor_slices((u, v)).batch(100))\n",
+    ),
+    "as many as do not": one(
+        f"{HEAD}{MODEL}(x, y), (u, v) = keras.datasets.mnist.load_data()\n"
+        "model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(128))\n",
+        ("XLA302", "model.fit("),
+    ),
+    "eager code around it": one(
+        f"{HEAD}{JIT}\n\ndef show(x):\n    print(x)\n\nfor x in tf.data.TFRecordDataset('a').batch(8):\n    show(x)\n"
+    ),
+    "arrays": one(f"{HEAD}{MODEL}model.fit(np.ones((70, 4)), np.ones((70, 1)), batch_size=32)\n"),
+    "one batch to look at": one(
+        f"{HEAD}{JIT}\n\nfor x in tf.data.TFRecordDataset('a').batch(8).take(1):\n    step(x)\n"
+    ),
+    "an iterator": one(
+        f"{HEAD}{JIT}\n\ndef train(data, steps):\n    batches = iter(data)\n    for _ in range(steps):\n"
+        "        step(next(batches))\n\ntrain(tf.data.TFRecordDataset('a').batch(8), 100)\n",
+        ("XLA302", "train("),
+    ),
+    "keras 2 compiles nothing by itself": one(
+        "import tensorflow as tf\nimport tf_keras\n\nmodel = tf_keras.Sequential([tf_keras.layers.Dense(1)])\n"
+        "model.compile('sgd', 'mse')\nmodel.fit(tf.data.TFRecordDataset('a').batch(8))\n"
+    ),
+    "a strategy that Keras leaves uncompiled": one(
+        f"{HEAD}strategy = tf.distribute.MirroredStrategy()\nwith strategy.scope():\n"
+        "    model = keras.Sequential([keras.layers.Dense(1)])\n    model.compile('sgd', 'mse')\n"
+        "model.fit(tf.data.TFRecordDataset('a').batch(8))\n"
+    ),
+    "a strategy for TPUs": one(
+        "import tensorflow as tf\nfrom tensorflow import keras\n\n"
+        "resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu='local')\n"
+        "tf.config.experimental_connect_to_cluster(resolver)\ntf.tpu.experimental.initialize_tpu_system(resolver)\n"
+        "strategy = tf.distribute.TPUStrategy(resolver)\nwith strategy.scope():\n"
+        "    model = keras.Sequential([keras.layers.Dense(1)])\n    model.compile('sgd', 'mse')\n"
+        "model.fit(tf.data.TFRecordDataset('gs://bucket/a').batch(8))\n",
+        ("XLA302", "model.fit("),
+    ),
+    "a test": Script({"test_train.py": f"{HEAD}{MODEL}model.fit(tf.data.TFRecordDataset('a').batch(8))\n"}),
+    # -- text --
+    "a tokenizer in a helper": one(
+        TEXT + "\ndef encode(texts):\n    return tokenizer(texts, padding='longest', return_tensors='tf')\n\n"
+        "forward = tf.function(model, jit_compile=True)\nfor line in open('a.txt'):\n    forward(encode([line]))\n",
+        ("XLA301", "return tokenizer("),
+    ),
+    "a tokenizer with settings from elsewhere": one(
+        TEXT + "\nfrom settings import options\n\nforward = tf.function(model, jit_compile=True)\n"
+        "for line in open('a.txt'):\n    forward(tokenizer([line], return_tensors='tf', **options))\n",
+    ),
+    "a collator": one(
+        TEXT + "\ncollate = transformers.DataCollatorForSeq2Seq(tokenizer, model=model, return_tensors='tf')\n"
+        "data = raw.map(lambda row: tokenizer(row['a'], truncation=True), batched=True)\n"
+        "model.fit(model.prepare_tf_dataset(data['train'], batch_size=8, collate_fn=collate))\n",
+        ("XLA301", "collate = "),
+    ),
+    "a collator for examples of one length": one(
+        TEXT + "\ncollate = transformers.DataCollatorWithPadding(tokenizer, return_tensors='tf')\n"
+        "def encode(row):\n    return tokenizer(row['a'], truncation=True, padding='max_length', max_length=64)\n\n"
+        "data = raw.map(encode, batched=True)\n"
+        "model.fit(model.prepare_tf_dataset(data['train'], batch_size=8, collate_fn=collate))\n",
+    ),
+    "a collator that pads to multiples": one(
+        TEXT + "\ncollate = transformers.DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64)\n"
+        "data = raw.map(lambda row: tokenizer(row['a']), batched=True)\n"
+        "model.fit(model.prepare_tf_dataset(data['train'], batch_size=8, collate_fn=collate))\n",
+    ),
+    "a dataset without order, with a smaller batch": one(
+        TEXT + "\nmodel.fit(model.prepare_tf_dataset(raw['train'], batch_size=8, shuffle=False))\n",
+        ("XLA302", "model.fit("),
+    ),
+    "generation": one(
+        TEXT + "\ngenerate = tf.function(model.generate, jit_compile=True)\n\ndef answer(prompt):\n"
+        "    inputs = tokenizer([prompt], return_tensors='tf')\n    return generate(**inputs, max_new_tokens=9)\n",
+        ("XLA301", "inputs = "),
+    ),
+    "text that is not compiled": one(
+        TEXT.replace(", jit_compile=True", "")
+        + "\nfor line in open('a.txt'):\n    model(tokenizer([line], return_tensors='tf'))\n"
+    ),
+    # -- padding --
+    "padded batches of parsed records": one(
+        f"{HEAD}{JIT}\n\ndef parse(row):\n    return tf.io.decode_raw(row, tf.int32)\n\n"
+        "data = tf.data.TFRecordDataset('a').map(parse).repeat().padded_batch(8, padded_shapes=[-1])\n"
+        "for x in data:\n    step(x)\n",
+        ("XLA303", "data = "),
+    ),
+    "padded batches of one length": one(
+        f"{HEAD}{JIT}\n\nLENGTH = 64\n\ndef parse(row):\n    return tf.io.decode_raw(row, tf.int32)\n\n"
+        "data = tf.data.TFRecordDataset('a').map(parse).repeat().padded_batch(8, padded_shapes=[LENGTH])\n"
+        "for x in data:\n    step(x)\n",
+    ),
+    "buckets": one(
+        f"{HEAD}{JIT}\n\ndata = tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).repeat()\n"
+        "buckets = data.bucket_by_sequence_length(tf.size, [8, 16], [4, 4, 4])\nfor x in buckets:\n    step(x)\n",
+        ("XLA303", "buckets = "),
+    ),
+    # -- numbers, functions, loops --
+    "an epoch as an argument": one(
+        f"{HEAD}{JIT}\n\ndef run(epochs):\n    for epoch in range(epochs):\n        step(tf.ones([3]), epoch)\n",
+        ("XLA306", "step(tf.ones([3]), epoch)"),
+    ),
+    "a method that is compiled": one(
+        HEAD
+        + """
+class Agent:
+    @tf.function(jit_compile=True)
+    def act(self, x, eps):
+        return x * eps
+
+    def run(self, count):
+        for i in range(count):
+            self.act(tf.ones([3]), 1.0 - i / 100)
+            self.act(tf.ones([3]), tf.constant(1.0 - i / 100))
+""",
+        ("XLA306", "self.act(tf.ones([3]), 1.0 - i / 100)"),
+    ),
+    "a few epochs and the same constant": one(
+        f"{HEAD}{JIT}\n\ndata = tf.data.Dataset.range(8).batch(4)\n"
+        "for epoch in range(3):\n    for x in data:\n        step(x, 0.5)\n"
+    ),
+    "a step for each model": one(
+        f"{HEAD}def make(model):\n    @tf.function(jit_compile=True)\n    def run(x):\n        return model(x)\n\n"
+        "    return run\n\nfor units in (8, 16):\n    run = make(keras.Sequential([keras.layers.Dense(units)]))\n"
+        "    run(tf.ones([2, 4]))\n"
+    ),
+    "a step in each round": one(
+        f"{HEAD}def loss(x):\n    return tf.reduce_sum(x)\n\nfor x in tf.data.TFRecordDataset('a').repeat().batch(8):\n"
+        "    run = tf.function(loss, jit_compile=True)\n    run(x)\n",
+        ("XLA307", "run = tf.function"),
+    ),
+    "layers in a list": one(
+        f"{HEAD}class Stack(keras.layers.Layer):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.parts = [keras.layers.Dense(8) for _ in range(48)]\n\n    def call(self, x):\n"
+        "        for i in range(48):\n            x = self.parts[i](x)\n        for part in self.parts:\n"
+        "            x = part(x)\n        return x\n"
+    ),
+    "steps of a solver": one(
+        HEAD
+        + """
+STEPS = 200
+
+class Solver(keras.layers.Layer):
+    def call(self, x):
+        for _ in range(STEPS):
+            x = x - 0.1 * tf.sin(x)
+        return x
+""",
+        ("XLA311", "for _ in range(STEPS):"),
+    ),
+    "a sequence that grows": one(
+        f"""{HEAD}{JIT}
+def extend(tokens, new):
+    return tf.concat([tokens, new[None]], axis=0)
+
+def generate(tokens):
+    for _ in range(64):
+        tokens = extend(tokens, step(tokens))
+    return tokens
+""",
+        ("XLA309", "return tf.concat("),
+    ),
+    "a sequence that is joined twice": one(
+        f"""{HEAD}{JIT}
+def extend(tokens, new):
+    return tf.concat([tokens, new], axis=0)
+
+def run(tokens):
+    step(extend(extend(tokens, tokens), tokens))
+"""
+    ),
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_a_script_gets_what_it_deserves(script: Script, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder: Path = tmp_path_factory.mktemp("script")
+    for name, text in script.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    report = check([folder], Settings())
+    assert report.problems == ()
+    lines = {str(folder / name): text.splitlines() for name, text in script.files.items()}
+    found = [
+        (finding.code, lines[str(Path(finding.path))][finding.span.line - 1].strip())
+        for finding in report.findings
+        if finding.code.startswith("XLA3")
+    ]
+    assert [code for code, _ in found] == [code for code, _ in script.found], found
+    for (_, line), (_, beginning) in zip(found, script.found, strict=True):
+        assert line.startswith(beginning)
+
+
+def test_there_are_enough_scripts() -> None:
+    assert len(SCRIPTS) >= 30
+    assert sum(not script.found for script in SCRIPTS.values()) >= 15
