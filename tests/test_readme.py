@@ -14,7 +14,7 @@ TEXT = README.read_text(encoding="utf-8")
 
 
 def test_the_output_shown_is_what_the_commands_print() -> None:
-    assert TEXT.count("```console\n$ xlalint ") == 2
+    assert TEXT.count("```console\n$ xlalint ") == TEXT.count("```console") > 0
     assert rendered(TEXT) == TEXT, "run `python -m tests.readme`"
 
 
