@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +75,16 @@ def test_what_is_missing_has_no_kernel_or_none_for_the_dtypes() -> None:
 @pytest.mark.parametrize(("asked", "answered"), [(None, 0), ("99.0", 0), ("1.15", -1)])
 def test_a_version_that_was_not_measured_has_a_neighbour(asked: str | None, answered: int) -> None:
     assert tables.nearest(asked) == tables.versions()[answered]
+
+
+def test_a_reader_that_goes_away_has_seen_enough() -> None:
+    command = [sys.executable, "-m", "xlalint.facts", "counts", "--untested"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert running.stderr.read() == ""
+        assert running.wait() == 0
 
 
 def test_counts_tell_every_version(capsys: pytest.CaptureFixture[str]) -> None:
