@@ -7,8 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from xlalint.fixes.masked import one_line
-from xlalint.rule import Draft, DraftNote, Effect, Severity
+from xlalint.fixes.rewrite import Rewrite, Rewriter, after, replace
+from xlalint.rule import Draft, DraftNote, Effect, Safety, Severity
+from xlalint.semantics import api
 from xlalint.semantics.events import FeedCompiled
+from xlalint.semantics.files import Place
 from xlalint.semantics.values import Variation
 from xlalint.semantics.variations import variations_of
 
@@ -26,7 +29,12 @@ def varying(event: FeedCompiled, *kinds: str) -> Iterator[Variation]:
 
 
 def fed(
-    event: FeedCompiled, variation: Variation, message: str, help: str | None = None, likely: bool = False
+    event: FeedCompiled,
+    variation: Variation,
+    message: str,
+    help: str | None = None,
+    likely: bool = False,
+    rewrite: Rewriter | None = None,
 ) -> Draft:
     """A finding where the variation comes from, which names the place where it reaches the compiler. It is information
     only where that is not certain to happen, or to happen again."""
@@ -38,7 +46,26 @@ def fed(
         place=variation.place,
         notes=(DraftNote(event.place, f"this reaches {event.context.entry}"),),
         at_most=Severity.WARNING if certain else Severity.INFO,
+        rewrite=rewrite,
     )
+
+
+def argument_set(place: Place, name: str, text: str, title: str, differs: str) -> Rewriter | None:
+    """The rewrite that gives a call the keyword argument `name`; None where it may be among the positional ones."""
+    call = place.node
+    if not isinstance(call, cst.Call) or not call.args:
+        return None
+    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    order = api.parameters(f"tf.data.Dataset.{method}") or ()
+    positional = sum(arg.keyword is None for arg in call.args)
+    if any(arg.star for arg in call.args) or (name in order and positional > order.index(name)):
+        return None
+    given = next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
+    if given is not None:
+        edit = replace(place.at(given.value), text)
+    else:
+        edit = after(place.at(call.args[-1].value), f", {name}={text}")
+    return lambda names: Rewrite(title, (edit,), Safety.UNSAFE, differs)
 
 
 def with_arguments(node: cst.CSTNode, **settings: str) -> str | None:

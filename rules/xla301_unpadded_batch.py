@@ -30,7 +30,7 @@ Text that is padded to a fixed length, or to a multiple of one; a whole data set
 the same length; text that is written in the program; what reaches eager code only.
 
 ## Fix safety
-`pad_to_multiple_of` adds padding, which the attention mask hides from a model that reads it.
+Unsafe: `pad_to_multiple_of` adds padding, which the attention mask hides from a model that reads it.
 
 ## References
 - https://huggingface.co/docs/transformers/pad_truncation
@@ -40,10 +40,10 @@ the same length; text that is written in the program; what reaches eager code on
 from collections.abc import Iterator
 
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
+from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.semantics.events import Event, FeedCompiled
 
-from ._feeds import PER_SHAPE, fed, varying, with_arguments
+from ._feeds import PER_SHAPE, argument_set, fed, varying, with_arguments
 
 NO_TRANSFORMERS = "needs the package transformers"
 STEP = """
@@ -69,6 +69,8 @@ REMEDIES = {
     "pad_to_multiple_of": {"pad_to_multiple_of": "64"},
     "padding": {"padding": '"max_length"', "max_length": "MAXIMUM", "truncation": "True"},
 }
+TITLE = "Pad to a multiple of 64"
+DIFFERS = "by padding, which the attention mask marks, for a model that does not heed the mask"
 
 
 class UnpaddedBatch(Rule):
@@ -88,6 +90,13 @@ def classify(texts):
             effect=Effect.RECOMPILES,
             severity=Severity.WARNING,
             help='tokenizer(texts, padding=True, return_tensors="tf", pad_to_multiple_of=64)',
+            safety=Safety.UNSAFE,
+            fixed=f"""{TOKENIZER}
+forward = tf.function(model, jit_compile=True)
+
+def classify(texts):
+    return forward(tokenizer(texts, padding=True, return_tensors="tf", pad_to_multiple_of=64))
+""",
             why=NO_TRANSFORMERS,
         ),
         Bad(
@@ -107,6 +116,19 @@ model.fit(train, epochs=3)
             None,
             severity=Severity.WARNING,
             help="pad_to_multiple_of=64",
+            safety=Safety.UNSAFE,
+            fixed=f"""{TOKENIZER}
+from datasets import load_dataset
+
+def tokenize(examples):
+    return tokenizer(examples["sentence"], truncation=True)
+
+data = load_dataset("glue", "sst2").map(tokenize, batched=True)
+collator = DataCollatorWithPadding(tokenizer=tokenizer, return_tensors="tf", pad_to_multiple_of=64)
+train = data["train"].to_tf_dataset(batch_size=16, shuffle=True, collate_fn=collator, drop_remainder=True)
+model.compile(optimizer="adam", jit_compile=True)
+model.fit(train, epochs=3)
+""",
             why=NO_TRANSFORMERS,
         ),
         Bad(
@@ -230,4 +252,8 @@ for tokens in tf.data.Dataset.from_tensor_slices(padded).batch(2):
         assert isinstance(event, FeedCompiled)
         for variation in varying(event, *VARIANTS):
             message = f"the text that `{brief(variation.place.node)}` gives {VARIANTS[variation.kind]}: {PER_SHAPE}"
-            yield fed(event, variation, message, with_arguments(variation.place.node, **REMEDIES[variation.detail]))
+            help = with_arguments(variation.place.node, **REMEDIES[variation.detail])
+            rewrite = None
+            if variation.detail == "pad_to_multiple_of":
+                rewrite = argument_set(variation.place, "pad_to_multiple_of", "64", TITLE, DIFFERS)
+            yield fed(event, variation, message, help, rewrite=rewrite)

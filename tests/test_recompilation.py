@@ -207,6 +207,11 @@ main()
         "for x in data:\n    step(x)\n",
         ("XLA303", "data = "),
     ),
+    "padded batches, the last one smaller besides": one(
+        f"{HEAD}{JIT}\n\ndef parse(row):\n    return tf.io.decode_raw(row, tf.int32)\n\n"
+        "data = tf.data.TFRecordDataset('a').map(parse).padded_batch(8)\nfor x in data:\n    step(x)\n",
+        ("XLA303", "data = "),
+    ),
     "padded batches of one length": one(
         f"{HEAD}{JIT}\n\nLENGTH = 64\n\ndef parse(row):\n    return tf.io.decode_raw(row, tf.int32)\n\n"
         "data = tf.data.TFRecordDataset('a').map(parse).repeat().padded_batch(8, padded_shapes=[LENGTH])\n"

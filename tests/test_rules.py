@@ -50,7 +50,7 @@ def rewrites() -> Iterator[object]:
     for rule in LISTENERS:
         for at, bad in enumerate(rule.bad):
             if bad.fixed is not None and bad.behaviour is not None:
-                inputs = None if isinstance(bad.behaviour, Breaks) else tuple(bad.inputs)
+                inputs = None if isinstance(bad.behaviour, Breaks | Runs) else tuple(bad.inputs)
                 yield pytest.param(bad.code, bad.fixed, inputs, id=f"{rule.code}-{at}")
 
 
