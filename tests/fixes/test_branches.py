@@ -105,6 +105,7 @@ LEFT_ALONE = {
     "a list": "if tf.reduce_sum(x) > 1.0:\n    out.append(x)",
     "an item": "if tf.reduce_sum(x) > 1.0:\n    out[0] = x",
     "a name without a value": "if tf.reduce_sum(x) > 1.0:\n    z = tf.exp(x)\n    w = z * z\nx = x + w",
+    "a call of what the class inherits": "x = super().call(x) if tf.reduce_sum(x) > 1.0 else y",
     "text": "x = 'a' if tf.reduce_sum(x) > 1.0 else 'b'",
     "a return out of a loop": "for i in range(3):\n    if tf.reduce_sum(x) > 1.0:\n        break",
     "two ways to return": "if tf.reduce_sum(x) > 1.0:\n    if out:\n        return x\n    return y",
@@ -153,7 +154,7 @@ def test_a_branch_without_rewrite(before: str) -> None:
 
 
 def test_an_early_return_takes_what_follows_along() -> None:
-    before = "if tf.reduce_sum(x) > 1.0:\n    return y\n# else\nz = x\nz = z * y\nreturn z - x"
+    before = "if tf.reduce_sum(x) > 1.0:\n    return y\n# else\nz = x\nz = z * y  # weighed\nreturn z - x"
     after = """
 def when_true():
     return y
@@ -165,6 +166,7 @@ def when_false():
 
 return tf.cond(tf.reduce_sum(x) > 1.0, when_true, when_false)
 # else
+# weighed
 """
     assert fixed(before, "XLA101") == after.strip()
 

@@ -22,10 +22,10 @@ from .logic import condition
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, Rewriter, remove, replace
 from .syntax import (
-    UNMOVABLE,
     any_node,
     assigned,
     call,
+    is_movable,
     operand,
     plain,
     read,
@@ -37,10 +37,6 @@ _MISMATCH: Final = "where the branches give another shape or dtype than each oth
 _TEST: Final = "where the test is not one boolean"
 _MOST_MOVED: Final = 12  # statements behind an early return that become a function of their own
 
-# Methods that change a Python container: what they keep belongs to the branch's own graph.
-_CHANGING: Final = frozenset(
-    ("append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove", "clear")
-)
 _LOGIC: Final = (cst.BooleanOperation, cst.Not)
 _NO_TENSORS: Final = (cst.BaseString, cst.Lambda, cst.Set, cst.ListComp, cst.GeneratorExp, cst.DictComp, cst.SetComp)
 
@@ -117,7 +113,7 @@ class _Builder:
     def statement(self, node: cst.If) -> Rewrite | None:
         """An `if` with all that belongs to it."""
         chain = _Chain.of(node)
-        if any(any_node(block, UNMOVABLE) or any(map(_changes_container, _calls(block))) for block in chain.blocks):
+        if not all(map(is_movable, chain.blocks)):
             return None
         return self._indicator(chain) or self._assignment(chain) or self._return(chain) or self._functions(node, chain)
 
@@ -208,9 +204,9 @@ class _Builder:
         ends = [isinstance(small_statements(block)[-1], cst.Return) for block in blocks]
         if ends == [True]:
             removed = self._behind()
-            if not removed or len(removed) > _MOST_MOVED or any(any_node(line, UNMOVABLE) for line in removed):
+            if not removed or len(removed) > _MOST_MOVED or not all(map(is_movable, removed)):
                 return None
-            blocks.append([line.with_changes(leading_lines=()) for line in removed])  # what is above stays there
+            blocks.append([_without_comments_around(line) for line in removed])
             ends.append(True)
         if len(set(ends)) > 1 or any(map(_returns_early, blocks)):
             return None
@@ -237,7 +233,7 @@ class _Builder:
         self, tests: Sequence[cst.BaseExpression], values: Sequence[cst.BaseExpression], head: str
     ) -> _Chosen | None:
         """One expression that takes the value of the first test that holds, or the last value."""
-        if any(map(_is_no_tensor, values)) or any(any_node(value, (cst.NamedExpr, *UNMOVABLE)) for value in values):
+        if any(_is_no_tensor(value) or not is_movable(value) for value in values):
             return None
         where = all(map(self._is_linear, values))
         texts = [plain(value) for value in values]
@@ -455,24 +451,19 @@ def _is_no_tensor(value: cst.BaseExpression) -> bool:
             return isinstance(value, _NO_TENSORS)
 
 
-def _calls(node: cst.CSTNode) -> list[cst.Call]:
-    found = [node] if isinstance(node, cst.Call) else []
-    return found + [one for child in node.children for one in _calls(child)]
-
-
-def _changes_container(node: cst.Call) -> bool:
-    match node.func:
-        case cst.Attribute(attr=cst.Name(name)):
-            return name in _CHANGING
-        case _:
-            return False
-
-
 def _returns_early(block: Sequence[cst.CSTNode]) -> bool:
     """Whether a block returns anywhere but at its end."""
     *before, last = small_statements(block)
     lines = before if isinstance(last, cst.Return) else [*before, last]
     return any(any_node(line, (cst.Return,), below=False) for line in lines)
+
+
+def _without_comments_around(line: cst.BaseStatement) -> cst.BaseStatement:
+    """A statement that moves: what is written above and behind it stays there."""
+    line = line.with_changes(leading_lines=())
+    if isinstance(line, cst.SimpleStatementLine):
+        line = line.with_changes(trailing_whitespace=cst.TrailingWhitespace())
+    return line
 
 
 def _count(node: cst.CSTNode, name: str) -> int:

@@ -120,10 +120,14 @@ class _TextEdit:
                 return Edit(span, f"{''.join(kept)}{text}")
 
     def _removal(self) -> Edit:
-        """The whole lines, or `pass` where nothing else would stand."""
+        """The whole lines, or `pass` where nothing else would stand. A comment behind the statement stays."""
         block, span = next(self._unit.around(self._node)), self._span
         if isinstance(block, cst.IndentedBlock) and len(block.body) == 1:
             return Edit(span, "pass")
+        behind = self._file.lines[span.end_line - 1][span.end_column - 1 :]
+        if behind.lstrip(" \t").startswith("#"):
+            column = span.end_column + len(behind) - len(behind.lstrip(" \t"))
+            return Edit(Span(span.line, span.column, span.end_line, column), "")
         if self._file.lines[span.end_line - 1].endswith(("\n", "\r")):
             return Edit(Span(span.line, 1, span.end_line + 1, 1), "")
         return Edit(Span(span.line, 1, span.end_line, self._width(span.end_line) + 1), "")

@@ -15,7 +15,7 @@ from .known import Scope
 from .logic import condition
 from .names import Names
 from .rewrite import Rewrite, Rewriter, replace
-from .syntax import UNMOVABLE, any_node, assigned, call, plain, read, read_first, small_statements
+from .syntax import any_node, assigned, call, is_movable, plain, read, read_first, small_statements
 
 _DIFFERS: Final = (
     "where the counter begins below zero, a name changes its dtype or shape, or the body has effects in Python"
@@ -29,8 +29,8 @@ def while_loop(place: Place, test: Value, scope: Scope) -> Rewriter:
 
     def build(names: Names) -> Rewrite | None:
         match place.node:
-            case cst.While(orelse=None, test=syntax, body=body) as node if not any_node(body, UNMOVABLE):
-                if any_node(body, (cst.Return,), below=False) or any_node(syntax, UNMOVABLE):
+            case cst.While(orelse=None, test=syntax, body=body) as node if is_movable(body) and is_movable(syntax):
+                if any_node(body, (cst.Return,), below=False):
                     return None
                 carried = _carried(place, node, scope)
                 holds = f"{names.tf}.not_equal({plain(syntax)}, 0)" if counts else condition(syntax, names.tf)

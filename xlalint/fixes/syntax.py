@@ -17,7 +17,7 @@ _BREAK: Final = re.compile(r"\s*\\?\n\s*")
 _ATOMS: Final = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BaseNumber, cst.List, cst.Tuple)
 
 # Statements that a function around them would change the meaning of.
-UNMOVABLE: Final = (
+_UNMOVABLE: Final = (
     cst.Break,
     cst.Continue,
     cst.Yield,
@@ -29,6 +29,11 @@ UNMOVABLE: Final = (
     cst.NamedExpr,
     cst.Import,
     cst.ImportFrom,
+)
+
+# Methods that change a Python container: what they keep belongs to the branch's own graph.
+_CHANGING: Final = frozenset(
+    ("append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove", "clear")
 )
 
 
@@ -224,3 +229,15 @@ def any_node(node: cst.CSTNode, kinds: tuple[type[cst.CSTNode], ...], below: boo
     if not below and isinstance(node, cst.FunctionDef | cst.Lambda):
         return False
     return any(any_node(child, kinds, below) for child in node.children)
+
+
+def is_movable(node: cst.CSTNode) -> bool:
+    """Whether a piece of code means the same in a function of its own, which is traced once: it does not leave what is
+    around it, changes no container there, and does not read its frame."""
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(name))) if name in _CHANGING:
+            return False
+        case cst.Call(func=cst.Name("super" | "locals" | "vars"), args=[]):
+            return False
+        case _:
+            return not isinstance(node, _UNMOVABLE) and all(map(is_movable, node.children))
