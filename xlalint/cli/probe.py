@@ -179,7 +179,7 @@ def _probed(
                 advance()
 
             checked = {file.absolute() for file in files}
-            return with_verdicts(report, job, settings, checked, heard, confirmed_only=confirmed_only)
+            return with_verdicts(report, job, settings, heard, files=checked, confirmed_only=confirmed_only)
     except ProbeUnavailableError as error:
         raise click.ClickException(str(error)) from error
 

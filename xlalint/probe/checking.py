@@ -46,12 +46,15 @@ def with_verdicts(
     report: Report,
     job: Job,
     settings: Settings,
-    files: Collection[Path],
     heard: Callable[[Run], None],
     *,
+    files: Collection[Path] | None = None,
     confirmed_only: bool = False,
 ) -> Report:
-    """The report on `files` with what the probe says of its findings. Raises ProbeUnavailableError."""
+    """The report with what the probe says of its findings. Raises ProbeUnavailableError.
+
+    `files`: those that were checked, where others are run too.
+    """
     runs = run_targets(job.targets, settings.probe, settings.cache_dir, heard)
     owners = {position: runs[index] for position, index in job.owners.items()}
     for position, reason in job.without.items():
@@ -63,10 +66,10 @@ def with_verdicts(
     )
 
 
-def _wanted(finding: Finding, settings: Settings, files: Collection[Path]) -> bool:
+def _wanted(finding: Finding, settings: Settings, files: Collection[Path] | None) -> bool:
     """Whether a finding of the probe's own is in a checked file, is selected, and no comment switches it off."""
     path = Path(finding.path).absolute()
-    if path not in files:
+    if files is not None and path not in files:
         return False
     ignored = (patterns.covers_any_part(path) for patterns, codes in settings.per_file_ignores if finding.code in codes)
     if finding.code not in settings.codes or any(ignored):

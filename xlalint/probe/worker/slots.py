@@ -83,12 +83,19 @@ def slots_of(
     for position, parameter in enumerate(signature.parameters.values()):
         name = parameter.name
         positional = parameter.kind is inspect.Parameter.POSITIONAL_ONLY
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            continue
         fixed = given.get(name, given.get(position))
-        if fixed is not None:
+        star = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+        if star and fixed is not None:
+            behind = [form for place, form in given.items() if isinstance(place, int) and place >= position]
+            rest = [form for form in behind if not isinstance(form, Made | None)]
+            slots.append(Slot(name, group, (Many("tuple", tuple(rest)),), star=True, fixed=True))
+        elif fixed is not None:
             slots.append(Slot(name, group, (fixed,), positional, fixed=True))
-        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        elif star:
             slots.append(Slot(name, group, (Many("tuple", ()), Many("tuple", (tensor(),))), star=True))
-        elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+        else:
             choices = (
                 (signed[position],)
                 if position < len(signed)
