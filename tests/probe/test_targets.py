@@ -1,0 +1,152 @@
+"""Which definitions are run: those around findings, with what the user and the analyser say of their inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from xlalint import config
+from xlalint.engine import check
+from xlalint.findings import Finding
+from xlalint.probe.target import Frame, Given, Target
+from xlalint.probe.targets import NoTarget, TargetError, Targets
+
+CODE = """\
+import tensorflow as tf
+import keras
+
+
+def positive(x):
+    if tf.reduce_sum(x) > 0:
+        return x
+    return -x
+
+
+# Layers are made with what stands here,
+# xlalint: probe(units: 8)
+@keras.saving.register_keras_serializable()
+class Gated(keras.layers.Layer):
+    def __init__(self, units):
+        super().__init__()
+        self.units = units
+
+    # xlalint: probe(inputs: f32[2, 8])
+    def call(self, inputs):
+        return positive(inputs) * self.scaled(inputs, 3)
+
+    def scaled(self, values, count):
+        def inner(y):
+            assert tf.reduce_all(y > 0)
+            return y * count
+
+        return inner(values)
+
+
+@tf.function(jit_compile=True)
+def compiled(x: tf.Tensor, count: int):
+    return tf.boolean_mask(x, x > 0) * count
+
+
+def unrelated(path):
+    return open(path).read()
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "pkg"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "code.py").write_text(CODE)
+    monkeypatch.chdir(tmp_path)
+    return folder / "code.py"
+
+
+def findings_of(path: Path) -> list[Finding]:
+    return list(check([path], config.load([path], isolated=True)).findings)
+
+
+def of_findings(path: Path, **given: object) -> dict[str, Target]:
+    pairs = Targets(**given).of_findings(findings_of(path))  # type: ignore[arg-type]
+    assert all(isinstance(target, Target) for target, _ in pairs)
+    return {target.qualname: target for target, _ in pairs if isinstance(target, Target)}
+
+
+def test_findings_are_of_the_innermost_function_around_them(package: Path) -> None:
+    found = of_findings(package)
+    assert set(found) == {"positive", "Gated.scaled.<locals>.inner", "compiled"}
+    assert found["positive"].wanted == (6,)
+    assert found["positive"].lines == (5, 8)
+    assert found["positive"].autograph is False  # Keras 3 calls `call`, which calls it
+    assert found["positive"].callers == (Frame(str(package), "Gated.call"),)
+    assert found["compiled"].autograph is True
+    assert found["compiled"].lines == (31, 33)
+    inner = found["Gated.scaled.<locals>.inner"]
+    assert (inner.kind, inner.callers[0].qualname) == ("nested", "Gated.scaled")
+
+
+def test_every_finding_belongs_to_one_target(package: Path) -> None:
+    findings = findings_of(package)
+    pairs = Targets().of_findings([*findings, replace(findings[0], cell=1)])
+    assert sum(len(here) for _, here in pairs) == len(findings) + 1
+    [(nothing, [in_notebook])] = [pair for pair in pairs if isinstance(pair[0], NoTarget)]
+    assert "notebook" in nothing.reason  # type: ignore[union-attr]
+    assert in_notebook.cell == 1
+
+
+def test_the_comments_above_are_the_inputs(package: Path) -> None:
+    layer = Targets().at(package, "Gated")
+    assert layer.made_of == (Given("units", "8"),)
+    assert layer.given == (Given("inputs", "f32[2, 8]"),)
+    method = Targets().at(package, "Gated.scaled")
+    assert (method.made_of, method.given) == ((Given("units", "8"),), ())
+
+
+def test_the_settings_are_asked_where_no_comment_stands(package: Path) -> None:
+    inputs = {
+        "pkg.code.positive": "x: f32[3]",
+        "pkg.code.compiled": "factory:pkg.code:make",
+        "pkg.code.Gated": "units: 2",
+    }
+    targets = Targets(inputs=inputs)
+    assert targets.at(package, "positive").given == (Given("x", "f32[3]"),)
+    assert targets.at(package, "compiled").factory == "pkg.code:make"
+    assert targets.at(package, "Gated").made_of == (Given("units", "8"),)
+
+
+def test_what_the_analyser_knows_of_parameters_comes_along(package: Path) -> None:
+    kinds = {one.name: one.kind for one in Targets().at(package, "compiled").parameters}
+    assert kinds == {"x": "tensor", "count": "static"}
+    assert {one.name: one.kind for one in Targets().at(package, "Gated.scaled").parameters}["count"] == "static"
+
+
+def test_all_that_may_be_compiled(package: Path) -> None:
+    targets = Targets()
+    found = targets.all([package])
+    names = [target.qualname for target in found]
+    assert {"positive", "Gated", "Gated.scaled", "compiled"} <= set(names)
+    assert "unrelated" not in names
+    assert [target.qualname for target in found if targets.is_keras(target, "layer")] == ["Gated"]
+
+
+def test_a_wrong_name_says_which_may_be_meant(package: Path) -> None:
+    with pytest.raises(TargetError, match=r"no `positiv` in code.py; did you mean `positive`\?"):
+        Targets().at(package, "positiv")
+    with pytest.raises(TargetError, match="cannot be read"):
+        Targets().at(package.with_name("none.py"), "positive")
+
+
+def test_a_comment_that_is_no_input_is_said(package: Path) -> None:
+    package.write_text("# xlalint: probe(x: float[3])\n" + CODE.partition("\n\n\n")[2])
+    with pytest.raises(TargetError, match="`float` is no dtype"):
+        Targets().at(package, "positive")
+
+
+def test_code_outside_of_functions_is_a_fragment_where_it_reads_what_is_not_there(tmp_path: Path) -> None:
+    file = tmp_path / "pasted.py"
+    file.write_text("y = tf.boolean_mask(x, x > 0)\n")
+    [(target, _)] = Targets().of_findings(findings_of(file))
+    assert isinstance(target, Target)
+    assert (target.kind, target.qualname, target.lines[0]) == ("fragment", "", 1)
