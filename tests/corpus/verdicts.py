@@ -64,7 +64,8 @@ def probed(folder: Path, given: argparse.Namespace) -> list[Finding]:
     def tell(run: object) -> None:
         print(f"\r{folder.name}: {next(heard)} of {len(job.targets)}", end="", file=sys.stderr, flush=True)
 
-    return list(with_verdicts(report, job, settings, tell).findings)
+    files = {path.absolute() for path in folder.rglob("*.py")}
+    return list(with_verdicts(report, job, settings, heard=tell, files=files).findings)
 
 
 def line_of(finding: Finding) -> str:

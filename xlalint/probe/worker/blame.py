@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -28,13 +28,17 @@ _ADVICE: Final = re.compile(r"You can attempt|The op is created at:|Stack trace 
 
 
 class Blame:
-    """Finds the user's lines: those in files under `roots` that are not packages installed there."""
+    """Finds the user's lines: those in files under `roots` that are not packages installed there. `moved`: files that
+    stand for one of the user's, each with that and by how many lines they are further down."""
 
     def __init__(self, roots: Sequence[str]) -> None:
         self._roots = tuple(str(Path(root)) for root in roots)
+        self.moved: dict[str, tuple[str, int]] = {}
 
     def own(self, path: str) -> bool:
         """Whether a file is the user's."""
+        if path in self.moved:
+            return True
         for root in self._roots:
             if path == root:
                 return True
@@ -45,7 +49,17 @@ class Blame:
 
     def spots(self, frames: Iterable[tuple[str, int]]) -> tuple[Spot, ...]:
         """The user's lines among frames, in their order."""
-        return tuple(dict.fromkeys(Spot(path, line) for path, line in frames if self.own(path)))
+        return tuple(dict.fromkeys(self._spot(path, line) for path, line in frames if self.own(path)))
+
+    def lines(self, lines: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
+        """Lines by file, as the user's own files have them."""
+        placed = [self._spot(path, line) for path, here in lines.items() for line in here]
+        paths = dict.fromkeys(spot.path for spot in placed)
+        return {path: tuple(sorted({spot.line for spot in placed if spot.path == path})) for path in paths}
+
+    def _spot(self, path: str, line: int) -> Spot:
+        home, further = self.moved.get(path, (path, 0))
+        return Spot(home, max(line - further, 1))
 
     # -- operations ---------------------------------------------------------------------------------------------------
 
@@ -103,11 +117,12 @@ class Blame:
             if graph is not None and match[1] and (spots := self.op(graph, match[1])):
                 return spots
         frames = [(match["path"], int(match["line"])) for match in _FRAME.finditer(message)]
-        return tuple(dict.fromkeys(Spot(path, line) for short, line in reversed(frames) for path in self._whole(short)))
+        return self.spots((path, line) for short, line in reversed(frames) for path in self._whole(short))
 
     def _whole(self, short: str) -> Iterator[str]:
         """The user's file of which the compiler prints the end of the path only."""
         parts = PurePath(short).parts
+        yield from (path for path in self.moved if path.endswith(short))
         candidates = (Path(root, *parts[start:]) for root in self._roots for start in range(len(parts) + 1))
         found = (str(one) for one in candidates if str(one).endswith(short) and one.is_file())
         yield from (path for path in islice(found, 1) if self.own(path))

@@ -190,7 +190,7 @@ class Meter:
             random=seen.random,
             gradient=seen.gradient,
             notes=tuple(dict.fromkeys(seen.notes)),
-            reached=self._reach.lines(),
+            reached=self._blame.lines(self._reach.lines()),
             seconds=round(time.monotonic() - self._started, 3),
         )
 

@@ -64,6 +64,7 @@ class Session:
                 with driving.watching(math.inf):
                     driven = drive(target, self._note)
                     stack.callback(driven.close)
+                    blame.moved.update(driven.moved)
                     reference = driven if original is None else drive(original, self._note)
                     stack.callback(reference.close)
             except NotDrivenError as error:
