@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from xlalint.probe.pool import Interpreter, Limits, Pool
+from xlalint.probe.protocol import FAILS, Outcome, Plan, Spot
 from xlalint.probe.target import Frame, Given, Target
 
 pytestmark = pytest.mark.compiler
@@ -175,6 +177,17 @@ def test_a_fragment_is_a_function_of_its_free_names(driver: Driver, tmp_path: Pa
     found = driver("", file=str(file), kind="fragment")
     assert found["inputs"] == ["x: f32[4, 4]", "kernel: f32[4, 4]"]
     assert found["moved"] == [[str(file), 1]]
+
+
+def test_what_a_fragment_does_is_said_of_its_own_lines(tmp_path: Path) -> None:
+    file = tmp_path / "pasted.py"
+    file.write_text("doubled = x * 2.0\ntf.strings.as_string(doubled)\n")
+    found: dict[int, Outcome] = {}
+    target = Target(str(file), "", kind="fragment", roots=(str(file),))
+    Pool(Interpreter(), Limits(), Plan(gradients=False)).run([target], found.__setitem__)
+    [failure] = found[0].observations
+    assert (failure.kind, failure.spots) == (FAILS, (Spot(str(file), 2),))
+    assert found[0].reached == {str(file): (1, 2)}
 
 
 def test_a_caller_helps_where_the_parameters_say_too_little(driver: Driver) -> None:
