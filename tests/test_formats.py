@@ -409,6 +409,7 @@ def test_a_report_of_standard_input_reads_no_file(
         (["--output-file", "a", "--output-file", "b"], "all files but one need their format: FORMAT=FILE"),
         (["--output-file", "gone/x.txt"], "gone/x.txt: No such file or directory"),
         (["--output-file", "a b"], "a b: Is a directory"),
+        (["--output-file", "x.txt", "--fix-only"], "with --diff and --fix-only there is no report"),
         (["--output-format", "xml"], "Invalid value for '--output-format'"),
     ],
 )

@@ -127,6 +127,8 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     from ..reports.progress import progress
 
     targets = targets_of(given["output_file"], _FORMATS)
+    if targets and (given["diff"] or given["fix_only"]):
+        raise click.UsageError("--output-file: with --diff and --fix-only there is no report")
     started = perf_counter()
     fixing = settings.fix or given["fix_only"] or given["diff"]
     if fixing and given["probe"]:
