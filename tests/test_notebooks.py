@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.recall.fixtures import CASES
 from tests.samples import HAZARD
 from xlalint.cli import run
 from xlalint.config import Settings
@@ -36,6 +39,11 @@ def notebook(*sources: str, **metadata: Any) -> dict[str, Any]:
 
 def saved(content: Any, **options: Any) -> bytes:
     return json.dumps(content, **{"indent": 1, "ensure_ascii": False, **options}).encode()
+
+
+def notebook_at(folder: Path, cells: Sequence[str]) -> Path:
+    (folder / "a.ipynb").write_bytes(saved(notebook(*cells)))
+    return folder / "a.ipynb"
 
 
 def checked(tmp_path: Path, *sources: str, **metadata: Any) -> Report:
@@ -131,6 +139,38 @@ def test_of_definitions_in_several_cells_the_last_one_counts(tmp_path: Path) -> 
     assert places(checked(tmp_path, IMPORT, first, second, step)) == [("XLA101", 4, 2, 8), ("XLA101", 5, 3, 8)]
     reached = [one.context.kind for one in check([tmp_path], Settings()).findings if one.context]
     assert reached == ["xla", "xla"]
+
+
+def in_cells(text: str) -> tuple[list[str], dict[int, tuple[int, int]]]:
+    """A file as cells, a statement each below a magic or command, and where its lines are then."""
+    lines = text.splitlines(keepends=True)
+    starts = [
+        min([statement.lineno, *(decorator.lineno for decorator in getattr(statement, "decorator_list", ()))])
+        for statement in ast.parse(text).body
+    ]
+    cells: list[str] = []
+    where: dict[int, tuple[int, int]] = {}
+    for number, (first, behind) in enumerate(pairwise([*starts, len(lines) + 1])):
+        above = ("%%time\n", "!pip install \\\n  -q x\n", "%time\nfiles = !ls\n")[number % 3]
+        cells.append(above + "".join(lines[first - 1 : behind - 1]))
+        where |= {line: (number + 2, line - first + 1 + above.count("\n")) for line in range(first, behind)}
+    return cells, where
+
+
+@pytest.mark.parametrize("path", sorted(CASES.glob("*.py")), ids=lambda path: path.stem)
+def test_a_file_cut_into_cells_has_the_same_findings(path: Path, tmp_path: Path) -> None:
+    text = path.read_text("utf-8")
+    cells, where = in_cells(text)
+    (tmp_path / "a.py").write_text(text)
+    expected = check([tmp_path / "a.py"], Settings()).findings
+    assert expected
+    found = check([notebook_at(tmp_path, cells)], Settings()).findings
+    assert [(one.code, one.effect, one.cell, one.span.line) for one in found] == [
+        (one.code, one.effect, *where[one.span.line]) for one in expected
+    ]
+    assert [one.message for one in found] == [one.message for one in expected]
+    trails = [[(step.cell, step.line) for step in one.context.trail] for one in found if one.context]
+    assert trails == [[where[step.line] for step in one.context.trail] for one in expected if one.context]
 
 
 def test_a_cell_that_is_no_python_does_not_hide_the_others(tmp_path: Path) -> None:
