@@ -26,14 +26,13 @@ class State(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of the list as it is asked. `codes`: the rules, by prefix, whose findings want attention; `evidence`: the
-    watcher that speaks for it; `look`: the next step where nothing was seen, `mend` where something was found."""
+    watcher that speaks for it; `look`: the next step where nothing was seen."""
 
     name: str
     title: str
     codes: tuple[str, ...]
     evidence: str
     look: str
-    mend: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,14 @@ class Answer:
     @property
     def next_step(self) -> str | None:
         """What to do now; None where the line is fine."""
-        return {State.OK: None, State.ATTENTION: self.line.mend, State.NOT_SEEN: self.line.look}[self.state]
+        match self.state:
+            case State.OK:
+                return None
+            case State.NOT_SEEN:
+                return self.line.look
+            case State.ATTENTION:
+                codes = " ".join(dict.fromkeys(finding.code for finding in self.findings))
+                return f"`xlalint explain {codes}` says what to write instead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +72,23 @@ class Readiness:
 
 _NO_CODE: Final = "no compiled code was seen: give the files with the model, its layers and its losses as well"
 _NO_STRATEGY: Final = "no TPU strategy was seen to train a model: give the training script as well"
-_MEND: Final = "`xlalint explain CODE` says what to write instead"
 LINES: Final = (
-    Line("control-flow", "control flow does not depend on data", ("XLA1",), "compiled-code", _NO_CODE, _MEND),
-    Line("shapes", "shapes do not depend on data", ("XLA2",), "compiled-code", _NO_CODE, _MEND),
+    Line("control-flow", "control flow does not depend on data", ("XLA1",), "compiled-code", _NO_CODE),
+    Line("shapes", "shapes do not depend on data", ("XLA2",), "compiled-code", _NO_CODE),
     Line(
         "recompilation",
         "all batches have one shape, or few",
         ("XLA3",),
         "recompilation",
         "nothing says which shapes are fed: pad to a fixed length (`xlalint padding`) and use `drop_remainder=True`",
-        _MEND,
     ),
-    Line("kernels", "every operation has a kernel", ("XLA4", "XLA507"), "compiled-code", _NO_CODE, _MEND),
+    Line("kernels", "every operation has a kernel", ("XLA4", "XLA507"), "compiled-code", _NO_CODE),
     Line(
         "compiled-once",
         "compiled once with `jit_compile=True` on a CPU or GPU",
         (),
         "compiled-once",
         "train a few steps with `model.compile(.., jit_compile=True)` outside of a strategy, on a CPU or one GPU",
-        "",
     ),
     Line(
         "data",
@@ -93,7 +96,6 @@ LINES: Final = (
         ("XLA504", "XLA505"),
         "data",
         "no source of the data was seen: keep them in memory (`from_tensor_slices`) or as TFRecord files in gs://",
-        _MEND,
     ),
     Line(
         "initialisation",
@@ -101,7 +103,6 @@ LINES: Final = (
         ("XLA503",),
         "initialisation",
         "connect, `initialize_tpu_system(resolver)`, and only then `TPUStrategy(resolver)`",
-        _MEND,
     ),
     Line(
         "scope",
@@ -109,10 +110,9 @@ LINES: Final = (
         ("XLA502",),
         "scope",
         f"{_NO_STRATEGY}, with `with strategy.scope():` around what makes the model",
-        _MEND,
     ),
-    Line("jit-compile", "`jit_compile=True` is removed again", ("XLA501",), "jit-compile", _NO_STRATEGY, _MEND),
-    Line("eager", "nothing runs eagerly", ("XLA506",), "eager", _NO_STRATEGY, _MEND),
+    Line("jit-compile", "`jit_compile=True` is removed again", ("XLA501",), "jit-compile", _NO_STRATEGY),
+    Line("eager", "nothing runs eagerly", ("XLA506",), "eager", _NO_STRATEGY),
 )
 
 
