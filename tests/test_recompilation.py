@@ -159,6 +159,39 @@ main()
         "model.fit(tf.data.TFRecordDataset('gs://bucket/a').batch(8))\n",
         ("XLA302", "model.fit("),
     ),
+    "a step in the graph of a plain function": one(
+        f"""{HEAD}{JIT}
+strategy = tf.distribute.get_strategy()
+
+def load(context):
+    return tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).batch(8)
+
+@tf.function
+def run(batches):
+    return step(next(batches))
+
+@tf.function
+def loop(batches):
+    for _ in tf.range(9):
+        step(next(batches))
+
+loop(iter(load(None)))
+batches = iter(strategy.distribute_datasets_from_function(load))
+for _ in range(9):
+    run(batches)
+""",
+        ("XLA302", "return tf.data.TFRecordDataset("),
+    ),
+    "a loop that a graph makes part of the pipeline": one(
+        f"""{HEAD}{JIT}
+@tf.function
+def loop(batches):
+    for batch in batches:
+        step(batch)
+
+loop(tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).batch(8))
+"""
+    ),
     "a test": Script({"test_train.py": f"{HEAD}{MODEL}model.fit(tf.data.TFRecordDataset('a').batch(8))\n"}),
     # -- text --
     "a tokenizer in a helper": one(

@@ -374,8 +374,10 @@ def instance(api: str, call: Call) -> ApiObject:
         case ["tf", "data", *_, last] if last.endswith("Dataset"):
             return pipelines.made(call.name, call.arguments, call.place)
         case ["tf", "data", *_, "Iterator"]:
-            held = call.owner.payload if isinstance(call.owner, ApiObject) else None
-            payload = held or Nest(origin=call.here("brings data in"))
+            dataset = call.owner if isinstance(call.owner, ApiObject) else None
+            if dataset is not None and dataset.payload is not None:
+                return ApiObject(api, payload=dataset.payload, facts=dataset.facts)
+            payload = Nest(origin=call.here("brings data in"))
         case ["tf", "TensorSpec" | "RaggedTensorSpec"]:
             payload = call.get("shape", "*0")
         case ["keras", "layers", *_] if any(

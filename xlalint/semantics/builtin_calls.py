@@ -254,6 +254,15 @@ def _copy(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpr
     return _first(arguments)
 
 
+def _iter(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`iter(x)`: of a dataset an iterator, of anything else what can be iterated as well."""
+    match _first(arguments):
+        case ApiObject("tf.data.Dataset", None, payload, facts):
+            return ApiObject("tf.data.Iterator", payload=payload, facts=facts)
+        case value:
+            return value
+
+
 def _abs(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     value = _first(arguments)
     return value if isinstance(value, Tensor | Array) else STATIC if isinstance(value, Static) else UNKNOWN
@@ -340,7 +349,7 @@ BUILTIN_CALLS: Final[dict[str, Handler]] = {
         for name in ("enumerate", "zip", "list", "tuple", "set", "sorted", "reversed")
     },
     "builtins.frozenset": _iterator("set"),
-    "builtins.iter": _copy,
+    "builtins.iter": _iter,
     **{f"builtins.{name}": _chosen(name) for name in ("max", "min", "any", "all", "sum")},
     "builtins.len": _len,
     "builtins.range": _range,

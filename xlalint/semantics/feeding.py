@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from .calls import Calls
     from .core import Core
 
-# What runs line by line: a call from here starts a compiled program, a call from traced code becomes part of one.
+# What runs line by line. From here, and from the graph of a plain `tf.function`, a call starts a compiled program; in a
+# loop of a graph nothing is compiled by itself (measured), and a call from compiled code becomes part of its program.
 NOT_TRACED: Final = (ContextKind.HOST, ContextKind.OPEN)
 WRAPPED: Final = "tf.function"
 
@@ -107,7 +108,7 @@ def _say(
     often: bool = False,
 ) -> None:
     varying = [(value, where) for value, where in given if variations_of(value)]
-    if not varying or frame.context.kind not in NOT_TRACED or frame.context.pipeline:
+    if not varying or frame.context.kind is ContextKind.XLA or frame.context.pipeline or frame.loop:
         return
     machine.said_on_host(
         frame,

@@ -377,6 +377,17 @@ def _dataset_function(
     )
 
 
+def _from_function(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`strategy.distribute_datasets_from_function(f)`: the dataset that `f` makes for each worker."""
+    function = arguments.get(0, "dataset_fn")
+    if not isinstance(function, FunctionValue):
+        return None
+    made = machine.call(frame, function, Arguments([ApiObject("tf.distribute.InputContext")]), node)
+    return made if pipelines.is_dataset(made) else None
+
+
 def _dataset_map(
     machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
@@ -576,6 +587,8 @@ HIGHER_ORDER_METHODS: Final[dict[str, MethodHandler]] = {
         )
     },
     ".map": _dataset_map,
+    ".distribute_datasets_from_function": _from_function,
+    ".experimental_distribute_datasets_from_function": _from_function,
     ".filter": _dataset_function,
     ".flat_map": _dataset_function,
     ".interleave": _dataset_function,

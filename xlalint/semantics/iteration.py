@@ -10,6 +10,7 @@ from .events import ContextKind, IterateOver
 from .files import Place
 from .frames import Frame
 from .joins import as_tuple, element_of, join_all
+from .pipelines import DATASET
 from .values import (
     NONE,
     STATIC,
@@ -30,6 +31,7 @@ from .values import (
     as_tensor,
     surely_tensor,
 )
+from .variations import filtered
 
 
 class Iteration(Core):
@@ -71,8 +73,10 @@ class Iteration(Core):
                 if tensor is None:
                     return self.counter(frame, node, payload)
                 return Tensor(Dependence.VALUE, "int", 0, Origin(place, "the loop runs over a tensor"), carried=True)
-            case ApiObject(payload=payload) if payload is not None:
-                return payload
+            case ApiObject(api=name, payload=payload) if payload is not None:
+                # A loop over a dataset in a graph becomes part of the pipeline, which compiles nothing (measured).
+                piped = name == DATASET and frame.context.kind is ContextKind.GRAPH
+                return filtered(payload, lambda variation: False) if piped else payload
             case ApiObject():
                 return api.call_method(iterable, "__iter__", {}, place)
             case Sequence():
