@@ -370,6 +370,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|was created inside a different distribution strategy scope"
             r"|must only be passed a variable created in this tf\.distribute\.Strategy\.scope\(\)"
             r"|_distributed_tf_update_step[^\x00]{0,600}?\n\s*AssertionError"
+            r"|mirrored_strategy\.py[^\n]*, in _update\n[^\x00]{0,300}?AssertionError"
         ),
         "A strategy trains a model whose variables, or whose optimizer or metrics, were made outside of its scope, so"
         " that they have no copies on its devices.",
