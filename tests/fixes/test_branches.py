@@ -71,6 +71,16 @@ def when_false(x=x):
 
 x = tf.cond(tf.reduce_sum(x) > 1.0, when_true, when_false)""",
     ),
+    "a name that one branch inside may leave as it is": (
+        "if tf.reduce_sum(x) > 1.0:\n    y = tf.exp(x)\n    if tf.reduce_sum(y) > 1.0:\n        x = y",
+        """
+def when_true(x=x):
+    y = tf.exp(x)
+    x = tf.where(tf.reduce_sum(y) > 1.0, y, x)
+    return y, x
+
+y, x = tf.cond(tf.reduce_sum(x) > 1.0, when_true, lambda: (y, x))""",
+    ),
     "an effect": (
         "if tf.reduce_sum(x) > 1.0:\n    out.assign(x)",
         "def when_true():\n    out.assign(x)\n\ntf.cond(tf.reduce_sum(x) > 1.0, when_true, lambda: None)",

@@ -56,7 +56,7 @@ def main() -> int:
         cells = (counts.programs, counts.safe, counts.inputs, counts.agreed, counts.excused, counts.once, counts.kept)
         print(f"| {name} | " + " | ".join(map(str, cells)) + " |", flush=True)
         found += differences
-    for difference in found:
+    for difference in dict.fromkeys(found):
         print(f"\n{difference}")
     return 1 if found else 0
 

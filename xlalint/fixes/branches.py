@@ -31,6 +31,7 @@ from .syntax import (
     read,
     read_first,
     small_statements,
+    surely_assigned,
 )
 
 _MISMATCH: Final = "where the branches give another shape or dtype than each other, or one has effects in Python"
@@ -344,9 +345,10 @@ class _Builder:
         return _count(self._enclosing.body, name) > _count(self._place.node, name)
 
     def _function(self, name: str, block: Sequence[cst.CSTNode], results: Sequence[str], ends: bool) -> str:
-        """A function around a block. A name that the block reads before it assigns it comes in as a default."""
-        early = read_first(block)
-        inputs = [local for local in dict.fromkeys(assigned(block)) if local in early and local.isidentifier()]
+        """A function around a block. A name that the block reads before it assigns it, or may leave as it is, comes in
+        as a default."""
+        needed = read_first(block) | (set(results) - surely_assigned(block))
+        inputs = [local for local in dict.fromkeys(assigned(block)) if local in needed and local.isidentifier()]
         parameters = ", ".join(f"{local}={local}" for local in inputs)
         code = "".join(self._code(line) for line in block)
         if not ends:

@@ -222,6 +222,23 @@ def _read_early(line: cst.CSTNode) -> set[str]:
             return set(read(line))
 
 
+def surely_assigned(body: cst.BaseSuite | Sequence[cst.CSTNode]) -> set[str]:
+    """The names that a block has assigned when it ends, whichever way it goes."""
+    found: set[str] = set()
+    for line in small_statements(body):
+        match line:
+            case cst.If(body=inner, orelse=orelse):
+                other = surely_assigned([orelse] if isinstance(orelse, cst.If) else _else(orelse))
+                found |= surely_assigned(inner) & other
+            case cst.For() | cst.While():
+                continue
+            case cst.With(body=inner):
+                found |= surely_assigned(inner)
+            case _:
+                found |= set(assigned([line]))
+    return found
+
+
 def any_node(node: cst.CSTNode, kinds: tuple[type[cst.CSTNode], ...], below: bool = True) -> bool:
     """Whether a piece of code holds a node of some kinds; `below`: inside of nested functions too."""
     if isinstance(node, kinds):
