@@ -81,6 +81,14 @@ def when_true(x=x):
 
 y, x = tf.cond(tf.reduce_sum(x) > 1.0, when_true, lambda: (y, x))""",
     ),
+    "a test of Python's first": (
+        "if out is not None and tf.reduce_sum(x) > 1.0 and x[0] > 0.0:\n    x = y",
+        "x = tf.where(out is not None and tf.logical_and(tf.reduce_sum(x) > 1.0, x[0] > 0.0), y, x)",
+    ),
+    "line breaks": (
+        "if tf.reduce_sum(\n    x\n) > 1.0:\n    x = tf.sqrt(\n        x,\n    )",
+        "x = tf.cond(tf.reduce_sum(x) > 1.0, lambda: tf.sqrt(x,), lambda: x)",
+    ),
     "an effect": (
         "if tf.reduce_sum(x) > 1.0:\n    out.assign(x)",
         "def when_true():\n    out.assign(x)\n\ntf.cond(tf.reduce_sum(x) > 1.0, when_true, lambda: None)",
@@ -116,6 +124,7 @@ LEFT_ALONE = {
     "an item": "if tf.reduce_sum(x) > 1.0:\n    out[0] = x",
     "a name without a value": "if tf.reduce_sum(x) > 1.0:\n    z = tf.exp(x)\n    w = z * z\nx = x + w",
     "a call of what the class inherits": "x = super().call(x) if tf.reduce_sum(x) > 1.0 else y",
+    "a test of Python's behind": "if tf.reduce_sum(x) > 1.0 and out is not None:\n    x = y",
     "text": "x = 'a' if tf.reduce_sum(x) > 1.0 else 'b'",
     "a return out of a loop": "for i in range(3):\n    if tf.reduce_sum(x) > 1.0:\n        break",
     "two ways to return": "if tf.reduce_sum(x) > 1.0:\n    if out:\n        return x\n    return y",

@@ -6,7 +6,8 @@ gradient is zero, and what is selected alone counts. Everything else becomes `tf
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import indent
@@ -16,7 +17,7 @@ import libcst as cst
 
 from ..findings import Safety
 from ..semantics.files import Place
-from ..semantics.values import Tensor, Value
+from ..semantics.values import Dict, Sequence, Static, Tensor, Value
 from .known import Gradient, Knowledge, Known, Scope, number
 from .logic import condition
 from .names import Names
@@ -36,6 +37,7 @@ from .syntax import (
 
 _MISMATCH: Final = "where the branches give another shape or dtype than each other, or one has effects in Python"
 _TEST: Final = "where the test is not one boolean"
+_WIDEST: Final = 110  # what gets longer becomes functions, which keep the code as it is written
 _MOST_MOVED: Final = 12  # statements behind an early return that become a function of their own
 
 _LOGIC: Final = (cst.BooleanOperation, cst.Not)
@@ -108,15 +110,20 @@ class _Builder:
 
     def ternary(self, node: cst.IfExp) -> Rewrite | None:
         """`a if test else b`."""
+        if self._asks_python_late(node.test):
+            return None
         chosen = self._chosen([node.test], [node.body, node.orelse], "")
         return None if chosen is None else self._rewrite(chosen, (replace(self._place, chosen.text),))
 
     def statement(self, node: cst.If) -> Rewrite | None:
         """An `if` with all that belongs to it."""
         chain = _Chain.of(node)
-        if not all(map(is_movable, chain.blocks)):
+        if not all(map(is_movable, chain.blocks)) or any(map(self._asks_python_late, chain.tests)):
             return None
-        return self._indicator(chain) or self._assignment(chain) or self._return(chain) or self._functions(node, chain)
+        short = self._indicator(chain) or self._assignment(chain) or self._return(chain)
+        if short is not None and max(map(len, short.edits[0].text.split("\n"))) <= _WIDEST:
+            return short
+        return self._functions(node, chain) or short
 
     def _indicator(self, chain: _Chain) -> Rewrite | None:
         """`if c: t = t / 2.0` as `t = t / (1.0 + indicator)`: no branch, and no second copy of `t`."""
@@ -196,12 +203,12 @@ class _Builder:
 
     def _functions(self, node: cst.If, chain: _Chain) -> Rewrite | None:
         """Any other branch: its two sides as functions for `tf.cond`."""
-        blocks: list[Sequence[cst.CSTNode]] = [chain.bodies[0].body]
+        blocks: list[Ordered[cst.CSTNode]] = [chain.bodies[0].body]
         if isinstance(node.orelse, cst.If):
             blocks.append([node.orelse])  # a branch of its own, inside of the second function
         elif chain.orelse is not None:
             blocks.append(chain.orelse.body)
-        removed: Sequence[cst.BaseStatement] = ()
+        removed: Ordered[cst.BaseStatement] = ()
         ends = [isinstance(small_statements(block)[-1], cst.Return) for block in blocks]
         if ends == [True]:
             removed = self._behind()
@@ -231,7 +238,7 @@ class _Builder:
     # -- choosing between values --------------------------------------------------------------------------------------
 
     def _chosen(
-        self, tests: Sequence[cst.BaseExpression], values: Sequence[cst.BaseExpression], head: str
+        self, tests: Ordered[cst.BaseExpression], values: Ordered[cst.BaseExpression], head: str
     ) -> _Chosen | None:
         """One expression that takes the value of the first test that holds, or the last value."""
         if any(_is_no_tensor(value) or not is_movable(value) for value in values):
@@ -251,7 +258,7 @@ class _Builder:
         differs = self._test_differs(tests) or self._values_differ(values, where)
         return _Chosen(text, title, differs)
 
-    def _values_differ(self, values: Sequence[cst.BaseExpression], where: bool) -> str:
+    def _values_differ(self, values: Ordered[cst.BaseExpression], where: bool) -> str:
         """Where the rewrite is another value than the branch; nowhere, if shapes and dtypes are known to agree."""
         columns = zip(*(_parts(value) for value in values), strict=False)
         if len({len(_parts(value)) for value in values}) > 1:
@@ -290,13 +297,53 @@ class _Builder:
                 return False
 
     def _condition(self, test: cst.BaseExpression) -> str:
-        """A test as one boolean tensor."""
+        """A test as one boolean tensor. What Python asks first, it goes on asking: `x is not None and ...`."""
         number = isinstance(self._test, Tensor) and self._test.dtype in ("int", "float")
         if number and test is getattr(self._place.node, "test", None) and not any_node(test, _LOGIC):
             return f"{self._tf}.not_equal({plain(test)}, 0)"
-        return condition(test, self._tf)
+        first, rest, word = self._split(test)
+        if rest is None:
+            return condition(test, self._tf)
+        name = f"{self._tf}.logical_{word}"
+        text = self._condition(rest[0])
+        for one in rest[1:]:
+            text = f"{name}({text}, {self._condition(one)})"
+        asked = [f"({plain(one)})" if isinstance(one, cst.BooleanOperation) else plain(one) for one in first]
+        return f" {word} ".join([*asked, text])
 
-    def _test_differs(self, tests: Sequence[cst.BaseExpression]) -> str:
+    def _split(
+        self, test: cst.BaseExpression
+    ) -> tuple[Ordered[cst.BaseExpression], Ordered[cst.BaseExpression] | None, str]:
+        """What `and` or `or` joins: the tests of Python's at the beginning, the others, and the word. None for the
+        others of any other test."""
+        if not isinstance(test, cst.BooleanOperation):
+            return (), None, ""
+        parts = [*_joined(test, type(test.operator))]
+        number = next((at for at, part in enumerate(parts) if not self._is_python(part)), len(parts) - 1)
+        return parts[:number], parts[number:], "and" if isinstance(test.operator, cst.And) else "or"
+
+    def _is_python(self, node: cst.BaseExpression) -> bool:
+        """Whether a test is one of Python's, by its form or by what is known of a name."""
+        match node:
+            case cst.Name(value=name):
+                return isinstance(self._scope.get(name), Static | Sequence | Dict)
+            case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+                return self._is_python(inner)
+            case cst.BooleanOperation(left=left, right=right):
+                return self._is_python(left) and self._is_python(right)
+            case cst.Comparison(comparisons=[cst.ComparisonTarget(cst.Is() | cst.IsNot())]):
+                return True
+            case cst.Call(func=cst.Name("isinstance" | "hasattr" | "callable")):
+                return True
+            case _:
+                return False
+
+    def _asks_python_late(self, test: cst.BaseExpression) -> bool:
+        """Whether a test of Python's stands behind one on a tensor, so that no logical operation can take both."""
+        _, rest, _ = self._split(test)
+        return rest is not None and any(self._is_python(one) or self._asks_python_late(one) for one in rest)
+
+    def _test_differs(self, tests: Ordered[cst.BaseExpression]) -> str:
         first, *others = tests
         scalar = isinstance(self._test, Tensor) and self._test.rank == 0 and self._test.dtype == "bool"
         if not (scalar and not any_node(first, (cst.BooleanOperation,))) and not self._is_test(first):
@@ -319,7 +366,7 @@ class _Builder:
 
     # -- functions ----------------------------------------------------------------------------------------------------
 
-    def _results(self, chain: _Chain, blocks: Sequence[Sequence[cst.CSTNode]]) -> list[str] | None:
+    def _results(self, chain: _Chain, blocks: Ordered[Ordered[cst.CSTNode]]) -> list[str] | None:
         """The names that the branches hand on, in order; None where one of them may be left without a value."""
         sets = [set(assigned(block)) for block in blocks]
         in_all = set.intersection(*sets) if chain.orelse is not None else set()
@@ -344,7 +391,7 @@ class _Builder:
             return True
         return _count(self._enclosing.body, name) > _count(self._place.node, name)
 
-    def _function(self, name: str, block: Sequence[cst.CSTNode], results: Sequence[str], ends: bool) -> str:
+    def _function(self, name: str, block: Ordered[cst.CSTNode], results: Ordered[str], ends: bool) -> str:
         """A function around a block. A name that the block reads before it assigns it, or may leave as it is, comes in
         as a default."""
         needed = read_first(block) | (set(results) - surely_assigned(block))
@@ -361,7 +408,7 @@ class _Builder:
 
     # -- the place ----------------------------------------------------------------------------------------------------
 
-    def _behind(self) -> Sequence[cst.BaseStatement]:
+    def _behind(self) -> Ordered[cst.BaseStatement]:
         """The statements behind this one in its block, where they end with a `return`."""
         match next(self._place.unit.around(self._place.node), None):
             case cst.IndentedBlock(body=body):
@@ -386,6 +433,15 @@ class _Chosen:
 
 
 _DIVIDING: Final[frozenset[type[cst.CSTNode]]] = frozenset((cst.Divide, cst.DivideAssign))
+
+
+def _joined(node: cst.BaseExpression, operator: type[cst.BaseBooleanOp]) -> Iterator[cst.BaseExpression]:
+    """What a chain of one word joins, in order."""
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, operator):
+        yield from _joined(node.left, operator)
+        yield from _joined(node.right, operator)
+    else:
+        yield node
 
 
 def _is_short(value: float) -> bool:
@@ -431,7 +487,7 @@ def _mentioned(node: cst.CSTNode) -> set[str]:
     return names
 
 
-def _returned(statements: Sequence[cst.CSTNode]) -> cst.BaseExpression | None:
+def _returned(statements: Ordered[cst.CSTNode]) -> cst.BaseExpression | None:
     match statements:
         case [cst.Return(value=value)]:
             return value
@@ -439,7 +495,7 @@ def _returned(statements: Sequence[cst.CSTNode]) -> cst.BaseExpression | None:
             return None
 
 
-def _parts(value: cst.BaseExpression) -> Sequence[cst.BaseExpression]:
+def _parts(value: cst.BaseExpression) -> Ordered[cst.BaseExpression]:
     return [element.value for element in value.elements] if isinstance(value, cst.Tuple) else [value]
 
 
@@ -453,7 +509,7 @@ def _is_no_tensor(value: cst.BaseExpression) -> bool:
             return isinstance(value, _NO_TENSORS)
 
 
-def _returns_early(block: Sequence[cst.CSTNode]) -> bool:
+def _returns_early(block: Ordered[cst.CSTNode]) -> bool:
     """Whether a block returns anywhere but at its end."""
     *before, last = small_statements(block)
     lines = before if isinstance(last, cst.Return) else [*before, last]

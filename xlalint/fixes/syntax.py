@@ -13,6 +13,7 @@ _WRITER: Final = cst.Module([])
 _WIDTH: Final = 100  # longer calls are written one argument a line
 # A line break inside an expression, with a backslash before it or without.
 _BREAK: Final = re.compile(r"\s*\\?\n\s*")
+_INSIDE_BRACKETS: Final = re.compile(r"(?<=[(\[{])\s*\n\s*|\s*\n\s*(?=[)\]}])")
 # Expressions that need no parentheses beside an operator or a dot.
 _ATOMS: Final = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.BaseNumber, cst.List, cst.Tuple)
 
@@ -55,7 +56,9 @@ def bare(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _text(node: cst.CSTNode) -> str:
     text = _WRITER.code_for_node(node).strip()
-    return text if "\n" not in text or _keeps_lines(node) else _BREAK.sub(" ", text)
+    if "\n" not in text or _keeps_lines(node):
+        return text
+    return _BREAK.sub(" ", _INSIDE_BRACKETS.sub("", text))
 
 
 def _keeps_lines(node: cst.CSTNode) -> bool:
