@@ -1,0 +1,201 @@
+"""What the worker sees of functions whose behaviour is certain: what XLA does, and at which line of theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from xlalint.probe.pool import Interpreter, Limits, Worker
+from xlalint.probe.protocol import Outcome, Plan
+from xlalint.probe.target import Given, Target
+
+pytestmark = pytest.mark.compiler
+
+# `# <- KIND` stands at the line where it must be seen; `per value`, `gradient` say more of it.
+CODE = """
+import numpy as np
+import tensorflow as tf
+
+
+def fine(x):
+    return tf.nn.softmax(x) * 2.0
+
+
+def no_kernel(x):
+    y = x * 2.0
+    return helper(y)
+
+
+def helper(x):
+    return tf.strings.as_string(x)  # <- fails
+
+
+def truth(x):
+    return tf.cond(x[0] > 0.0, lambda: x, lambda: -x) if bool(x[1] > 0.0) else x  # <- fails
+
+
+def branch(x):
+    if tf.reduce_sum(x) > 1.0:
+        x = x / 2.0
+    return x
+
+
+def several_lines(x):
+    return tf.reduce_sum(
+        x,
+    ) + x[  # <- fails
+        0
+    ].numpy()
+
+
+def in_a_loop(x, n):
+    total = 0.0
+    for i in tf.range(n):
+        total += tf.reduce_sum(  # <- fails
+            tf.zeros([i]))
+    return total
+
+
+def sized(x, n):
+    k = n * 2
+    y = tf.nn.relu(x)[:k]  # <- recompiles per value
+    z = y * 2.0
+    return tf.reduce_sum(z), tf.range(n)  # <- recompiles per value
+
+
+@tf.function
+def inner(n):
+    return tf.zeros([n, 2])  # <- recompiles per value
+
+
+def nested(n):
+    return inner(n) + 1.0
+
+
+def masked(x):
+    m = tf.boolean_mask(x, x > 0.0)  # <- bounded
+    return m * 2.0
+
+
+def wrong(x):
+    m = tf.boolean_mask(x, x > 0.0)  # <- bounded
+    k = m * 2.0
+    ones = tf.ones_like(k)  # <- diverges
+    return tf.reduce_sum(k), tf.reduce_sum(ones)
+
+
+def frozen(x):
+    return x + np.random.uniform()  # <- diverges
+
+
+def random(x):
+    return x + tf.random.uniform(tf.shape(x))
+
+
+def seeded(x):
+    return x + tf.random.uniform(tf.shape(x), seed=3)  # <- diverges
+
+
+def looped(x):
+    return tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * 2.0), [0, x])[1]  # <- fails gradient
+
+
+def cancelling(x):
+    w = tf.reshape(tf.range(256.0 * 256.0), [256, 256]) / 1000.0
+    return tf.reduce_sum(tf.matmul(x, w) - tf.matmul(x, w + 1e-3), axis=-1)
+
+
+count = tf.Variable(0)
+
+
+def counting(x):
+    count.assign_add(1)
+    return x * tf.cast(count, tf.float32)
+
+
+def endless(x):
+    while tf.reduce_all(x > 0.0):
+        x = x + 0.0
+    return x
+
+
+def refuses(x):
+    return missing(x)
+"""
+INPUTS = {
+    "in_a_loop": ("f32[4]", "i32[]"),
+    "sized": ("f32[8]", "i32[]"),
+    "nested": ("i32[]",),
+    "cancelling": ("f32[64, 256]",),
+}
+SHOWN = [name for name in re.findall(r"^def (\w+)", CODE, re.MULTILINE) if name not in ("helper", "inner", "refuses")]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("measured") / "code.py"
+    path.write_text(CODE)
+    return path
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    started = Worker(Interpreter())
+    yield started
+    started.close()
+
+
+def measured(worker: Worker, file: Path, name: str, autograph: bool | None = None) -> Outcome:
+    given = tuple(Given(None, spec) for spec in INPUTS.get(name, ("f32[4]",)))
+    target = Target(str(file), name, given=given, roots=(str(file.parent),), autograph=autograph)
+    return worker.ask(target, Plan(), Limits(function=300.0))
+
+
+def expected(name: str) -> set[tuple[int, str]]:
+    """The marks in a function, and in those of its helpers."""
+    bodies = {"no_kernel": ("helper",), "nested": ("inner",)}
+    found = set()
+    current = ""
+    for number, line in enumerate(CODE.split("\n"), 1):
+        if match := re.match(r"def (\w+)", line):
+            current = match[1]
+        if current in (name, *bodies.get(name, ())) and "# <- " in line:
+            found.add((number, line.partition("# <- ")[2]))
+    return found
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_xla_does_is_seen_at_its_line(worker: Worker, file: Path, name: str) -> None:
+    outcome = measured(worker, file, name)
+    assert outcome.not_run is None, outcome.not_run
+    seen = set()
+    for one in outcome.observations:
+        assert one.spots, one
+        assert {spot.path for spot in one.spots} == {str(file)}
+        per = f" per {one.per}" if one.per else ""
+        seen.add((one.spots[0].line, f"{one.kind}{per}{' gradient' if one.gradient else ''}"))
+    assert seen == expected(name)
+
+
+def test_autograph_makes_the_difference(worker: Worker, file: Path) -> None:
+    [failed] = measured(worker, file, "branch", autograph=False).observations
+    assert CODE.split("\n")[failed.spots[0].line - 1] == "    if tf.reduce_sum(x) > 1.0:"
+
+
+def test_what_eager_execution_refuses_is_not_run(worker: Worker, file: Path) -> None:
+    outcome = measured(worker, file, "refuses")
+    assert "NameError" in (outcome.not_run or "")
+    assert outcome.observations == ()
+
+
+def test_the_lines_that_ran_are_known(worker: Worker, file: Path) -> None:
+    reached = measured(worker, file, "branch").reached[str(file)]
+    lines = CODE.split("\n")
+    assert {lines[line - 1].strip() for line in reached} == {
+        "if tf.reduce_sum(x) > 1.0:",
+        "x = x / 2.0",
+        "return x",
+    }
