@@ -21,6 +21,7 @@ from xlalint.engine import check
 from xlalint.findings import Finding, Severity
 from xlalint.probe.checking import planned, with_verdicts
 from xlalint.probe.targets import Targets
+from xlalint.probe.verdicts import Run
 
 from .drive import PACKAGES, folder_of
 
@@ -61,8 +62,10 @@ def probed(folder: Path, given: argparse.Namespace) -> list[Finding]:
     job = planned(report, Targets(keras=settings.keras).of_findings(errors), ())
     heard = iter(range(1, len(job.targets) + 1))
 
-    def tell(run: object) -> None:
-        print(f"\r{folder.name}: {next(heard)} of {len(job.targets)}", end="", file=sys.stderr, flush=True)
+    def tell(run: Run) -> None:
+        seen = run.outcome.not_run or ", ".join(one.kind for one in run.outcome.observations) or "compiles"
+        name, seconds = f"{Path(run.target.file).name}::{run.target.qualname}", run.outcome.seconds
+        print(f"{next(heard)} of {len(job.targets)} {name}: {seen} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
     files = {path.absolute() for path in folder.rglob("*.py")}
     return list(with_verdicts(report, job, settings, heard=tell, files=files).findings)

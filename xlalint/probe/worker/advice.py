@@ -370,6 +370,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, said: Said, classes: Seque
     yield from (replace(part, dtype=dtype) for dtype in said.dtypes if dtype != part.dtype)
     if said.kind in ("TypeError", "ValueError") and _INTEGER.search(said.text):
         yield from (Literal(2), Literal(4), Literal(1))
+        yield from (Many("tuple", (Literal(2),) * count) for count in (2, 3))
     if "ositive definite" in said.text or "Cholesky" in said.text or "not invertible" in said.text:
         yield spec(part.dtype, SIZE, SIZE, style="definite")
     yield from (tensor(other, part.dtype) for other in said.ranks if other != rank)
@@ -396,7 +397,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, said: Said, classes: Seque
 def _reshaped(part: Spec, said: Said) -> Iterator[Choice]:
     """Other ranks and sizes, first with the sizes that the error names."""
     shape, rank = part.shape(), len(part.dims)
-    other_ranks = [tensor(other, part.dtype) for other in (rank + 1, rank - 1) if 0 <= other <= 4]
+    other_ranks = [tensor(other, part.dtype) for other in (rank + 1, rank - 1) if 0 <= other <= 5]
     if re.search(r"\bn?dims?\b|rank|out of bounds|ndim", said.text):
         yield from other_ranks
     for number in said.numbers:
