@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -382,6 +384,14 @@ def test_several_reports_of_one_run(project: Path, capsys: pytest.CaptureFixture
     assert run(["--no-cache", "--output-file", "report.txt", "--output-file", "sarif=out.sarif"]) == 1
     assert capsys.readouterr().out == ""
     assert Path("report.txt").read_text("utf-8") == alone["full"]
+    Path("pipe").symlink_to("/dev/stdout")
+    done = subprocess.run(
+        [sys.executable, "-m", "xlalint", "--no-cache", "--output-file", "pipe", "--output-format", "jsonl"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, alone["jsonl"])
 
 
 def test_a_report_of_standard_input_reads_no_file(
