@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from xlalint.cli import run
+from xlalint.codes import rule_names
 from xlalint.config import Settings
 from xlalint.readiness.checklist import LINES, State, examine
 from xlalint.readiness.evidence import watchers
@@ -120,6 +121,11 @@ def test_rules_that_are_switched_off_do_not_make_a_program_ready(tmp_path: Path)
     (tmp_path / "train.py").write_text(READY.replace(old, new), encoding="utf-8")
     answers = examine([tmp_path], Settings(codes=frozenset({"XLA101"}))).answers
     assert {answer.line.name: answer.state for answer in answers}["shapes"] is State.ATTENTION
+
+
+def test_each_line_names_rules_that_there_are() -> None:
+    for line in LINES:
+        assert all(any(code.startswith(prefix) for code in rule_names()) for prefix in line.codes)
 
 
 def test_each_line_has_a_watcher_and_each_watcher_a_line() -> None:

@@ -82,7 +82,7 @@ LINES: Final = (
         "recompilation",
         "nothing says which shapes are fed: pad to a fixed length (`xlalint padding`) and use `drop_remainder=True`",
     ),
-    Line("kernels", "every operation has a kernel", ("XLA4", "XLA507"), "compiled-code", _NO_CODE),
+    Line("kernels", "every operation has a kernel", ("XLA4",), "compiled-code", _NO_CODE),
     Line(
         "compiled-once",
         "compiled once with `jit_compile=True` on a CPU or GPU",
@@ -93,7 +93,7 @@ LINES: Final = (
     Line(
         "data",
         "the data are in memory, or where the TPU can read them",
-        ("XLA504", "XLA505"),
+        ("XLA504",),
         "data",
         "no source of the data was seen: keep them in memory (`from_tensor_slices`) or as TFRecord files in gs://",
     ),
