@@ -170,11 +170,12 @@ def _written(code: str) -> str:
 
 
 def _asked(target: Target, limit: float, original: Target | None = None) -> Measured:
-    if not _running or _running[0].spent:
+    limits = Limits(function=limit, memory=8192)
+    if not _running or _running[0].spent(limits):
         _stop()
         _running.append(Worker(Interpreter()))
     plan = Plan(value_sets=4, gradients=False, locate=False, seconds=limit)
-    outcome = _running[0].ask(target, plan, Limits(function=limit), original)
+    outcome = _running[0].ask(target, plan, limits, original)
     calls = tuple(_call(call) for call in outcome.calls)
     return Measured(calls, None if outcome.death else outcome.not_run, outcome.death)
 

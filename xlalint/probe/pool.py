@@ -205,10 +205,10 @@ class Worker:
     def dead(self) -> bool:
         return self._process.poll() is not None
 
-    @property
-    def spent(self) -> bool:
-        """Whether to start another for the next function."""
-        return self.dead or self.served >= _PER_WORKER
+    def spent(self, limits: Limits) -> bool:
+        """Whether to start another for the next function: what a process holds of earlier ones is not held by it."""
+        most = limits.memory // 2
+        return self.dead or self.served >= _PER_WORKER or _memory(self._process.pid, most) > most
 
     # -- what comes back ----------------------------------------------------------------------------------------------
 
@@ -347,7 +347,7 @@ class Pool:
                     if (left := deadline - time.monotonic()) <= 0:
                         outcome = Outcome(not_run=f"the {self._limits.total:g} s for all functions were used up")
                     else:
-                        if worker is not None and worker.spent:
+                        if worker is not None and worker.spent(self._limits):
                             worker.close()
                             worker = None
                         worker = worker or Worker(self._interpreter, self._stop)

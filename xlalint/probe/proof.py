@@ -59,7 +59,7 @@ def prove(files: Sequence[Rewritten], settings: Settings) -> list[Proof]:
                     except TargetError as error:
                         found.append(Proof(file.path, qualname, False, f"not run: {error}"))
                         continue
-                    if worker is not None and worker.spent:
+                    if worker is not None and worker.spent(limits):
                         worker.close()
                         worker = None
                     worker = worker or Worker(interpreter)
