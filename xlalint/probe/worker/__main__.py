@@ -63,14 +63,14 @@ def _start() -> dict[str, str]:
     import tensorflow as tf  # type: ignore[import-untyped]
 
     found = {"tensorflow": tf.__version__, "python": platform.python_version()}
-    tf.debugging.disable_traceback_filtering()
     devices = [tf.config.LogicalDeviceConfiguration() for _ in range(2)]  # what a strategy needs
     tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
     import keras  # type: ignore[import-untyped]
 
+    from xlalint.probe.worker.blame import filtering
+
     found["keras"] = keras.__version__
-    if hasattr(keras, "config"):  # Keras 3
-        keras.config.disable_traceback_filtering()
+    filtering(False)
     return found
 
 

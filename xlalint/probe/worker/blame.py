@@ -13,6 +13,9 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, Final
 
+import keras  # type: ignore[import-untyped]
+import tensorflow as tf  # type: ignore[import-untyped]
+
 from xlalint.probe.protocol import TRACE, Spot, Trouble
 
 _NODE: Final = re.compile(r"\{\{node ([^}\s]+)\}\}|op \[?'?(?P<op>[\w./]+)")
@@ -25,6 +28,13 @@ _MESSAGE: Final = 300  # characters of a message that are kept
 _PREFACES: Final = ("in user code:", 'File "', "Exception encountered when calling", "Arguments received by")
 _DEVICE: Final = re.compile(r"\{\{function_node .*?\}\} ?| \[Op:\w+\].*")
 _ADVICE: Final = re.compile(r"You can attempt|The op is created at:|Stack trace for op|\{\{node|\n\tf2xla")
+
+
+def filtering(on: bool) -> None:
+    """Whether TensorFlow and Keras leave their own frames out of tracebacks, as they do unless told otherwise."""
+    for library in (tf.debugging, getattr(keras, "config", None)):  # Keras 2 goes by TensorFlow's
+        if library is not None:
+            (library.enable_traceback_filtering if on else library.disable_traceback_filtering)()
 
 
 class Blame:

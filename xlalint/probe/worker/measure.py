@@ -31,7 +31,7 @@ from xlalint.probe.protocol import (
     Trouble,
 )
 from xlalint.probe.target import Target
-from xlalint.probe.worker.blame import Blame, all_graphs, brief
+from xlalint.probe.worker.blame import Blame, all_graphs, brief, filtering
 from xlalint.probe.worker.compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats, rounding
 from xlalint.probe.worker.hlo import Dump, bounded_ops, changed_ops, compiled_for
 from xlalint.probe.worker.load import LoadError, load
@@ -431,10 +431,13 @@ def program(target: Target, blame: Blame, dump: Dump) -> Outcome:
     dump.taken()
     started = time.monotonic()
     error = None
+    filtering(True)  # an error is told as whoever runs the program sees it
     try:
         load(Path(target.file), target.search).close()
     except LoadError as raised:
         error = blame.trouble(raised.__cause__ or raised, RUN)
+    finally:
+        filtering(False)
     count, inside, bounded = compiled_for(dump.taken())
     call = Call(0, 0, count, inside, bounded, error=error, seconds=round(time.monotonic() - started, 3))
     observations = () if error is None else (Observation(FAILS, f"{error.kind}: {error.message}", error.spots),)
