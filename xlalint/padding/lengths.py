@@ -127,20 +127,22 @@ def _rows_of_table(stream: io.BufferedReader, columns: Sequence[str], separator:
         named = ", ".join(map(repr, header)) or "none"
         raise LengthsError(f"there is no column {missing[0]!r}; the header has {named}")
     places = [header.index(column) for column in columns]
-    parsed: dict[str, int] = {}
-    for row in reader:
-        if not row:
-            continue
+    parsed = _Parsed()
+    for row in filter(None, reader):
         try:
-            written = [row[place] for place in places]
-            for cell in written:
-                if cell not in parsed:
-                    parsed[cell] = _number(cell.strip().encode())
+            yield tuple([parsed[row[place]] for place in places])
         except IndexError:
             raise LengthsError(f"line {reader.line_num}: there are fewer columns than in the header") from None
         except LengthsError as error:
             raise LengthsError(f"line {reader.line_num}: {error}") from error
-        yield tuple(parsed[cell] for cell in written)
+
+
+class _Parsed(dict[str, int]):
+    """Lengths by what is written; equal cells are parsed once."""
+
+    def __missing__(self, cell: str) -> int:
+        self[cell] = length = _number(cell.strip().encode())
+        return length
 
 
 def _rows_of_json(stream: io.BufferedReader, columns: Sequence[str]) -> Iterator[Lengths]:
@@ -152,9 +154,8 @@ def _rows_of_json(stream: io.BufferedReader, columns: Sequence[str]) -> Iterator
     decoder = msgspec.json.Decoder(row)
     for number, line in _numbered(_chunks(stream)):
         try:
-            found = decoder.decode(line)
-            values = [getattr(found, name) for name in names]
-            yield tuple(_checked(value if isinstance(value, int) else len(value)) for value in values)
+            values = msgspec.structs.astuple(decoder.decode(line))
+            yield tuple([_checked(value if isinstance(value, int) else len(value)) for value in values])
         except (msgspec.DecodeError, LengthsError) as error:
             raise LengthsError(f"line {number}: {error}") from error
 
