@@ -21,6 +21,7 @@ from .joins import generalise, join, join_all, join_environments, pattern
 from .plain import is_plain
 from .project import Class, Function, Module, Project
 from .statements import Statements
+from .uses import Unconvertible
 from .values import (
     NONE,
     STATIC,
@@ -234,7 +235,7 @@ class Interpreter(Statements):
         if not context.converted or isinstance(node, cst.Lambda):
             return context
         if node not in self._unconvertible:
-            finder = _Unconvertible()
+            finder = Unconvertible()
             if _UNCONVERTIBLE.search(unit.text):
                 node.visit(finder)
             self._unconvertible[node] = finder.found
@@ -634,21 +635,6 @@ def _from_keywords(parameter: cst.Param, arguments: Arguments) -> Value | None:
             return arguments.rest_keywords
         case _:
             return None
-
-
-class _Unconvertible(cst.CSTVisitor):
-    """Finds what stops AutoGraph from converting the function around it."""
-
-    found: str | None = None
-
-    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:  # noqa: N802
-        self.found = "an assignment expression (`:=`)"
-
-    def visit_Yield(self, node: cst.Yield) -> None:  # noqa: N802
-        self.found = "a `yield`"
-
-    def visit_Match(self, node: cst.Match) -> None:  # noqa: N802
-        self.found = "a `match` statement"
 
 
 def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> set[str]:

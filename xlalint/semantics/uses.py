@@ -86,3 +86,18 @@ def _names_in(target: cst.BaseExpression) -> Iterator[cst.Name]:
         case cst.Tuple(elements=elements) | cst.List(elements=elements):
             for element in elements:
                 yield from _names_in(element.value)
+
+
+class Unconvertible(cst.CSTVisitor):
+    """Finds what stops AutoGraph from converting the function around it."""
+
+    found: str | None = None
+
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:  # noqa: N802
+        self.found = "an assignment expression (`:=`)"
+
+    def visit_Yield(self, node: cst.Yield) -> None:  # noqa: N802
+        self.found = "a `yield`"
+
+    def visit_Match(self, node: cst.Match) -> None:  # noqa: N802
+        self.found = "a `match` statement"
