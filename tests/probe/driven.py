@@ -52,6 +52,12 @@ def adjacency(a):
     return tf.sparse.sparse_dense_matmul(a, tf.ones([a.dense_shape[1], 2]))
 
 
+def degrees(a):
+    if isinstance(a, tf.SparseTensor):
+        return tf.sparse.reduce_sum(a, -1)
+    return tf.reduce_sum(a, -1)
+
+
 @tf.function(input_signature=[tf.TensorSpec([None, 6]), tf.TensorSpec([], tf.int32)])
 def signed(x, n):
     return x[:n]

@@ -160,6 +160,8 @@ def test_inputs_reach_the_lines_that_are_wanted(driver: Driver) -> None:
     line = line_of("    return x[labels > 0]")
     assert line not in driver("optional")["reached"]
     assert line in driver("optional", wanted=(line,))["reached"]
+    line = line_of("        return tf.sparse.reduce_sum")
+    assert driver("degrees", wanted=(line,))["inputs"] == ["a: f32[4, 4] sparse"]
 
 
 def test_the_user_s_own_function_makes_the_inputs(driver: Driver) -> None:

@@ -193,7 +193,9 @@ class Search:
         for position, slot in enumerate(self.slots):
             if self.wanted <= outcome.reached:
                 break
-            for choice in slot.choices if not slot.fixed else ():
+            for choice in (*slot.choices, *_otherwise(assignment[position])) if not slot.fixed else ():
+                if self.wanted <= outcome.reached:
+                    break
                 if choice != assignment[position] and not self._is_over():
                     other = (*assignment[:position], choice, *assignment[position + 1 :])
                     found = self._try(other)[0]
@@ -230,6 +232,18 @@ def _complaint(error: BaseException, own: Callable[[str], bool]) -> object:
             line = trace.tb_lineno
         trace = trace.tb_next
     return type(error), line, re.sub(r"[\d\[\],. ]+", " ", message_of(error))[:200]
+
+
+def _otherwise(choice: Choice) -> Iterator[Choice]:
+    """The same tensors in another form, or more of them: what code tells apart by their type and rank."""
+    if isinstance(choice, Spec):
+        yield from (replace(choice, style=style) for style in ("sparse", "ragged"))
+        yield from (replace(choice, dims=(*choice.dims, (size, size))) for _, size in choice.dims[-1:])
+    elif isinstance(choice, Many):
+        for position, item in enumerate(choice.items):
+            for other in _otherwise(item):
+                if isinstance(other, Form):
+                    yield Many(choice.kind, (*choice.items[:position], other, *choice.items[position + 1 :]))
 
 
 def _settled(choice: Made) -> Made:
