@@ -23,9 +23,10 @@ with `steps` a Python int or taken from a static shape, the most that is ever wr
 Arrays of fixed size, `tf.TensorArray(..).unstack(x)`, Python lists in a Python loop.
 
 ## Fix safety
-`safe` where one loop with a written number of steps writes each element at its own number: the array gets that size.
-`unsafe` where the number of steps is an expression, which must be static. Shown only elsewhere, with `NUMBER_OF_WRITES`
-for what the author knows.
+`safe` where one loop with a written number of steps writes each element at its own number, and the array is read as a
+whole: it gets that size. `unsafe` where single elements are read (a graph multiplies the gradient of the others by
+zero, which is NaN where they are infinite), and where the number of steps is an expression, which must be static. Shown
+only elsewhere, with `NUMBER_OF_WRITES` for what the author knows.
 
 ## References
 - https://github.com/tensorflow/tensorflow/issues/119375

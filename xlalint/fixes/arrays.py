@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +15,7 @@ from .names import Names
 from .rewrite import Rewrite, Rewriter, replace
 from .syntax import any_node, assigned, plain, read, small_statements
 
+_WHOLE: Final = ("write", "stack", "concat", "size")
 _SIZE: Final = "NUMBER_OF_WRITES"  # what the author has to say
 _FIXED: Final = "Make the array as long as the loop that fills it"
 _NUMBERED: Final = "where the body takes the number of its step for a tensor"
@@ -55,10 +56,31 @@ def sized_array(place: Place, node: cst.Call) -> Rewriter:
         if size is None:
             return Rewrite(_FIXED, edits, Safety.DISPLAY)
         if size.isdecimal():
-            return Rewrite(_FIXED, edits)
+            if _is_taken_whole(place, node):
+                return Rewrite(_FIXED, edits)
+            return Rewrite(_FIXED, edits, Safety.UNSAFE, "in the gradient of infinite elements that are not read")
         return Rewrite(_FIXED, edits, Safety.UNSAFE, "where the number of steps is not static")
 
     return build
+
+
+def _is_taken_whole(place: Place, node: cst.Call) -> bool:
+    """Whether the array is written, and then read as a whole only."""
+    around = [*place.unit.around(node)]
+    scope = next((one.body for one in around if isinstance(one, cst.FunctionDef)), place.unit.tree)
+    match around[0]:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(name))]):
+            return all(attribute in _WHOLE for attribute in _attributes_of(scope, name))
+        case _:
+            return False
+
+
+def _attributes_of(node: cst.CSTNode, name: str) -> Iterator[str]:
+    match node:
+        case cst.Attribute(value=cst.Name(owner), attr=cst.Name(attribute)) if owner == name:
+            yield attribute
+    for child in node.children:
+        yield from _attributes_of(child, name)
 
 
 def _array(node: cst.Call, size: str) -> str:
