@@ -11,13 +11,14 @@ import time
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
+import msgspec
 import pytest
 
 from xlalint.facts import tables
 from xlalint.facts.measure.driver import Driver
 from xlalint.facts.tables import ApiFact
 
-Essence: TypeAlias = tuple[str, str, tuple[str, ...], bool, str]
+Essence: TypeAlias = tuple[str, str, tuple[str, ...], bool, str, str]
 SECONDS: Final = 30.0
 AT_LEAST: Final = 12  # callables, however slow the machine
 
@@ -37,13 +38,12 @@ def essence(case: Any) -> Essence:
         tuple(case.get("missing", ())),
         case.get("bounded", False),
         case.get("gradient", "none"),
+        json.dumps(case.get("follows", {}), sort_keys=True),
     )
 
 
 def stored(fact: ApiFact) -> list[Essence]:
-    return sorted(
-        (case.call, case.outcome.value, case.missing, case.bounded, case.gradient.value) for case in fact.cases
-    )
+    return sorted(essence(msgspec.to_builtins(case)) for case in fact.cases)
 
 
 def measured_again(driver: Driver, fact: ApiFact) -> list[Essence]:
@@ -71,6 +71,21 @@ def test_a_random_sample_of_the_table_is_what_the_compiler_does(driver: Driver) 
             wrong[fact.name] = {"stored": stored(fact), "found": found}
     print(f"{count} callables measured again")
     assert not wrong
+
+
+@pytest.mark.compiler
+def test_what_the_values_of_arguments_do_is_what_the_table_says(driver: Driver) -> None:
+    expected = {
+        "tf.slice": {"begin": {}, "size": {"resizes": True, "carried": "bounded"}},
+        "tf.split": {"axis": {"carried": "fails"}, "num_or_size_splits": {"resizes": True, "carried": "fails"}},
+    }
+    for name, follows in expected.items():
+        fact = tables.api(name)
+        assert fact is not None
+        assert measured_again(driver, fact) == stored(fact)
+        assert {
+            key: msgspec.to_builtins(value) for case in fact.cases for key, value in case.follows.items()
+        } == follows
 
 
 @pytest.mark.compiler

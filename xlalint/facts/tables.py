@@ -62,6 +62,13 @@ class OpFact(msgspec.Struct, frozen=True):
         return tuple(device for device, kernel in self.kernels.items() if not kernel.supported)
 
 
+class Follows(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Of an argument whose every new value is a new compilation: what else comes of its values."""
+
+    resizes: bool = False  # the shape of the result changes with them
+    carried: Outcome = Outcome.OK  # of the call in a `tf.while_loop` that makes them: ok, bounded or fails
+
+
 class Case(msgspec.Struct, frozen=True, omit_defaults=True):
     """One call, as it was run, and what became of it.
 
@@ -81,6 +88,7 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True):
     gradient_missing: tuple[str, ...] = ()
     ops: tuple[str, ...] = ()  # the ops of the traced function, without constants and bookkeeping
     result: str = ""  # dtype and shape of what came back, as "f32[2, 3] i64[2]"
+    follows: Mapping[str, Follows] = {}  # recompiles: by argument; measured in the newest version only
 
 
 class ApiFact(msgspec.Struct, frozen=True):
@@ -141,6 +149,7 @@ class _Ops(msgspec.Struct):
 
 
 _FAILS: Final = b'"fails"'  # as a case spells it
+_FOLLOWS: Final = b'"follows"'
 _REFUSED: Final = b'"refused":true'  # as a row spells it
 
 
@@ -241,6 +250,12 @@ def failing_names() -> tuple[str, ...]:
 def refused_names() -> tuple[str, ...]:
     """The layers of which Keras says in some version that XLA cannot compile them."""
     return _names_with(_REFUSED)
+
+
+@cache
+def following_names() -> tuple[str, ...]:
+    """Every callable of which a case is compiled again for every new value of an argument."""
+    return _names_with(_FOLLOWS)
 
 
 def _names_with(text: bytes) -> tuple[str, ...]:

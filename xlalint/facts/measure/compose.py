@@ -20,7 +20,7 @@ from xlalint.facts.tables import apis as apis_of_newest
 from xlalint.semantics.api_keras import kind_of
 
 # What of an older version is not stored by itself, where all else is as in the next newer version.
-ECHOES: Final = ("ops", "result")
+ECHOES: Final = ("ops", "result", "follows")
 
 
 def ops(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -149,10 +149,13 @@ def signatures(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any
 
 
 def _built_with(fact: ApiFact) -> list[str]:
-    """The options of a class in which a case ends otherwise than the plain call, for want of a kernel."""
-    if kind_of(fact.name) is None:
+    """The options of a class in which a case ends otherwise than the plain call: for want of a kernel, or in what the
+    compilations follow."""
+    if kind_of(fact.name) is None or not fact.cases:
         return []
-    return sorted({name for case in fact.cases[1:] if case.missing for name in case.varied if name != "inputs"})
+    plain, *others = fact.cases
+    found = {name for case in others if case.missing or case.follows != plain.follows for name in case.varied}
+    return sorted(found - {"inputs"})
 
 
 def text(table: Mapping[str, Any]) -> str:

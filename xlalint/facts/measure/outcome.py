@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from xlalint.facts.measure.expressions import Expression
-from xlalint.facts.measure.samples import VALUE_SETS
+from xlalint.facts.measure.samples import VALUE_SETS, Array, Sample
 
 # Ops of every graph, which say nothing about a call.
 BOOKKEEPING: Final = (
@@ -150,8 +150,8 @@ class Meter:
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
-    def case(self, expression: Expression, gradient: bool) -> dict[str, Any]:
-        """What became of the call, as an entry of the table (`tables.Case`)."""
+    def case(self, expression: Expression, gradient: bool, follows: bool = True) -> dict[str, Any]:
+        """What became of the call, as an entry of the table (`tables.Case`), and what its values do if `follows`."""
         every = [[number] * len(expression.samples) for number in range(VALUE_SETS)]
         self.note("eager")
         try:
@@ -177,7 +177,10 @@ class Meter:
         found["random"] = any(map(RANDOM.search, found["ops"])) or not repeatable
         found |= self.verdict(plain, compiled, found["ops"], found["random"], repeatable)
         if found["outcome"] == "recompiles" and not found.get("detail"):
-            found["detail"] = self.blame(expression, state)
+            guilty = self.blame(expression, state)
+            found["detail"] = ", ".join(guilty)
+            if follows:
+                found["follows"] = self.follows(expression, state, guilty)
         if gradient and found["outcome"] != "fails":
             found |= self.gradient(expression, state, found["random"])
         return found
@@ -220,16 +223,63 @@ class Meter:
         registered = kernels.get_all_registered_kernels().kernel
         return {kernel.op for kernel in registered if kernel.device_type == "XLA_CPU_JIT"}
 
-    def blame(self, expression: Expression, state: State) -> str:
-        """Which arguments the compilations follow: each is changed alone."""
-        guilty = []
+    def blame(self, expression: Expression, state: State) -> dict[str, list[int]]:
+        """Which arguments the compilations follow, each changed alone: by parameter, the places of its samples."""
+        guilty: dict[str, list[int]] = {}
         for place in range(len(expression.samples)):
             rows = [[number if one == place else 0 for one in range(len(expression.samples))] for number in range(3)]
             self.note(f"blame {place}")
             run = self.runs(self.graph(expression, compiled=True), expression, state, rows)
             if any(run.compilations[1:]):
-                guilty.append(expression.roles.get(place, expression.samples[place].text))
-        return ", ".join(dict.fromkeys(guilty))
+                role = expression.roles.get(place, expression.samples[place].text)
+                guilty.setdefault(role, []).append(place)
+        return guilty
+
+    def follows(self, expression: Expression, state: State, guilty: Mapping[str, list[int]]) -> dict[str, Any]:
+        """Of each argument that compilations follow what else its values do (`tables.Follows`)."""
+        self.note("follows")
+        resized = [role for role, places in guilty.items() if self.resizes(expression, state, places)]
+        together = [place for places in guilty.values() for place in places]
+        if not resized and len(guilty) > 1 and self.resizes(expression, state, together):
+            resized = list(guilty)
+        found: dict[str, Any] = {}
+        for role, places in guilty.items():
+            carried = self.carried(expression, state, places)
+            found[role] = ({"resizes": True} if role in resized else {}) | ({"carried": carried} if carried else {})
+        return found
+
+    def resizes(self, expression: Expression, state: State, places: Sequence[int]) -> bool:
+        """Whether the shape of an eager result changes with these arguments, all others being as they are."""
+        shapes = set()
+        for values in zip(*(_spread(expression.samples[place]) for place in places), strict=True):
+            arguments = self.tensors(expression, [0] * len(expression.samples))
+            for place, value in zip(places, values, strict=True):
+                arguments[place] = self.tf.constant(value, dtype=expression.samples[place].dtype)
+            state.restore()
+            try:
+                shapes.add(tuple(tuple(leaf.shape) for leaf in self.flat(expression.function(*arguments))))
+            except Exception:  # values that are not accepted have no result
+                continue
+        return len(shapes) > 1
+
+    def carried(self, expression: Expression, state: State, places: Sequence[int]) -> str:
+        """What becomes of the compiled call where a loop makes these arguments; nothing where it compiles plainly."""
+        tf = self.tf
+
+        def looped(*tensors: Any) -> list[Any]:
+            def step(number: Any, total: Any) -> tuple[Any, Any]:
+                arguments = list(tensors)
+                for place in places:
+                    one = expression.samples[place]
+                    arguments[place] = tf.gather(tf.constant(np.stack(one.arrays), dtype=one.dtype), number)
+                leaves = [leaf for leaf in self.flat(expression.function(*arguments)) if leaf.dtype != tf.string]
+                return number + 1, total + tf.add_n([tf.reduce_sum(tf.cast(leaf, tf.float32)) for leaf in leaves])
+
+            return [tf.while_loop(lambda number, _: number < VALUE_SETS, step, (0, 0.0))[1]]
+
+        function = tf.function(looped, autograph=False, jit_compile=True)
+        run = self.runs(function, expression, state, [[0] * len(expression.samples)])
+        return "fails" if run.error is not None else "bounded" if run.bounded else ""
 
     def ops(self, function: Any, expression: Expression) -> list[str]:
         """The ops of the traced function and of the functions that it calls."""
@@ -356,6 +406,15 @@ def _leaf(expected: Any, actual: Any, random: bool) -> str:
         return "not-a-number in other places"
     up_to_sign = np.allclose(np.abs(left), np.abs(right), tolerance, tolerance, equal_nan=True)
     return OTHER_SIGNS if up_to_sign else "other values"
+
+
+def _spread(sample: Sample) -> list[Array]:
+    """The values of every set, and of whole numbers also all alike: the least, and the greatest."""
+    every = list(sample.arrays)
+    if np.issubdtype(every[0].dtype, np.integer):
+        values = np.stack(every)
+        every += [np.full_like(every[0], value) for value in (values.min(), values.max())]
+    return every
 
 
 def brief(error: BaseException) -> str:

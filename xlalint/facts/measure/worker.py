@@ -120,6 +120,7 @@ class Worker:
             case = self.case(call, gradient)
         except NotAcceptedError:
             return False
+        _name(case, varied)
         decisive = [*DECISIVE, *(["detail"] if case["outcome"] == "recompiles" else [])]
         decisive += ["gradient", "gradient_missing"] if gradient else []
         if any(case.get(key) != plain.get(key) for key in decisive):
@@ -191,7 +192,7 @@ class Worker:
         if stage in ("graph", "compile", "blame"):
             return {"call": call, "outcome": "fails", "detail": how}
         expression = self.parsed(call)
-        found = self.meter.case(expression, gradient and "gradient" not in stage)
+        found = self.meter.case(expression, gradient and "gradient" not in stage, follows=stage != "follows")
         if stage == "compile gradient":
             found |= {"gradient": "fails", "gradient_detail": how}
         return found
@@ -202,6 +203,15 @@ class Worker:
             return parse(call, self.names)
         except Exception as error:
             raise NotAcceptedError(brief(error)) from error
+
+
+def _name(case: dict[str, Any], varied: Mapping[str, str]) -> None:
+    """Call the one argument that is varied, and that the compilations follow, what it is varied as: the method of an
+    object has no parameters that the text of the call shows."""
+    if case.get("detail", "").startswith("argument ") or case.get("detail") in varied.values():
+        match list(varied), list(case.get("follows", ())):
+            case [parameter], [guilty]:
+                case |= {"detail": parameter, "follows": {parameter: case["follows"][guilty]}}
 
 
 TASKS: Final = {"row": Worker.row, "signature": Worker.signature}
@@ -228,7 +238,7 @@ def answer(worker: Worker, job: Mapping[str, Any]) -> dict[str, Any] | None:
     if row is None or "cases" not in row:
         return row
     cases = [
-        {key: value for key, value in case.items() if value not in ("", [], False) and (key, value) not in DEFAULTS}
+        {key: value for key, value in case.items() if value not in ("", [], {}, False) and (key, value) not in DEFAULTS}
         for case in row["cases"]
     ]
     return {"cases": cases} | {key: row[key] for key in ("same", "refused") if row[key]}
