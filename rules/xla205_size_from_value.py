@@ -3,8 +3,9 @@
 ## What it does
 Flags arguments that fix the shape of a result and depend on the content of a tensor: in `tf.range`, `tf.zeros`,
 `tf.fill`, `tf.reshape`, `tf.tile`, `tf.repeat`, `tf.one_hot`, `tf.math.top_k`, `tf.linspace`, `tf.pad`, `tf.eye`,
-random shapes, `tf.image.resize`, segment counts and others, one bound of a slice (`x[:n]`), a stride,
-`tf.sequence_mask` without `maxlen`, `tf.math.confusion_matrix` without `num_classes`, and `tf.math.bincount`.
+random shapes, `tf.image.resize`, segment counts and all others of the table of measured calls, one bound of a slice
+(`x[:n]`), a stride, `tf.sequence_mask` without `maxlen`, `tf.math.confusion_matrix` without `num_classes`, and
+`tf.math.bincount`.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Each new value is a new compilation, without a warning: one
@@ -41,7 +42,7 @@ size is not in the code, and the result has another shape.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -55,85 +56,9 @@ from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, 
 from xlalint.semantics.events import ApiCall, Consume, ContextKind, Event, IndexWith
 from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
 
+from ._followed import Followed, followed, names
 from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
 
-# The parameters that fix the shape of the result.
-SIZES: Final[Mapping[str, str]] = {
-    "keras.backend.one_hot": "num_classes",
-    "keras.backend.reshape": "shape",
-    "keras.backend.tile": "n",
-    "keras.ops.arange": "start stop step",
-    "keras.ops.blackman": "x",
-    "keras.ops.broadcast_to": "shape",
-    "keras.ops.eye": "N M",
-    "keras.ops.full": "shape",
-    "keras.ops.hamming": "x",
-    "keras.ops.hanning": "x",
-    "keras.ops.kaiser": "x",
-    "keras.ops.one_hot": "num_classes",
-    "keras.ops.ones": "shape",
-    "keras.ops.pad": "pad_width",
-    "keras.ops.repeat": "repeats",
-    "keras.ops.reshape": "newshape",
-    "keras.ops.slice": "shape",
-    "keras.ops.tile": "repeats",
-    "keras.ops.top_k": "k",
-    "keras.ops.zeros": "shape",
-    "keras.random.normal": "shape",
-    "keras.random.uniform": "shape",
-    "tf.TensorArray": "size",
-    "tf.broadcast_to": "shape",
-    "tf.eye": "num_rows num_columns",
-    "tf.fill": "dims",
-    "tf.image.crop_to_bounding_box": "target_height target_width",
-    "tf.image.pad_to_bounding_box": "offset_height offset_width target_height target_width",
-    "tf.image.resize": "size",
-    "tf.image.resize_with_crop_or_pad": "target_height target_width",
-    "tf.linalg.diag": "k",
-    "tf.linalg.diag_part": "k",
-    "tf.linspace": "num",
-    "tf.math.confusion_matrix": "num_classes",
-    "tf.math.top_k": "k",
-    "tf.math.unsorted_segment_max": "num_segments",
-    "tf.math.unsorted_segment_mean": "num_segments",
-    "tf.math.unsorted_segment_min": "num_segments",
-    "tf.math.unsorted_segment_prod": "num_segments",
-    "tf.math.unsorted_segment_sum": "num_segments",
-    "tf.one_hot": "depth",
-    "tf.ones": "shape",
-    "tf.pad": "paddings",
-    "tf.random.normal": "shape",
-    "tf.random.stateless_normal": "shape",
-    "tf.random.stateless_uniform": "shape",
-    "tf.random.truncated_normal": "shape",
-    "tf.random.uniform": "shape",
-    "tf.range": "start limit delta",
-    "tf.repeat": "repeats",
-    "tf.reshape": "shape",
-    "tf.scatter_nd": "shape",
-    "tf.sequence_mask": "maxlen",
-    "tf.signal.hann_window": "window_length",
-    "tf.signal.rfft": "fft_length",
-    "tf.slice": "size",
-    "tf.split": "num_or_size_splits",
-    "tf.strided_slice": "strides",
-    "tf.tile": "multiples",
-    "tf.zeros": "shape",
-    "tnp.full": "shape",
-    "tnp.tile": "reps",
-    "tnp.zeros": "shape",
-}
-# Data whose content fixes the shape, unless the parameter named second does (None: even then).
-CONTENTS: Final[Mapping[str, tuple[str, str | None]]] = {
-    "keras.ops.bincount": ("x", None),
-    "tf.math.bincount": ("arr", None),
-    "tf.math.confusion_matrix": ("labels predictions", "num_classes"),
-    "tf.sequence_mask": ("lengths", "maxlen"),
-}
-# What compiles with a bounded dynamic shape where a loop carries the size; all others fail.
-BOUNDED_IF_CARRIED: Final = frozenset(
-    ("keras.ops.slice", "keras.ops.top_k", "tf.image.crop_to_bounding_box", "tf.math.top_k", "tf.slice")
-)
 REASONS: Final[Mapping[Effect, str]] = {
     Effect.RECOMPILES: "XLA compiles again for every new value",
     Effect.FAILS: "a loop or chance makes the value, and the size must be a compile-time constant",
@@ -152,7 +77,7 @@ class SizeFromValue(Rule):
     code = "XLA205"
     name = "size-from-value"
     listens = (ApiCall, IndexWith, Consume)
-    apis = frozenset((*SIZES, *CONTENTS))
+    apis = names(resizes=True)
     bad = (
         Bad(
             "@tf.function(jit_compile=True)\ndef f(x, n):\n    return tf.reduce_sum(x[:n])\n",
@@ -276,6 +201,18 @@ def f(x, lengths):
             ["x[:n]"],
             Recompiles(),
             inputs=("f32[8]", "i32[3]"),
+            effect=Effect.RECOMPILES,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, n, ids):
+    drawn = tf.random.stateless_categorical(x, n, [1, 2])
+    return tf.size(drawn), tf.keras.ops.segment_max(x[0], ids), tf.keras.ops.segment_max(x[0], ids, num_segments=8)
+""",
+            ["tf.random.stateless_categorical(x, n, [1, 2])", "tf.keras.ops.segment_max(x[0], ids)"],
+            Recompiles(),
+            inputs=("f32[2, 3]", "i32[]", "i32[3]"),
             effect=Effect.RECOMPILES,
         ),
     )
@@ -428,8 +365,9 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
             case ApiCall(api="tf.range") if event.context.kind is ContextKind.GRAPH:
                 return  # a training loop around compiled steps: `for _ in tf.range(steps)`
             case ApiCall(api=api):
-                yield from self._arguments(event, SIZES.get(api, ""))
-                yield from _contents(event)
+                found = [one for one in followed().get(api, ()) if one.resizes]
+                yield from self._arguments(event, [one for one in found if not one.content])
+                yield from _contents(event, [one for one in found if one.content])
 
     def _slices(self, event: IndexWith, index: tuple[Value | Slice, ...], node: cst.Subscript) -> Iterator[Draft]:
         for axis, (item, element) in enumerate(zip(index, node.slice, strict=False)):
@@ -442,33 +380,35 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                         yield _draft(event, tensor, effect, f"the length of `{brief(node)}`", help)
                         return
 
-    def _arguments(self, event: ApiCall, parameters: str) -> Iterator[Draft]:
-        for tensor, node in arguments_from_data(parameters, event.arguments, event.argument_nodes):
-            if tensor in self._sizes:
-                if (consumer := SIZED.get(event.api)) is None:
-                    continue
-                what = f"`{brief(event.place.node)}` gets the size of a bounded dynamic shape and"
-                yield Draft(f"{what} {consumer.consequence}", consumer.effect, notes=origin_note(tensor.origin, event))
-                return
-            effect = outcome(tensor, Effect.NAMED if event.api in BOUNDED_IF_CARRIED else Effect.FAILS)
+    def _arguments(self, event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
+        carried = {one.parameter: one.carried for one in followed}
+        for parameter in carried:
+            for tensor, node in arguments_from_data(parameter, event.arguments, event.argument_nodes):
+                if tensor in self._sizes:
+                    if (consumer := SIZED.get(event.api)) is None:
+                        continue
+                    what = f"`{brief(event.place.node)}` gets the size of a bounded dynamic shape and"
+                    yield Draft(
+                        f"{what} {consumer.consequence}", consumer.effect, notes=origin_note(tensor.origin, event)
+                    )
+                    return
+                effect = outcome(tensor, carried[parameter])
+                if effect is not None:
+                    what = f"`{brief(node)}` in `{brief(event.place.node)}`"
+                    yield _draft(event, tensor, effect, what, _static(event, node))
+                    return
+
+
+def _contents(event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
+    for one in followed:
+        if one.spared(event.arguments):
+            continue
+        for tensor, node in arguments_from_data(one.parameter, event.arguments, event.argument_nodes):
+            effect = Effect.FAILS if tensor.bounded is not None else outcome(tensor, one.carried)
             if effect is not None:
-                what = f"`{brief(node)}` in `{brief(event.place.node)}`"
-                yield _draft(event, tensor, effect, what, _static(event, node))
+                draft = _draft(event, tensor, effect, f"the content of `{brief(node)}`", _static(event, node))
+                yield replace(draft, rewrite=partial(binned, event)) if event.api == "tf.math.bincount" else draft
                 return
-
-
-def _contents(event: ApiCall) -> Iterator[Draft]:
-    if event.api not in CONTENTS:
-        return
-    parameters, instead = CONTENTS[event.api]
-    if instead is not None and instead in event.arguments:
-        return
-    for tensor, node in arguments_from_data(parameters, event.arguments, event.argument_nodes):
-        effect = Effect.FAILS if tensor.bounded is not None else outcome(tensor, Effect.FAILS)
-        if effect is not None:
-            draft = _draft(event, tensor, effect, f"the content of `{brief(node)}`", _static(event, node))
-            yield replace(draft, rewrite=partial(binned, event)) if event.api == "tf.math.bincount" else draft
-            return
 
 
 def _draft(event: ApiCall | IndexWith, tensor: Tensor, effect: Effect, what: str, help: str | None) -> Draft:

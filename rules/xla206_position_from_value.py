@@ -2,7 +2,8 @@
 
 ## What it does
 Flags subscripts and slices that start at a position from data (`x[i]`, `x[i:i + 2]`, `x[tf.argmax(y)]`), `tf.slice`
-with such a beginning, crops at such an offset, and an axis or a permutation from data.
+with such a beginning, crops at such an offset, an axis or a permutation from data, and other arguments that are
+constants to XLA in the table of measured calls (`k` of `tf.math.in_top_k`).
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The strided slice below a subscript takes its bounds as constants
@@ -47,41 +48,23 @@ from xlalint.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Safe
 from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
 from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
 
+from ._followed import AXES, Followed, followed, names
 from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
 
-# The parameters that are positions.
-POSITIONS: Final[Mapping[str, str]] = {
-    "keras.ops.slice": "start_indices",
-    "tf.image.crop_to_bounding_box": "offset_height offset_width",
-    "tf.slice": "begin",
-    "tf.strided_slice": "begin end",
+OPTION = "an option"
+PYTHON = "a Python value, which is known when XLA compiles"
+REASONS: Final[Mapping[Effect, str]] = {
+    Effect.RECOMPILES: "XLA compiles again for every new value",
+    Effect.FAILS: "a loop or chance makes it, and it must be a compile-time constant",
+    Effect.NAMED: "a loop or chance makes it, which gives a bounded dynamic shape",
 }
-# The parameters that choose an axis, or all of them.
-AXES: Final[Mapping[str, str]] = {
-    "tf.argmax": "axis",
-    "tf.argmin": "axis",
-    "tf.concat": "axis",
-    "tf.cumsum": "axis",
-    "tf.expand_dims": "axis",
-    "tf.gather": "axis",
-    "tf.reduce_max": "axis",
-    "tf.reduce_mean": "axis",
-    "tf.reduce_min": "axis",
-    "tf.reduce_prod": "axis",
-    "tf.reduce_sum": "axis",
-    "tf.reverse": "axis",
-    "tf.roll": "axis",
-    "tf.split": "axis",
-    "tf.transpose": "perm",
-}
-AGAIN = "XLA compiles again for every new value"
 
 
 class PositionFromValue(Rule):
     code = "XLA206"
     name = "position-from-value"
     listens = (ApiCall, IndexWith, Consume)
-    apis = frozenset((*POSITIONS, *AXES))
+    apis = names(resizes=False)
     bad = (
         Bad(
             "@tf.function(jit_compile=True)\ndef f(x, i):\n    return x[i]\n",
@@ -288,6 +271,32 @@ def f(x):
             inputs=("f32[3, 3]",),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(scores, labels, k):
+    return tf.math.in_top_k(labels, scores, k)
+""",
+            ["tf.math.in_top_k(labels, scores, k)"],
+            Recompiles(),
+            inputs=("f32[2, 3]", "i32[2]", "i32[]"),
+            effect=Effect.RECOMPILES,
+            help="a Python value",
+        ),
+        Bad(
+            """
+counts = tf.keras.layers.CategoryEncoding(num_tokens=8)
+codes = tf.keras.layers.CategoryEncoding(num_tokens=8, output_mode="one_hot")
+
+@tf.function(jit_compile=True)
+def f(labels):
+    return counts(labels), codes(labels)
+""",
+            ["counts(labels)"],
+            Recompiles(),
+            inputs=("i32[2, 3]",),
+            effect=Effect.RECOMPILES,
+        ),
     )
     good = (
         Good(
@@ -397,10 +406,12 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
             case IndexWith():
                 yield from self._subscript(event)
             case ApiCall(api=api, arguments=arguments, argument_nodes=nodes):
-                for parameters, carried in ((POSITIONS.get(api), None), (AXES.get(api), Effect.FAILS)):
-                    for tensor, node in arguments_from_data(parameters or "", arguments, nodes)[:1]:
+                for one in followed().get(api, ()):
+                    if one.resizes or one.spared(arguments):
+                        continue
+                    for tensor, node in arguments_from_data(one.parameter, arguments, nodes)[:1]:
                         what = f"`{brief(node)}` in `{brief(event.place.node)}`"
-                        yield from self._draft(event, tensor, carried, what, None)
+                        yield from self._draft(event, tensor, one.carried, what, None, _kind(one))
 
     def _subscript(self, event: IndexWith) -> Iterator[Draft]:
         items = list(zip(event.index, (element.slice for element in event.node.slice), strict=False))
@@ -412,20 +423,32 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
         for axis, (item, _) in enumerate(items):
             if tensor := _position(item):
                 rewrite = partial(at_position, event, axis)
-                yield from self._draft(event, tensor, None, f"`{brief(event.place.node)}`", rewrite)
+                yield from self._draft(event, tensor, None, f"`{brief(event.place.node)}`", rewrite, "a position")
                 return
 
     def _draft(
-        self, event: ApiCall | IndexWith, tensor: Tensor, carried: Effect | None, what: str, rewrite: Rewriter | None
+        self,
+        event: ApiCall | IndexWith,
+        tensor: Tensor,
+        carried: Effect | None,
+        what: str,
+        rewrite: Rewriter | None,
+        kind: str,
     ) -> Iterator[Draft]:
         effect = outcome(tensor, carried)
         if effect is None or tensor in self._sizes:
             return
-        kind = "an axis" if carried is not None else "a position"
-        carried_reason = "a loop or chance makes it, and it must be a compile-time constant"
-        reason = AGAIN if effect is Effect.RECOMPILES else carried_reason
-        message = f"{what} is {kind} from data: {reason}"
-        yield Draft(message, effect, notes=origin_note(tensor.origin, event), rewrite=rewrite)
+        message = f"{what} is {kind} from data: {REASONS[effect]}"
+        help = PYTHON if kind == OPTION else None
+        yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
+
+
+def _kind(one: Followed) -> str:
+    if one.parameter in AXES:
+        return "an axis"
+    if one.content:
+        return "a constant to the compiler"
+    return "a position" if one.carried is None else OPTION
 
 
 def _position(item: Value | Slice) -> Tensor | None:

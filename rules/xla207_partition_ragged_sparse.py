@@ -45,6 +45,7 @@ from xlalint.semantics.events import ApiCall, Consume, Event
 from xlalint.semantics.values import UNKNOWN, ApiObject, Nest, Unknown, as_tensor
 
 from ._bounded import NAMED, BoundedShapes
+from ._followed import COMPILED_AGAIN
 from ._kernels import missing_in, names_lacking, worst
 
 # By API: the parameter that cuts, which does so at compile time when it is constant; None: the API never compiles.
@@ -54,12 +55,6 @@ CUT_BY = {
     "tf.RaggedTensor.from_tensor": "lengths",
     "tf.sparse.from_dense": "tensor",
     "tf.sparse.retain": "to_retain",
-}
-COMPILED_AGAIN = {
-    "tf.RaggedTensor.from_value_rowids": "value_rowids",
-    "tf.ragged.stack_dynamic_partitions": "partitions",
-    "tf.ragged.row_splits_to_segment_ids": "splits",
-    "tf.ragged.segment_ids_to_row_splits": "segment_ids",
 }
 DENSE = "a dense tensor, padded to a fixed size: zeros where the sparse one has nothing, a mask beside the ragged one"
 

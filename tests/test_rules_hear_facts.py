@@ -11,19 +11,14 @@ from xlalint.facts.tables import ApiFact, Outcome
 from xlalint.rule import ApiCall, all_rules
 
 KERNELS = import_module("xlalint.rules._kernels")
+FOLLOWED = import_module("xlalint.rules._followed")
 # Calls that were measured to be compiled again for each value, or to make a bounded dynamic shape, and that no rule
 # hears of, with the reason.
 UNHEARD = {
     "keras.backend.ctc_label_dense_to_sparse": "labels of a CTC loss, which an input pipeline makes",
-    "keras.layers.CategoryEncoding": "the shape is fixed; that it counts with `bincount` is inside the layer",
-    "keras.layers.Equalization": "as CategoryEncoding",
-    "keras.ops.argpartition": "the bounded shape stays inside: the result has the shape of the argument",
     "keras.ops.histogram": "the bounded shape stays inside: the result has as many elements as bins",
-    "tf.broadcast_dynamic_shape": "the shapes that it is given are data already, and reported where they are used",
-    "tf.image.stateless_random_crop": "a seed from data; seeds are numbers, or made by a generator",
     "tf.math.is_non_decreasing": "the bounded shape stays inside: the result is one truth value",
     "tf.math.is_strictly_increasing": "as is_non_decreasing",
-    "tf.nn.collapse_repeated": "as ctc_label_dense_to_sparse",
     "tf.nn.ctc_unique_labels": "as ctc_label_dense_to_sparse",
 }
 
@@ -53,3 +48,19 @@ def test_calls_without_a_kernel_are_heard() -> None:
 
 def test_dynamic_shapes_and_sizes_are_heard() -> None:
     assert sorted(silent(measured(Outcome.RECOMPILES, Outcome.BOUNDED))) == sorted(UNHEARD)
+
+
+def test_every_argument_that_is_compiled_again_is_heard() -> None:
+    pairs, unheard = 0, set()
+    for fact in tables.apis():
+        names = (fact.name, KERNELS.event_name(fact))
+        followed = [one for name in names for one in FOLLOWED.followed().get(name, ())]
+        known = {parameter for one in followed for parameter in one.parameter.split()}
+        for case in fact.cases:
+            assert (case.outcome is Outcome.RECOMPILES) == bool(case.follows), case.call
+            pairs += len(case.follows)
+            if fact.name not in FOLLOWED.SELECTIONS:  # whose data is heard by the rules about them
+                other = FOLLOWED.COMPILED_AGAIN.get(fact.name)
+                unheard |= {(fact.name, one) for one in case.follows if one not in known and one != other}
+    assert pairs > 250
+    assert unheard == {("keras.layers.Discretization", "inputs")}  # with two of its modes only
