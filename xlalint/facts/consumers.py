@@ -3,9 +3,8 @@
 XLA keeps such a tensor in a buffer of the upper bound beside its real size. Most operations honour the size; those
 below do not, or cannot be compiled. Every entry carries the expression that shows it, over `m` (one dimension, 4 of at
 most 6 elements) and `rows` (two dimensions, 4 of at most 6 rows), and where the form of the call decides, a harmless
-expression beside it. The tests run all of them. They stay by hand: the table of calls holds one plain call each, over tensors of
-static shape, and which form of a call is harmless (an axis, a `-1`, an index) is found by thinking, not by varying one
-argument.
+expression beside it. The tests run all of them. They stay by hand: the table of calls holds calls over tensors of
+static shape, and which form of a call is harmless (an axis, a `-1`, an index) is not found by varying one argument.
 """
 
 from __future__ import annotations

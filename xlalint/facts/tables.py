@@ -148,9 +148,9 @@ class _Ops(msgspec.Struct):
     ops: dict[str, int | list[int]]
 
 
-_FAILS: Final = b'"fails"'  # as a case spells it
-_FOLLOWS: Final = b'"follows"'
-_REFUSED: Final = b'"refused":true'  # as a row spells it
+_FAILS: Final = re.compile(rb'"(outcome|gradient)":"fails"')  # as a case spells it
+_FOLLOWS: Final = re.compile(b'"follows"')
+_REFUSED: Final = re.compile(b'"refused":true')  # as a row spells it
 
 
 @cache
@@ -258,10 +258,10 @@ def following_names() -> tuple[str, ...]:
     return _names_with(_FOLLOWS)
 
 
-def _names_with(text: bytes) -> tuple[str, ...]:
+def _names_with(text: re.Pattern[bytes]) -> tuple[str, ...]:
     table = _apis()
     rows = (table.apis, *table.changed.values())
-    return tuple(dict.fromkeys(name for named in rows for name, raw in named.items() if text in bytes(raw)))
+    return tuple(dict.fromkeys(name for named in rows for name, raw in named.items() if text.search(bytes(raw))))
 
 
 def apis(version: str | None = None) -> Iterator[ApiFact]:
