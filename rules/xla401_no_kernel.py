@@ -27,7 +27,11 @@ Eager code and functions that `tf.data` maps, calls with arguments that were not
 in the version that runs the code.
 
 ## Fix safety
-Shown only: a replacement has restrictions, which it names.
+`safe`: sums and products of segments, where the number of each is written down, in order and without a gap. `unsafe`:
+maxima, minima and means of such, and what says where it differs: Bessel functions by their scaled form, norms,
+histograms, positions in a matrix, shuffling. Shown only: segments whose number the author has to put in for
+`NUMBER_OF_SEGMENTS`, and what is right for symmetric or positive definite matrices only. Other replacements are named,
+with their restrictions. A call whose arguments are not all spelled out keeps them.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues
@@ -35,10 +39,12 @@ Shown only: a replacement has restrictions, which it names.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from xlalint.facts.kernels import about, lacking, missing_of
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
+from xlalint.fixes.replacements import replacement
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
 from xlalint.semantics.events import ApiCall, Event
 
 from ._kernels import case_of, fact_of, help_for, names_lacking, worst
@@ -75,6 +81,43 @@ class L(tf.keras.layers.Layer):
             Fails("SegmentSum"),
             effect=Effect.FAILS,
             help="tf.math.unsorted_segment_sum",
+            safety=Safety.DISPLAY,
+        ),
+        Bad(
+            """
+OWNERS = [0, 0, 1, 1]
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.math.segment_sum(x, OWNERS) * tf.math.segment_prod(data=x, segment_ids=tf.constant([0, 1, 1, 1]))
+""",
+            ["tf.math.segment_sum(x, OWNERS)", "tf.math.segment_prod(data=x, segment_ids=tf.constant([0, 1, 1, 1]))"],
+            Fails("Segment"),
+            effect=Effect.FAILS,
+            safety=Safety.SAFE,
+            fixed="""
+OWNERS = [0, 0, 1, 1]
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.math.unsorted_segment_sum(x, OWNERS, 2) * tf.math.unsorted_segment_prod(x, tf.constant([0, 1, 1, 1]), 2)
+""",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return 1.0 + tf.math.bessel_i0(x) * tf.cast(tf.histogram_fixed_width(x, [-1.0, 1.0], 4), tf.float32)
+""",
+            ["tf.math.bessel_i0(x)", "tf.histogram_fixed_width(x, [-1.0, 1.0], 4)"],
+            Fails("No registered"),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    return 1.0 + (tf.math.bessel_i0e(x) * tf.exp(tf.abs(x))) * tf.cast(tf.reduce_sum(tf.one_hot(tf.reshape(tf.histogram_fixed_width_bins(x, [-1.0, 1.0], 4), [-1]), 4, dtype=tf.int32), 0), tf.float32)
+""",  # noqa: E501
         ),
         Bad(
             """
@@ -201,4 +244,5 @@ class L(tf.keras.layers.Layer):
                 case = case_of(fact, arguments)
                 if case is not None and about(missing := missing_of(case), self.code):
                     message = f"`{brief(event.node)}`: {lacking(missing, self.tensorflow)}"
-                    yield Draft(message, Effect.FAILS, help_for(fact, case), at_most=worst(event))
+                    rewrite = partial(replacement, event)
+                    yield Draft(message, Effect.FAILS, help_for(fact, case), at_most=worst(event), rewrite=rewrite)

@@ -23,7 +23,8 @@ concatenate arrays that differ .."), `tf.random.shuffle` of a vector of floats (
 Host code, arguments that are Python numbers, and vectors that are not known to be such.
 
 ## Fix safety
-Shown only.
+`unsafe`, and each says where it differs: `isin`, `kron` and `inner` by operations of TensorFlow, for tensors of one
+dtype; `tf.random.shuffle` in another order; `tf.linalg.tridiagonal_solve` without pivoting. Else there is none.
 
 ## References
 - https://keras.io/api/ops/numpy/
@@ -32,11 +33,13 @@ Shown only.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from xlalint.facts.replacements import instead_of
 from xlalint.facts.tables import Case
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
+from xlalint.fixes.replacements import replacement
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
 from xlalint.semantics.events import ApiCall, ContextKind, Event
 from xlalint.semantics.values import Static, Value, as_tensor
 
@@ -97,6 +100,14 @@ def f(x):
             Fails("as a Python `bool` is not allowed"),
             effect=Effect.FAILS,
             help="tf.reduce_any",
+            safety=Safety.UNSAFE,
+            fixed="""
+import keras
+
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.cast(tf.reduce_any(x[..., None] == [1.0, 2.0], axis=-1), tf.float32)
+""",
         ),
         Bad(
             """
@@ -112,6 +123,18 @@ class L(tf.keras.layers.Layer):
             ["ops.kron(a, b)"],
             Fails("SymbolicTensor"),
             effect=Effect.FAILS,
+            inputs=("f32[2, 3]",),
+            safety=Safety.UNSAFE,
+            fixed="""
+from keras import ops
+
+def product(a, b):
+    return tf.reshape(a[:, None, :, None] * b[None, :, None, :], [a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]])
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return product(x, x)
+""",
         ),
         Bad(
             """
@@ -137,6 +160,15 @@ def f(x):
             Fails("left_branch_shape"),
             effect=Effect.FAILS,
             help="tf.tensordot",
+            safety=Safety.UNSAFE,
+            fixed="""
+import keras
+
+@tf.function(jit_compile=True)
+def f(x):
+    flat = tf.reshape(x, [-1])
+    return tf.tensordot(flat, flat, [[-1], [-1]])
+""",
         ),
         Bad(
             """
@@ -149,6 +181,13 @@ def f(x):
             Fails("Expected comparison type SIGNED"),
             effect=Effect.FAILS,
             help="tf.gather",
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    flat = tf.reshape(tf.cast(x, tf.float32), [-1])
+    return tf.gather(flat, tf.random.shuffle(tf.range(flat.shape[0]))) * 0.0
+""",
         ),
         Bad(
             """
@@ -161,6 +200,12 @@ def f(diagonals, right):
             inputs=("f32[3, 4]", "f32[4, 2]"),
             effect=Effect.FAILS,
             help="partial_pivoting=False",
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(diagonals, right):
+    return tf.linalg.tridiagonal_solve(diagonals, right, partial_pivoting=False)
+""",
         ),
         Bad(
             """
@@ -235,7 +280,8 @@ def f(diagonals, right):
             case ApiCall(api=api, arguments=arguments, node=node) if api in BREAKING:
                 fails, why = BREAKING[api]
                 if event.context.kind is ContextKind.XLA and fails(arguments):
-                    yield Draft(f"`{brief(node)}` {why}", Effect.FAILS, instead_of(api))
+                    rewrite = partial(replacement, event)
+                    yield Draft(f"`{brief(node)}` {why}", Effect.FAILS, instead_of(api), rewrite=rewrite)
             case ApiCall(arguments=arguments, node=node) if fact := fact_of(event, self.tensorflow):
                 case = case_of(fact, arguments)
                 if case is not None and eager_only(case):
@@ -244,4 +290,5 @@ def f(diagonals, right):
                     traced = event.context.kind in (ContextKind.XLA, ContextKind.GRAPH)
                     most = Severity.ERROR if traced else Severity.INFO
                     text = f"`{brief(node)}`{what} {EAGER_ONLY}"
-                    yield Draft(text, Effect.FAILS, help_for(fact, case), at_most=most)
+                    rewrite = partial(replacement, event)
+                    yield Draft(text, Effect.FAILS, help_for(fact, case), at_most=most, rewrite=rewrite)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from tests.compiler import measure
+from xlalint.config import Settings
+from xlalint.engine import check
 from xlalint.facts import tables
 from xlalint.facts.replacements import Replacement, instead_of, instead_of_op, replacements
+from xlalint.findings import Safety
+from xlalint.fixes.apply import apply_fixes
 from xlalint.semantics.api import canonical, known
 
 ENTRIES = [pytest.param(name, entry, id=name) for name, entry in replacements().items()]
@@ -40,3 +47,27 @@ def test_the_call_fails_and_its_replacement_compiles(name: str, entry: Replaceme
     assert after.compilations == 1
     both = f"def f({names}):\n    if tf.executing_eagerly():\n        return {entry.before}\n    return {entry.after}\n"
     assert measure(both, entry.inputs).equal is entry.equal
+
+
+APPLIED = [pytest.param(name, entry, id=name) for name, entry in replacements().items() if entry.forms]
+
+
+@pytest.mark.parametrize(("name", "entry"), APPLIED)
+def test_a_form_filled_for_the_call_is_the_replacement(name: str, entry: Replacement, tmp_path: Path) -> None:
+    """What `--unsafe-fixes` writes is what the compiler was asked about; shapes are said where a rule needs to know."""
+    shapes = [f"    {one} = tf.reshape({one}, {said[3:]})" for one, said in zip("xyz", entry.inputs, strict=False)]
+    names = ", ".join(f"{one}: tf.Tensor" for one in "xyz"[: len(entry.inputs)])
+    shapes = [line.replace("tf.reshape(", "tf.reshape(tf.cast(").replace(", [", ", tf.float32), [") for line in shapes]
+    head = "\n".join(
+        ["import keras", "import tensorflow as tf", "@tf.function(jit_compile=True)", f"def f({names}):", *shapes]
+    )
+    path = tmp_path / "program.py"
+    path.write_text(f"{head}\n    return {entry.before}\n", encoding="utf-8")
+    fixes = [finding.fix for finding in check([path], Settings()).findings if finding.fix is not None]
+    assert len(fixes) == 1, name
+    if fixes[0].safety is Safety.DISPLAY:
+        assert entry.forms[-1].shown
+        return
+    data, _, broken = apply_fixes(path.read_bytes(), fixes, path)
+    assert broken == []
+    assert ast.dump(ast.parse(data)) == ast.dump(ast.parse(f"{head}\n    return {entry.after}\n"))

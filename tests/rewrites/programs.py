@@ -265,6 +265,23 @@ def bin_counts(draw: st.DrawFn) -> Program:
     return Program(code, (counted, Input("float32", shape)), "XLA205", gradients=False, kinds=FINITE)
 
 
+@st.composite
+def segments(draw: st.DrawFn) -> Program:
+    """A reduction of segments whose numbers are written down, each of them."""
+    steps = draw(st.lists(st.integers(0, 1), min_size=1, max_size=6))
+    ids = [sum(steps[1 : at + 1]) for at in range(len(steps))]
+    name = draw(st.sampled_from(("sum", "sum", "prod", "mean", "max", "min")))
+    integer = name != "mean" and draw(st.booleans())
+    written = draw(st.sampled_from((f"{ids}", f"tf.constant({ids})")))
+    line = f"return tf.math.segment_{name}({draw(st.sampled_from(('x', 'x * 2')))}, {written}) * 2"
+    shape = (len(ids), *draw(st.sampled_from(((), (2,), (2, 3), (0,)))))
+    dtype = draw(st.sampled_from(_INTEGERS if integer else _FLOATS))
+    # XLA's maximum passes NaN over; eager execution has no gradient of products.
+    kinds = FINITE if name in ("max", "min") else KINDS
+    program = _function("x: tf.Tensor", line)
+    return Program(program, (Input(dtype, shape),), "XLA401", kinds=kinds, gradients=name != "prod")
+
+
 _WEIGHED: Final = ("reduce_mean", "reduce_sum")
 _LOSS: Final = """
 
@@ -310,5 +327,6 @@ PROGRAMS: Final[Mapping[str, st.SearchStrategy[Program]]] = {
     "masked loss": masked_losses(),
     "distinct values by sorting": distinct_counts(),
     "bincount by segments": bin_counts(),
+    "segments of a known number": segments(),
     **EXPRESSIONS,
 }

@@ -14,9 +14,21 @@ import msgspec
 _FILE: Final = Path(__file__).with_name("replacements.toml")
 
 
+class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A template of what to write: `{argument}` is one as the call has it, `{argument:reading}` something read of it,
+    `{tf}` is TensorFlow. `differs`: where the two differ ("for integers"); `shown`: the author has to see whether it
+    fits."""
+
+    title: str
+    text: str
+    differs: str = ""
+    shown: bool = False
+
+
 class Replacement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`instead` as a person reads it; `before` and `after` are expressions over `inputs` (x, y, ...) that a test runs:
-    the first fails compiled, the second compiles, and gives what the first gives eagerly, or what `note` says."""
+    the first fails compiled, the second compiles, and gives what the first gives eagerly, or what `note` says. Of
+    `forms`, the first is taken that fits a call; filled for `before`, it is `after`, unless it is only shown."""
 
     instead: str
     before: str
@@ -25,6 +37,7 @@ class Replacement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     inputs: tuple[str, ...] = ("f32[4]",)
     note: str = ""
     equal: bool = True
+    forms: tuple[Form, ...] = ()
 
 
 @cache
