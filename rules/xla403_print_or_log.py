@@ -18,7 +18,8 @@ summary makes no operation. Python's `print` compiles: it prints once, while the
 Code that is not compiled, branches under `tf.executing_eagerly()`, Python's `print` and `logging`.
 
 ## Fix safety
-Shown only: what is printed has to become a result.
+`unsafe`: a call that is a statement goes under `if tf.executing_eagerly():`. Eager execution prints as before; a
+`tf.function` that is not compiled prints nothing any more. What compiled code shall show has to become a result.
 
 ## References
 - https://github.com/tensorflow/tensorflow/issues/52944
@@ -26,10 +27,12 @@ Shown only: what is printed has to become a result.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from xlalint.facts.kernels import lacking
+from xlalint.fixes.guards import eagerly_only
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
 from xlalint.semantics.events import ApiCall, ContextKind, Event
 
 from ._names import names
@@ -66,6 +69,14 @@ def f(x):
             ['tf.print("sum", tf.reduce_sum(x))'],
             Fails("No registered 'StringFormat' OpKernel"),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.executing_eagerly():
+        tf.print("sum", tf.reduce_sum(x))
+    return x
+""",
         ),
         Bad(
             """
@@ -80,6 +91,17 @@ class L(tf.keras.layers.Layer):
             ["tf.print(values, summarize=3)"],
             Fails("StringFormat"),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+def report(values):
+    if tf.executing_eagerly():
+        tf.print(values, summarize=3)
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        report(x)
+        return x
+""",
         ),
         Bad(
             """
@@ -109,6 +131,16 @@ def f(x):
             ['tf1.summary.scalar("sum", tf.reduce_sum(x))'],
             Fails("No registered 'ScalarSummary' OpKernel"),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+import tensorflow.compat.v1 as tf1
+
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.executing_eagerly():
+        tf1.summary.scalar("sum", tf.reduce_sum(x))
+    return x
+""",
         ),
         Bad(
             """
@@ -125,6 +157,17 @@ class M(tf.keras.Model):
             effect=Effect.FAILS,
             severity=Severity.WARNING,
             why="summaries need TensorBoard and a writer",
+            safety=Safety.UNSAFE,
+            fixed="""
+from tensorflow import summary
+
+class M(tf.keras.Model):
+    def train_step(self, data):
+        loss = tf.reduce_mean(data)
+        if tf.executing_eagerly():
+            summary.scalar("loss", loss)
+        return {"loss": loss}
+""",
         ),
     )
     good = (
@@ -189,7 +232,8 @@ class L(tf.keras.layers.Layer):
                 else:
                     reason = lacking([OPS[api]], self.tensorflow)
                 most = Severity.WARNING if api in SUMMARIES else Severity.ERROR
-                yield Draft(f"`{brief(node)}`: {reason}", Effect.FAILS, HELP, at_most=most)
+                rewrite = partial(eagerly_only, event)
+                yield Draft(f"`{brief(node)}`: {reason}", Effect.FAILS, HELP, at_most=most, rewrite=rewrite)
 
 
 HELP = "return the value, and print or write it where the compiled function is called"

@@ -1,0 +1,26 @@
+"""Statements that XLA cannot compile and that nothing depends on, where only eager execution reaches them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import libcst as cst
+
+from ..findings import Safety
+from ..semantics.events import ApiCall
+from .names import Names
+from .rewrite import Rewrite, replace
+from .syntax import plain
+
+_SILENT: Final = "where a `tf.function` runs without being compiled, which is then silent"
+
+
+def eagerly_only(event: ApiCall, names: Names) -> Rewrite | None:
+    """A call that is a statement on a line of its own, under `tf.executing_eagerly()`."""
+    match [*event.place.unit.around(event.place.node)][:2]:
+        case [cst.Expr(), cst.SimpleStatementLine(body=[_]) as line]:
+            text = f"if {names.tf}.executing_eagerly():\n{names.indent}{plain(event.node)}"
+            edits = (replace(event.place.at(line), text),)
+            return Rewrite("Do that only where nothing is traced", edits, Safety.UNSAFE, _SILENT)
+        case _:
+            return None
