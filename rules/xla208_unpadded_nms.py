@@ -26,7 +26,8 @@ Measured with TensorFlow 2.21 on CPU. `tf.image.non_max_suppression` compiles wi
 The padded form with padding, and functions that `tf.data` maps.
 
 ## Fix safety
-Shown only: what follows must take `valid` into account. The padding repeats position 0.
+Shown only, with a mask where the positions get a name: what follows must take it into account. The padding repeats
+position 0.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/image/non_max_suppression_padded
@@ -34,11 +35,11 @@ Shown only: what follows must take `valid` into account. The padding repeats pos
 """
 
 from collections.abc import Iterator
+from functools import partial
 
-import libcst as cst
-
-from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule
+from xlalint.fixes.masked import brief
+from xlalint.fixes.suppression import marks, padded, padded_call
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Safety
 from xlalint.semantics.events import ApiCall, Consume, Event
 from xlalint.semantics.values import Static
 
@@ -52,8 +53,6 @@ NO_KERNEL = frozenset(
         "tf.image.non_max_suppression_with_scores",
     )
 )
-# What a call of another variant has in common with the padded one, in the order of its parameters.
-SHARED = ("boxes", "scores", "max_output_size", "iou_threshold", "score_threshold")
 BOXES = ("f32[6, 4]", "f32[6]")
 
 
@@ -75,6 +74,7 @@ def f(boxes, scores):
             inputs=BOXES,
             effect=Effect.NAMED,
             help="non_max_suppression_padded(boxes, scores, 3, iou_threshold=0.5, pad_to_max_output_size=True)",
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -184,26 +184,19 @@ def f(x):
         match event:
             case Consume():
                 yield from self._shapes.consumed(event)
-            case ApiCall(api=api, node=node) if api in NO_KERNEL:
-                yield Draft(f"`{code}` has no XLA kernel", Effect.FAILS, _padded(event, node))
-            case ApiCall(api=api, arguments=arguments, node=node) if api == PADDED:
+            case ApiCall(api=api) if api in NO_KERNEL:
+                yield Draft(f"`{code}` has no XLA kernel", Effect.FAILS, _padded(event))
+            case ApiCall(api=api, arguments=arguments) if api == PADDED:
                 if arguments.get("pad_to_max_output_size", Static(False)) == Static(False):
                     message = f"`{code}` is compiled again for every new number of boxes"
-                    yield Draft(message, Effect.RECOMPILES, _padded(event, node))
-            case ApiCall(node=node) if made_by(event):
+                    yield Draft(message, Effect.RECOMPILES, _padded(event))
+            case ApiCall() if made_by(event):
                 message = f"`{code}` gives as many positions as boxes remain: {NAMED}"
-                yield from self._shapes.begin(event.place, message, _padded(event, node))
+                rewrite = partial(padded, event)
+                yield from self._shapes.begin(event.place, message, _padded(event), rewrite=rewrite)
 
 
-def _padded(event: ApiCall, call: cst.Call) -> str | None:
-    """The same call of the padded form; only one image at a time has that form."""
-    nodes = event.argument_nodes
-    if not set(SHARED[:3]) <= nodes.keys():
-        return None
-    rest = [f"{name}={one_line(nodes[name])}" for name in SHARED[3:] if name in nodes]
-    needed = [one_line(nodes[name]) for name in SHARED[:3]]
-    arguments = ", ".join([*needed, *rest, "pad_to_max_output_size=True"])
-    return (
-        f"selected, number = {PADDED}({arguments})\n"
-        f"valid = tf.range({one_line(nodes['max_output_size'])}) < number  # which of them are boxes"
-    )
+def _padded(event: ApiCall) -> str | None:
+    """The padded form as a person reads it."""
+    call = padded_call(event, "tf")
+    return call and f"selected, number = {call}\nvalid = {marks(event, 'number', 'tf')}  # which of them are boxes"
