@@ -49,6 +49,31 @@ class Net(tf.keras.Model):
 Program = str | dict[str, str]
 
 WITH_MISTAKES: Final[dict[str, Program]] = {
+    "complex128 in a helper of another file": {
+        "signals.py": """\
+import tensorflow as tf
+
+WIDE = tf.complex128
+
+def spectrum(x):
+    return tf.abs(tf.signal.fft(tf.cast(x, WIDE)))  # finds XLA507
+""",
+        "main.py": f"""{VM}
+from signals import spectrum
+
+class Trainer:
+    def step(self, batch):
+        return spectrum(batch)
+
+    @tf.function
+    def train(self, batch):
+        return strategy.run(self.step, args=(batch,))
+
+trainer = Trainer()
+for batch in tf.data.Dataset.from_tensor_slices(tf.ones([8, 4])).batch(4):
+    trainer.train(batch)
+""",
+    },
     "jit_compile on a TPU VM": f"""{VM}
 with strategy.scope():
     model = tf.keras.applications.MobileNetV2(weights=None)
@@ -256,6 +281,28 @@ notebook_launcher(loop, (1e-4,), num_processes=8)
 }
 
 CLEAN: Final[dict[str, Program]] = {
+    "complex128 where several GPUs train": f"""{MIRRORED}
+def step(batch):
+    return tf.abs(tf.cast(batch, tf.complex128))
+
+@tf.function
+def train(batch):
+    return strategy.run(step, args=(batch,))
+""",
+    "complex128 beside the TPU": f"""{VM}
+@tf.function(jit_compile=True)
+def spectrum(x):
+    return tf.abs(tf.signal.fft(tf.cast(x, tf.complex128)))
+
+def step(batch):
+    return batch * 2.0
+
+@tf.function
+def train(batch):
+    return strategy.run(step, args=(batch,))
+
+train(spectrum(tf.ones([4])))
+""",
     "a TPU VM": f"""{VM}
 with strategy.scope():
     model = tf.keras.applications.MobileNetV2(weights=None)

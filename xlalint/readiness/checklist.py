@@ -82,7 +82,7 @@ LINES: Final = (
         "recompilation",
         "nothing says which shapes are fed: pad to a fixed length (`xlalint padding`) and use `drop_remainder=True`",
     ),
-    Line("kernels", "every operation has a kernel", ("XLA4",), "compiled-code", _NO_CODE),
+    Line("kernels", "every operation has a kernel", ("XLA4", "XLA507"), "compiled-code", _NO_CODE),
     Line(
         "compiled-once",
         "compiled once with `jit_compile=True` on a CPU or GPU",

@@ -14,7 +14,7 @@ from . import api
 from .attributes import Attributes
 from .builtin_calls import BUILTIN_CALLS, CONTAINER_METHODS
 from .core import method_value
-from .distribution import OF_OTHERS, placed, said_setup, sets_up
+from .distribution import OF_OTHERS, asks_for_complex128, placed, said_setup, sets_up
 from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame
@@ -164,7 +164,8 @@ class Calls(Attributes):
         owner: Value | None = None,
     ) -> None:
         """Say that a library function is called, and that it is handed a bounded dynamic shape."""
-        if sets_up(name):
+        compiled = frame.context.kind is ContextKind.XLA
+        if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             said_setup(self, frame, name, owner, bound, nodes, result, node)
         for value in bound.values():
             for part in _direct(value):

@@ -16,6 +16,7 @@ from .files import Place
 from .values import (
     NONE,
     UNKNOWN,
+    Api,
     ApiObject,
     Instance,
     Made,
@@ -58,6 +59,7 @@ _FUNCTIONS: Final = frozenset(
         "tf.config.experimental_connect_to_cluster",
         "tf.config.experimental_connect_to_host",
         "tf.config.run_functions_eagerly",
+        "tf.config.set_soft_device_placement",
         "tf.data.FixedLengthRecordDataset",
         "tf.data.TFRecordDataset",
         "tf.data.TextLineDataset",
@@ -101,6 +103,8 @@ _METHODS: Final[Mapping[str, frozenset[str]]] = {
         )
     ),
 }
+# How the one dtype is written that a TPU has no kernels for.
+_COMPLEX128: Final = (Api("tf.complex128"), Api("np.complex128"), Static("complex128"))
 # Methods of objects of other libraries, known by their names alone.
 OF_OTHERS: Final = frozenset(("to_tf_dataset", "prepare_tf_dataset"))
 
@@ -120,6 +124,11 @@ def sets_up(name: str) -> bool:
     owner, _, method = name.rpartition(".")
     kind = "strategy" if _STRATEGY.match(owner) else api.kind_of(owner)
     return kind is not None and method in _METHODS.get(kind, ())
+
+
+def asks_for_complex128(arguments: Mapping[str, Value], result: Value) -> bool:
+    """Whether a call is told to make a tensor of complex128."""
+    return isinstance(result, Tensor) and any(value in _COMPLEX128 for value in arguments.values())
 
 
 def is_strategy(value: Value) -> bool:
@@ -219,7 +228,7 @@ def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.
 def note_making(frame: Frame, made: Instance, node: cst.CSTNode) -> None:
     """Remember where an object of a project class that holds variables is made."""
     if any(map(made.cls.is_keras, _KEEPERS)):
-        made.makings.add(Made(Place(frame.unit, node), frame.context.scope))
+        made.makings.add(Made(Place(frame.unit, node), frame.context.scope, cls=made.cls))
 
 
 def making_of(value: Value) -> Made | None:
@@ -260,12 +269,14 @@ def said_setup(
     result: Value,
     node: cst.BaseExpression,
 ) -> None:
-    """Say that a call sets the program up. Calls of models inside a step are of interest in the step of a strategy."""
+    """Say that a call sets the program up. Calls of models inside a step are of interest in the step of a strategy,
+    what makes tensors in all that XLA compiles."""
     if not isinstance(node, cst.Call) or frame.module.is_test:
         return
     inside = frame.context.scope is not None and frame.context.scope.replica
+    compiled = frame.context.kind is ContextKind.XLA
     method = name.rpartition(".")[2]
-    if not inside and (frame.context.kind is ContextKind.XLA or method in ("__call__", "update_state")):
+    if not inside and ((compiled and sets_up(name)) or method in ("__call__", "update_state")):
         return
     order = machine.order_of(node)
     nodes = {parameter: nodes.get(parameter, node) for parameter in bound}

@@ -14,9 +14,10 @@ from .frames import Summary
 
 @dataclass(slots=True)
 class _Reached:
-    """What the code of one file leads to: calls by their place, and the files that it touches."""
+    """What the code of one file leads to: calls by their place, in a strategy's step and elsewhere, and the files that
+    it touches."""
 
-    calls: dict[cst.CSTNode, SetupCall] = field(default_factory=dict)
+    calls: dict[tuple[cst.CSTNode, bool], SetupCall] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
 
 
@@ -77,7 +78,8 @@ def _reach(root: Summary, said: Mapping[Summary, Sequence[Setup]], reached: _Rea
             reached.files.add(summary.function.module.source.display)
         for event in said[summary]:
             if isinstance(event, SetupCall):
-                reached.calls.setdefault(event.place.node, event)
+                scope = event.context.scope
+                reached.calls.setdefault((event.place.node, scope is not None and scope.replica), event)
                 made = making_of(event.owner) if event.owner is not None else None
                 reached.files |= {made.place.path} if made is not None else set()
         for _, callee in summary.calls:

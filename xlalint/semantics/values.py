@@ -66,11 +66,12 @@ class Scope:
 @dataclass(frozen=True, slots=True)
 class Made:
     """Where an object that holds variables, or a strategy, was made, and in which scope; None: in none. `complete`: a
-    model has its variables from the start."""
+    model has its variables from the start. `cls`: the project's class that it is of, if it is of one."""
 
     place: Place
     scope: Scope | None = None
     complete: bool = False
+    cls: Class | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,277 @@
+"""Numbers of complex128 in what a TPU runs: a TPU has no kernel for them, not even for a constant.
+
+## What it does
+Flags calls that are told to make a tensor of `tf.complex128` (or `np.complex128`, `"complex128"`) in a function that
+`TPUStrategy.run` compiles, or in the `call` or step of a model that is made in the scope of a TPU strategy.
+
+## What XLA does
+Measured with the TPU's compiler (TensorFlow 2.20): `tf.cast(x, tf.complex128)`, `tf.constant(1j, tf.complex128)`
+whether it is used or not, `tf.zeros`, `tf.eye`, `tf.ones_like` of that dtype, and a function that is handed such a
+tensor all fail ("No registered 'Cast' OpKernel for XLA_TPU_JIT devices .. attributes didn't match"). With complex64
+they compile; so does float64. In the tables of kernels the compiler of the CPU (2.21) takes complex128 for 301 type
+attributes, and the TPU's for none: `xlalint facts Cast` shows both. No operation of the CPU's is missing on the TPU.
+
+## Example
+    @tf.function
+    def train(batch):
+        return strategy.run(lambda b: tf.abs(tf.cast(b, tf.complex128)), args=(batch,))
+
+## Use instead
+    tf.cast(b, tf.complex64)
+
+## Not flagged
+Complex numbers of unknown width; code that no TPU strategy is seen to run; programs that call
+`tf.config.set_soft_device_placement(True)`, which puts such operations on the host.
+
+## Fix safety
+Unsafe: complex64 has half the digits.
+
+## References
+- https://www.tensorflow.org/api_docs/python/tf/config/set_soft_device_placement
+- https://docs.cloud.google.com/tpu/docs/tensorflow-ops
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Final
+
+import libcst as cst
+
+from xlalint.fixes.masked import brief
+from xlalint.fixes.names import Names
+from xlalint.fixes.rewrite import Rewrite, replace
+from xlalint.rule import Bad, Compiles, Draft, Effect, Good, Rule, Safety, reached
+from xlalint.semantics.distribution import asks_for_complex128, is_tpu, making_of
+from xlalint.semantics.events import ContextKind, Event, Program, SetupCall
+from xlalint.semantics.files import Place
+from xlalint.semantics.values import Static
+
+from ._strategies import RUNNING, method_of, strategy_in
+
+TPU: Final = """
+import tensorflow as tf
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+"""
+NEEDED: Final = "it needs a TPU"
+ON_HOST: Final = "tf.config.set_soft_device_placement"
+CALLED_BY_KERAS: Final = ("call", "train_step", "test_step", "predict_step")
+RUN: Final = """
+@tf.function
+def train(batch):
+    return strategy.run(step, args=(batch,))
+"""
+
+
+class TpuDtype(Rule):
+    code = "XLA507"
+    name = "tpu-dtype"
+    listens = (Program,)
+    bad = (
+        Bad(
+            f"""{TPU}
+def step(batch):
+    return tf.abs(tf.signal.fft(tf.cast(batch, tf.complex128)))
+{RUN}""",
+            ["tf.cast(batch, tf.complex128)"],
+            None,
+            effect=Effect.TPU,
+            help="tf.complex64",
+            safety=Safety.UNSAFE,
+            fixed=f"""{TPU}
+def step(batch):
+    return tf.abs(tf.signal.fft(tf.cast(batch, tf.complex64)))
+{RUN}""",
+            why=NEEDED,
+        ),
+        Bad(
+            f"""{TPU}
+import numpy as np
+
+def turned(x):
+    return x * tf.constant(1j, dtype=np.complex128) + tf.zeros([4], "complex128")
+
+def step(batch):
+    return turned(batch)
+{RUN}""",
+            ["tf.constant(1j, dtype=np.complex128)", 'tf.zeros([4], "complex128")'],
+            None,
+            effect=Effect.TPU,
+            safety=Safety.UNSAFE,
+            fixed=f"""{TPU}
+import numpy as np
+
+def turned(x):
+    return x * tf.constant(1j, dtype=np.complex64) + tf.zeros([4], "complex64")
+
+def step(batch):
+    return turned(batch)
+{RUN}""",
+            why=NEEDED,
+        ),
+        Bad(
+            f"""{TPU}
+class Spectrum(tf.keras.Model):
+    def call(self, x):
+        return tf.abs(tf.cast(x, tf.complex128))
+
+with strategy.scope():
+    model = Spectrum()
+    model.compile("sgd", "mse")
+model.fit(tf.ones([8, 4]), tf.ones([8, 4]))
+""",
+            ["tf.cast(x, tf.complex128)"],
+            None,
+            effect=Effect.TPU,
+            safety=Safety.UNSAFE,
+            fixed=f"""{TPU}
+class Spectrum(tf.keras.Model):
+    def call(self, x):
+        return tf.abs(tf.cast(x, tf.complex64))
+
+with strategy.scope():
+    model = Spectrum()
+    model.compile("sgd", "mse")
+model.fit(tf.ones([8, 4]), tf.ones([8, 4]))
+""",
+            why=NEEDED,
+        ),
+        Bad(
+            f"""{TPU}
+WIDE = tf.complex128
+
+class Rotation(tf.keras.layers.Layer):
+    def call(self, x):
+        return tf.abs(tf.cast(x, WIDE))
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.rotation = Rotation()
+
+    def call(self, x):
+        return self.rotation(x)
+
+with strategy.scope():
+    model = Net()
+
+@tf.function
+def train(batch):
+    return strategy.run(lambda x: model(x), args=(batch,))
+""",
+            ["tf.cast(x, WIDE)"],
+            None,
+            effect=Effect.TPU,
+            why=NEEDED,
+        ),
+    )
+    good = (
+        Good(
+            "@tf.function(jit_compile=True)\ndef f(x):\n    return tf.abs(tf.cast(x, tf.complex128))\n",
+            Compiles(),
+            why="the compiler of the CPU has these kernels",
+        ),
+        Good(
+            f"{TPU}\ndef step(batch):\n    return tf.abs(tf.cast(batch, tf.complex64)) + tf.cast(1, tf.float64)\n{RUN}",
+            None,
+            why="a TPU has kernels for complex64 and for float64",
+        ),
+        Good(
+            f"""{TPU}
+tf.config.set_soft_device_placement(True)
+
+def step(batch):
+    return tf.abs(tf.cast(batch, tf.complex128))
+{RUN}""",
+            None,
+            why="what has no kernel runs on the host",
+        ),
+        Good(
+            f"""{TPU}
+class Spectrum(tf.keras.Model):
+    def call(self, x):
+        return tf.abs(tf.cast(x, tf.complex128))
+
+model = Spectrum()
+model.compile("sgd", "mse")
+model.fit(tf.ones([8, 4]), tf.ones([8, 4]))
+""",
+            None,
+            why="a model outside of the scope runs elsewhere",
+        ),
+        Good(
+            f"""{TPU}
+def prepared(row):
+    return tf.abs(tf.cast(row, tf.complex128))
+
+data = tf.data.Dataset.from_tensor_slices([1.0]).map(prepared)
+print(tf.cast(1, tf.complex128))
+""",
+            None,
+            why="the host runs the pipeline, and eager code",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case Program(steps=steps) if not any(map(_lets_the_host, steps)):
+                models = {place for step in steps for place in _run_on_tpu(step)}
+                for step in steps:
+                    if asks_for_complex128(step.arguments, step.result) and _on_tpu(step, models):
+                        yield Draft(
+                            f"`{brief(step.node)}`: a TPU has no kernel for complex128, and compiles no function that"
+                            f" holds one; this is {reached(step.context)}",
+                            Effect.TPU,
+                            place=step.place,
+                            rewrite=partial(_narrower, step),
+                        )
+
+
+def _lets_the_host(step: SetupCall) -> bool:
+    """Whether operations without a kernel are put on the host, or may be."""
+    return step.api == ON_HOST and Static(False) not in step.arguments.values()
+
+
+def _run_on_tpu(step: SetupCall) -> Iterable[Place]:
+    """The names of the methods that a TPU strategy runs, of the model that a call trains."""
+    made = making_of(step.owner) if step.owner is not None and method_of(step) in RUNNING else None
+    strategy = strategy_in(made.scope) if made is not None else None
+    if made is None or made.cls is None or not is_tpu(strategy or Static()):
+        return ()
+    methods = (made.cls.find(name) for name in CALLED_BY_KERAS)
+    return [method.label for method in methods if method is not None]
+
+
+def _on_tpu(step: SetupCall, models: set[Place]) -> bool:
+    """Whether a TPU strategy runs the code around a call."""
+    if step.context.kind is not ContextKind.XLA:
+        return False
+    scope, trail = step.context.scope, step.trail
+    if scope is not None and scope.replica:
+        strategy = strategy_in(scope)
+        return strategy is not None and is_tpu(strategy)
+    while trail is not None:
+        if trail.place in models:
+            return True
+        trail = trail.parent
+    return False
+
+
+def _narrower(step: SetupCall, names: Names) -> Rewrite | None:
+    """The call with complex64, where complex128 is written in the call itself."""
+    written = [node for node in step.argument_nodes.values() if _is_written(node)]
+    if len(written) != 1:
+        return None
+    (node,) = written
+    text = step.place.at(node).code.replace("complex128", "complex64")
+    return Rewrite("Use `complex64`", (replace(step.place.at(node), text),), Safety.UNSAFE, "by half of the digits")
+
+
+def _is_written(node: cst.BaseExpression) -> bool:
+    match node:
+        case cst.Attribute(attr=cst.Name(value="complex128")) | cst.SimpleString(value="'complex128'" | '"complex128"'):
+            return True
+        case _:
+            return False
