@@ -11,7 +11,7 @@ from .findings import Effect, Finding, FindingContext, Fix, Note, Safety, Severi
 from .fixes.edits import fix_of
 from .fixes.names import Names, NoNameError
 from .rule import Draft, Rule, all_rules
-from .semantics.events import ApiCall, ContextKind, Event, Program, Run, Setup, Trail
+from .semantics.events import ApiCall, ContextKind, Event, FeedForeign, Program, Run, Setup, Trail
 from .semantics.files import InternalTrouble, Place
 
 # From the least grave to the gravest.
@@ -44,7 +44,7 @@ class _Heard:
 
     @property
     def severity(self) -> Severity:
-        about_setup = isinstance(self.event, Setup | Program)
+        about_setup = isinstance(self.event, FeedForeign | Program | Setup)
         return min(severity_of(self.draft.effect, self.event.context.kind, about_setup), self.draft.at_most)
 
     @property

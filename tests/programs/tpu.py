@@ -49,6 +49,31 @@ class Net(tf.keras.Model):
 Program = str | dict[str, str]
 
 WITH_MISTAKES: Final[dict[str, Program]] = {
+    "batches of PyTorch from another file": {
+        "texts.py": """\
+from transformers import AutoTokenizer, DataCollatorWithPadding
+
+tokenizer = AutoTokenizer.from_pretrained("bert-base-cased")
+
+def encode(texts, kind):
+    return tokenizer(texts, padding=True, return_tensors="pt")  # finds XLA505
+
+def collator():
+    return DataCollatorWithPadding(tokenizer, return_tensors="pt")  # finds XLA505
+""",
+        "main.py": """\
+import tensorflow as tf
+from transformers import TFBertForSequenceClassification
+from texts import collator, encode
+
+model = TFBertForSequenceClassification.from_pretrained("bert-base-cased")
+
+def train(data, texts):
+    model.compile("adam")
+    model.fit(model.prepare_tf_dataset(data, batch_size=8, collate_fn=collator()))
+    return model.predict(dict(encode(texts, "pt")))
+""",
+    },
     "complex128 in a helper of another file": {
         "signals.py": """\
 import tensorflow as tf
@@ -281,6 +306,19 @@ notebook_launcher(loop, (1e-4,), num_processes=8)
 }
 
 CLEAN: Final[dict[str, Program]] = {
+    "each framework gets its own batches": """\
+import tensorflow as tf
+from transformers import AutoModel, AutoTokenizer, TFAutoModel
+
+tokenizer = AutoTokenizer.from_pretrained("bert-base-cased")
+ours, theirs = TFAutoModel.from_pretrained("bert-base-cased"), AutoModel.from_pretrained("bert-base-cased")
+
+def compare(texts):
+    with_tensorflow = ours(**tokenizer(texts, padding=True, return_tensors="tf"))
+    with_torch = theirs(**tokenizer(texts, padding=True, return_tensors="pt"))
+    with_numpy = ours(dict(tokenizer(texts, padding=True, return_tensors="np")))
+    return with_tensorflow, with_torch, with_numpy
+""",
     "complex128 where several GPUs train": f"""{MIRRORED}
 def step(batch):
     return tf.abs(tf.cast(batch, tf.complex128))

@@ -13,6 +13,7 @@ from .events import ContextKind, HostRead, TruthOf
 from .joins import element_of, join, join_all, join_parts
 from .narrowing import class_names, is_instance
 from .project import Class
+from .texts import torch_in
 from .values import (
     NONE,
     STATIC,
@@ -276,6 +277,8 @@ def _dict(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpr
             return Dict({**entries, **arguments.keywords}, element)
         case [Nest() as nest]:
             return Dict(dict(arguments.keywords), nest)
+        case [other]:
+            return Dict(dict(arguments.keywords), torch_in(other) or UNKNOWN)
         case _:
             return Dict(dict(arguments.keywords), UNKNOWN)
 

@@ -16,6 +16,7 @@ from .builtin_calls import BUILTIN_CALLS, CONTAINER_METHODS
 from .core import method_value
 from .distribution import OF_OTHERS, asks_for_complex128, placed, said_setup, sets_up
 from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
+from .feeding import given_values, say_foreign
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame
 from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, run_in_pipeline
@@ -23,6 +24,7 @@ from .joins import FEW, join_all
 from .operators import COMPARED, arithmetic_tensor
 from .project import Class
 from .shaping import shaped
+from .texts import MODEL
 from .values import (
     STATIC,
     UNKNOWN,
@@ -81,6 +83,8 @@ HOST_APIS: Final = (
     "tf.Variable",
     "keras.Variable",
 )
+# The methods of a model that take batches.
+_FED: Final = frozenset(("evaluate", "fit", "predict", "predict_on_batch", "test_on_batch", "train_on_batch"))
 _WEIGHT_MAKERS: Final = frozenset(("add_weight", "add_variable"))
 # Calls that are made for a list or a nest of tensors.
 _OF_STRUCTURES: Final = ("tf.nest.", "keras.tree.", "tf.concat", "tf.stack", "tf.add_n", "keras.ops.concatenate")
@@ -199,6 +203,7 @@ class Calls(Attributes):
         for value in arguments.positional[:1]:
             if api.kind_of(owner.api) in ("layer", "model", "loss"):
                 self.witness(frame, value)
+        self._said_foreign(frame, owner, arguments, node)
         bound, nodes = bind_api(None, arguments)
         result = api.call_object(owner, bound, Place(frame.unit, node))
         self.said_call(frame, f"{owner.api}.__call__", dict(owner.options) | bound, nodes, result, node, owner)
@@ -232,10 +237,17 @@ class Calls(Attributes):
         bound, nodes = bind_api(api.method_parameters(owner, name), arguments)
         result = api.call_method(owner, name, bound, Place(frame.unit, node))
         if isinstance(owner, ApiObject):
+            if name in _FED:
+                self._said_foreign(frame, owner, arguments, node)
             if owner.api.startswith(HOST_APIS) or name in _WEIGHT_MAKERS:
                 frame.summary.host_only = True
             self.said_call(frame, f"{owner.api}.{name}", bound, nodes, result, node, owner)
         return result
+
+    def _said_foreign(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> None:
+        """Hugging Face's models for TensorFlow refuse the tensors of PyTorch, which Keras's own convert (measured)."""
+        if owner.api == MODEL:
+            say_foreign(self, frame, (value for value, _ in given_values(arguments, node)), node, model=True)
 
     def _call_instance(self, frame: Frame, owner: Instance, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Calling an object: Keras calls `call` of its own, Python calls `__call__`."""

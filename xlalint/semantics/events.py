@@ -291,6 +291,17 @@ class FeedCompiled(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class FeedForeign(Event):
+    """Host code hands tensors of PyTorch to TensorFlow; place: the call. `made`: where they are asked for; `model`: a
+    model gets them, not a data set."""
+
+    of_host: ClassVar[bool] = True
+
+    made: Place
+    model: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MakeCompiled(Event):
     """Host code wraps a function by `tf.function(jit_compile=True)` or its relatives; place: the call or decorator.
 
@@ -336,6 +347,7 @@ __all__ = [
     "DivideBy",
     "Event",
     "FeedCompiled",
+    "FeedForeign",
     "HostRead",
     "IndexWith",
     "IterateOver",

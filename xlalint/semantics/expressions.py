@@ -31,6 +31,7 @@ from .operators import (
     rank_of,
 )
 from .project import Function
+from .texts import torch_in
 from .values import (
     NONE,
     STATIC,
@@ -654,7 +655,7 @@ class Expressions(Iteration):
                             result.keywords |= {key: item for key, item in entries.items() if isinstance(key, str)}
                             result.rest_keywords = element or result.rest_keywords
                         case _:
-                            result.rest_keywords = value if isinstance(value, Nest) else UNKNOWN
+                            result.rest_keywords = value if isinstance(value, Nest) else torch_in(value) or UNKNOWN
         return result
 
     def assign(

@@ -10,10 +10,11 @@ import libcst as cst
 
 from . import api
 from .distribution import is_tpu
-from .events import CallOwnCompiled, Context, ContextKind, FeedCompiled, MakeCompiled
+from .events import HOST, CallOwnCompiled, Context, ContextKind, FeedCompiled, FeedForeign, MakeCompiled
 from .files import Place
 from .frames import Arguments, Compilation, Frame
 from .pipelines import is_dataset
+from .texts import torch_in
 from .values import (
     UNKNOWN,
     ApiObject,
@@ -68,7 +69,7 @@ def feed(
 ) -> None:
     """A compiled function is called from host code."""
     context = Context(ContextKind.XLA, True, how.entry)
-    _say(machine, frame, context, _given(arguments, node), node, target, traced=not how.signature)
+    _say(machine, frame, context, given_values(arguments, node), node, target, traced=not how.signature)
 
 
 def say_own(machine: Core, frame: Frame, value: FunctionValue, node: cst.CSTNode) -> None:
@@ -86,7 +87,17 @@ def say_own(machine: Core, frame: Frame, value: FunctionValue, node: cst.CSTNode
         machine.said_on_host(frame, CallOwnCompiled, place.node, context, again=False)
 
 
-def _given(arguments: Arguments, node: cst.CSTNode) -> list[tuple[Value, cst.CSTNode]]:
+def say_foreign(machine: Core, frame: Frame, given: Iterable[Value | None], node: cst.CSTNode, *, model: bool) -> None:
+    """Host code hands tensors of PyTorch to a model or a data set of TensorFlow, if they are among these values."""
+    if frame.context.kind is ContextKind.XLA:
+        return
+    for value in given:
+        found = torch_in(value)
+        if found is not None and found.made is not None:
+            machine.said_on_host(frame, FeedForeign, node, HOST, made=found.made.place, model=model)
+
+
+def given_values(arguments: Arguments, node: cst.CSTNode) -> list[tuple[Value, cst.CSTNode]]:
     """All that a call hands over, each with its syntax; what is unpacked, with the call's."""
     found: list[tuple[Value, cst.CSTNode]] = []
     for position, value in enumerate(arguments.positional):
@@ -198,7 +209,7 @@ def _run(machine: Calls, frame: Frame, how: Compiled, method: str, arguments: Ar
     )
     certain = how.jit is True
     if method in _STEPS:
-        _say(machine, frame, context, _given(arguments, node), node, (how.place, _STEPS[method]), certain=certain)
+        _say(machine, frame, context, given_values(arguments, node), node, (how.place, _STEPS[method]), certain=certain)
         return
     positions = {"x": 0}
     for name, step in _LOOPS[method].items():

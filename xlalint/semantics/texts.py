@@ -16,7 +16,10 @@ from .values import (
     NONE,
     UNKNOWN,
     ApiObject,
+    Array,
     Dependence,
+    Dict,
+    Made,
     Padding,
     Static,
     Tensor,
@@ -29,6 +32,7 @@ COLLATOR: Final = "transformers.DataCollator"
 ENCODING: Final = "transformers.BatchEncoding"
 MODEL: Final = "transformers.TFPreTrainedModel"
 EXAMPLES: Final = "datasets.Dataset"
+TORCH: Final = "torch.Tensor"
 METHODS: Final = {
     TOKENIZER: ("__call__", "batch_encode_plus", "encode", "encode_plus", "pad"),
     COLLATOR: ("__call__",),
@@ -70,8 +74,28 @@ def made(name: str, arguments: Mapping[str, Value], place: Place) -> Value:
         return UNKNOWN
     if found == COLLATOR:
         varies = padding(Static(True), arguments, place)
-        return ApiObject(COLLATOR, facts=Padding(varies))
+        return ApiObject(COLLATOR, payload=of_torch(arguments, varies, place), facts=Padding(varies))
     return ApiObject(found)
+
+
+def of_torch(settings: Mapping[str, Value], varies: tuple[Variation, ...], place: Place) -> ApiObject | None:
+    """PyTorch's tensors, where `return_tensors=` asks for them at this place."""
+    if settings.get("return_tensors") != Static("pt"):
+        return None
+    return ApiObject(TORCH, payload=Array(varies=varies), made=Made(place))
+
+
+def torch_in(value: Value | None) -> ApiObject | None:
+    """The PyTorch tensor that a value is or holds: a batch by names, a dict, or what a collator makes."""
+    match value:
+        case ApiObject(api="torch.Tensor", method=None):
+            return value
+        case ApiObject(api="transformers.BatchEncoding" | "transformers.DataCollator", method=None, payload=payload):
+            return torch_in(payload)
+        case Dict(entries=entries, element=element):
+            return next(filter(None, map(torch_in, (*entries.values(), element))), None)
+        case _:
+            return None
 
 
 def attribute(owner: ApiObject, name: str) -> Value | None:

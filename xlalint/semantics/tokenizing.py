@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import libcst as cst
 
 from .events import HOST
+from .feeding import say_foreign
 from .files import Place
 from .frames import Arguments, Frame
 from .pipelines import DATASET
-from .texts import COLLATOR, ENCODING, EXAMPLES, METHODS, TOKENIZER, padding
+from .texts import COLLATOR, ENCODING, EXAMPLES, METHODS, TOKENIZER, of_torch, padding
 from .values import (
     NONE,
     UNKNOWN,
@@ -68,7 +69,8 @@ def _tokenized(usual: Value, encoding: bool = True) -> Any:
         if arguments.keywords.get("return_tensors") == Static("tf"):
             origin = Origin(place, "a tokenizer makes tensors of text")
             return Nest(origin=origin, varies=varies)
-        return ApiObject(ENCODING, payload=Array(varies=varies)) if encoding else Array(varies=varies)
+        made = of_torch(arguments.keywords, varies, place) or Array(varies=varies)
+        return ApiObject(ENCODING, payload=made) if encoding else made
 
     return handle
 
@@ -77,6 +79,8 @@ def _collated(
     machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     frame.summary.host_only = True
+    if isinstance(owner, ApiObject) and owner.payload is not None:
+        return ApiObject(ENCODING, payload=owner.payload)
     facts = owner.facts if isinstance(owner, ApiObject) else None
     return Nest(varies=facts.varies if isinstance(facts, Padding) else ())
 
@@ -118,6 +122,7 @@ def _batches(
     frame.summary.host_only = True
     place = Place(frame.unit, node)
     settings = arguments.keywords
+    say_foreign(machine, frame, [settings.get("collate_fn")], node, model=False)
     facts = examples.facts if isinstance(examples, ApiObject) else None
     one_length = isinstance(facts, Padding) and not facts.varies
     varies: tuple[Variation, ...] = ()
