@@ -334,6 +334,14 @@ WORDINGS = [
     ("ValueError: Please provide a TPU Name to connect to.", "XLA503"),
     ("NotFoundError: No registered 'PyFunc' OpKernel for 'CPU' devices compatible with node {{node P}}", "XLA504"),
     ("UnimplementedError: File system scheme '[local]' not implemented (file: 'a.txt')", "XLA504"),
+    (
+        "No registered 'Cast' OpKernel for XLA_TPU_JIT devices compatible with node {{node Cast}} (OpKernel was found, "
+        "but attributes didn't match) Requested Attributes: DstT=DT_COMPLEX128, SrcT=DT_FLOAT, Truncate=false",
+        "XLA507",
+    ),
+    ("ImportError: Unable to convert output to PyTorch tensors format, PyTorch is not installed.", "XLA505"),
+    ("ValueError: Data of type <class 'torch.Tensor'> is not allowed only (<class 'bool'>, <class 'int'>)", "XLA505"),
+    ("TypeError: Cannot convert the argument `type_value`: torch.int64 to a TensorFlow DType.", "XLA505"),
     ("NotImplementedError: TPUStrategy.run(fn, ...) does not support pure eager execution.", "XLA506"),
     ("[Compiling module a_inference_step] Very slow compile? If you want to file a bug, run with envvar", "XLA311"),
     ("WARNING:tensorflow:5 out of the last 5 calls to <function f> triggered tf.function retracing.", "XLA306"),

@@ -23,6 +23,7 @@ _ELSEWHERE: Final = "do it outside of the compiled function: in dataset.map, or 
 _STRINGS: Final = "XLA404"
 _DTYPE: Final = "XLA410"
 _OPTION: Final = "XLA406"
+_TPU_DTYPE: Final = "XLA507"
 
 
 def operation_error(op: str, device: str, attributes: str | None) -> tuple[Pattern, str]:
@@ -31,6 +32,8 @@ def operation_error(op: str, device: str, attributes: str | None) -> tuple[Patte
     dtype = match[1] if attributes and (match := _TYPE.search(attributes)) else None
     if dtype == "DT_STRING":
         return _pattern(_STRINGS, op), f"A string reaches `{op}`, and XLA has no strings on {where}."
+    if attributes is not None and "TPU" in device and "DT_COMPLEX128" in attributes:
+        return _pattern(_TPU_DTYPE, op), f"XLA has no kernel of `{op}` for complex128 on {where}; complex64 it has."
     if attributes is not None:
         kind = dtype.removeprefix("DT_").lower() if dtype else "these attributes"
         code = _DTYPE if dtype else _OPTION

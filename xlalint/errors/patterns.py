@@ -398,6 +398,15 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         (_candidate("XLA504", "the pipeline needs Python or local files"),),
     ),
     Pattern(
+        wording(
+            r"Unable to convert output to PyTorch tensors format, PyTorch is not installed"
+            r"|Data of type <class `torch\.Tensor`> is not allowed"
+            r"|Cannot convert the argument `type_value`: torch\.\w+ to a TensorFlow DType"
+        ),
+        "A tokenizer or a collator makes tensors of PyTorch, and TensorFlow is to take them.",
+        (_candidate("XLA505", 'a batch is asked for with `return_tensors="pt"`'),),
+    ),
+    Pattern(
         wording(r"Model doesn't support `jit_compile=True`"),
         "A layer of the model says that XLA cannot compile it (`supports_jit` is False: string and integer lookups,"
         " hashing, some random image layers), so Keras runs the whole model without XLA.",
