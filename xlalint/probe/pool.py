@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, current_thread, main_thread
 from typing import IO, Any, Final
 
 import msgspec
@@ -48,6 +48,7 @@ _FIXED: Final = {
 }
 _MARK: Final = "XLALINT_PROBE"
 _POLL: Final = 0.1  # seconds between two looks at a worker
+_GONE: Final = 2.0  # seconds that killed processes get to disappear
 _LOG: Final = 16_384  # bytes of what a worker prints that are kept
 _PER_WORKER: Final = 60  # functions; compiled code is never freed
 _AVOIDED: Final = 3  # inputs of one function that end the process
@@ -261,9 +262,12 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
-        for pid in _marked(self._token):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        gone = time.monotonic() + _GONE
+        while (left := list(_marked(self._token))) and time.monotonic() < gone:  # a busy machine takes its time
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(_POLL / 10)
         self._drain.join(1.0)
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(BrokenPipeError):
@@ -367,10 +371,33 @@ class Pool:
                 if worker is not None:
                     worker.close()
 
-        with ThreadPoolExecutor(max(1, min(self._processes, len(targets)))) as threads:
+        with _interrupting(self._stop), ThreadPoolExecutor(max(1, min(self._processes, len(targets)))) as threads:
             futures = [threads.submit(serve) for _ in range(max(1, min(self._processes, len(targets))))]
             try:
                 for future in futures:
                     future.result()
             finally:
                 self._stop.set()
+
+
+@contextlib.contextmanager
+def _interrupting(stop: Event) -> Iterator[None]:
+    """Ctrl-C and a request to end set `stop`, and become a KeyboardInterrupt only behind the block: raised inside of
+    it, where a thread is just being started, it would lose that thread and the process that the thread watches."""
+    if current_thread() is not main_thread():  # only the main thread hears of signals
+        yield
+        return
+    heard = Event()
+
+    def ask(number: int, frame: object) -> None:
+        heard.set()
+        stop.set()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if heard.is_set():  # whatever else was raised comes of it
+            raise KeyboardInterrupt
