@@ -25,7 +25,8 @@ value depends on an argument: then compiling fails ("We failed to lift variable 
 A value that only this call needs is a tensor: `scale = tf.constant(1.0)`.
 
 ## Not flagged
-Variables made in `__init__` or `build`, at module level, or under a condition.
+Variables made in `__init__` or `build`, at module level, under a condition, or behind a decorator of the project's own,
+which may run a method once.
 
 ## Fix safety
 Shown only.
@@ -167,6 +168,34 @@ def f(x):
         ),
         Good(
             """
+def once(method):
+    def run(self):
+        if not self.done:
+            self.done = True
+            method(self)
+    return run
+
+class Counter(tf.Module):
+    def __init__(self):
+        self.done = False
+
+    @once
+    def create(self):
+        self.total = tf.Variable(tf.zeros([4]))
+
+    def __call__(self, x):
+        self.create()
+        return x + self.total
+
+COUNTER = Counter()
+
+@tf.function(jit_compile=True)
+def f(x):
+    return COUNTER(x)
+""",
+        ),
+        Good(
+            """
 @tf.function(jit_compile=True)
 def f(x):
     total = tf.zeros([4])
@@ -201,9 +230,11 @@ def _tensor(call: cst.Call) -> str:
 
 
 def _conditional(event: ApiCall) -> bool:
-    """Some condition around the call, or around a call that leads to it, may let it run once."""
+    """Some condition around the call, or around a call that leads to it, may let it run once; a decorator may, too."""
     places, trail = [event.place], event.trail
     while trail is not None:
+        if trail.wrapped:
+            return True
         places.append(trail.place)
         trail = trail.parent
     return any(map(_under_condition, places))

@@ -455,9 +455,7 @@ def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Su
     the steps alone."""
     seen = set(without)
     runs: dict[object, list[Run]] = {}
-    pending: list[tuple[Summary, Trail | None]] = [
-        (root, None if root.function is None else Trail(root.name, root.function.label)) for root in roots
-    ]
+    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
     while pending:
         following: list[tuple[Summary, Trail | None]] = []
         for summary, trail in pending:
@@ -472,7 +470,7 @@ def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Su
                     if not event.of_host and not isinstance(event, Setup):
                         yield replace(event, trail=trail), run
             following += [
-                (callee, Trail(callee.name, place, trail))
+                (callee, callee.trail(place, trail))
                 for place, callee in summary.calls
                 if summary not in loops or callee in summary.steps or callee in loops
             ]
@@ -482,9 +480,7 @@ def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Su
 def _events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
     """What the host does to what is compiled, wherever it stands, each with the shortest trail to it."""
     seen = set(roots)
-    pending: list[tuple[Summary, Trail | None]] = [
-        (root, None if root.function is None else Trail(root.name, root.function.label)) for root in roots
-    ]
+    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
     repeated = _below([callee for root in _below(roots) for callee in root.looped])
     while pending:
         following: list[tuple[Summary, Trail | None]] = []
@@ -498,7 +494,7 @@ def _events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
             for place, callee in summary.calls:
                 if callee not in seen:
                     seen.add(callee)
-                    following.append((callee, Trail(callee.name, place, trail)))
+                    following.append((callee, callee.trail(place, trail)))
         pending = following
 
 

@@ -53,11 +53,13 @@ PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """The frames from here back to the entry point; `place` is the definition or call that enters `name`."""
+    """The frames from here back to the entry point; `place` is the definition or call that enters `name`. `wrapped`: a
+    decorator of unknown intent stands around it, and may run it once, or under a condition."""
 
     name: str
     place: Place
     parent: Trail | None = None
+    wrapped: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from .events import Context, ContextKind, Event
+from .events import Context, ContextKind, Event, Trail
 from .files import Place, Unit
 from .project import Class, Function, Module
 from .values import UNKNOWN, Value
@@ -75,6 +75,15 @@ class Summary:
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
     finished: bool = False
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
+    wrapped: bool = False  # a decorator of unknown intent stands around it
+
+    def trail(self, place: Place | None = None, parent: Trail | None = None) -> Trail | None:
+        """The way to here: from `parent` by the call at `place`, or as an entry point, which a module is not."""
+        if place is None:
+            if self.function is None:
+                return None
+            place = self.function.label
+        return Trail(self.name, place, parent, self.wrapped)
 
 
 @dataclass(slots=True, eq=False)

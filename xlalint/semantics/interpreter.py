@@ -11,6 +11,7 @@ import libcst as cst
 
 from .annotations import value_of_annotation
 from .core import Options, method_value
+from .decorators import COMPILERS, RECORDS, TRANSPARENT, is_wrapped
 from .distribution import TORCH_MODULE, note_making, said_setup
 from .events import HOST, Context, ContextKind, JoinBranches
 from .feeding import NOT_TRACED, feed, say_own
@@ -48,29 +49,6 @@ _GENERALISE_AFTER: Final = 8
 _MOST_ANALYSES: Final = 96
 _DEEPEST: Final = 48
 _UNCONVERTIBLE: Final = re.compile(r":=|\byield\b|^\s*match\b", re.MULTILINE)
-# What a decorator of the project must name in order to compile what it is given.
-_COMPILERS: Final = re.compile(r"\bfunction\b|\bjit|do_not_convert|compile")
-# Decorators that leave the function what it is, as far as the analyser is concerned; properties are seen elsewhere.
-_TRANSPARENT: Final = frozenset(
-    (
-        "property",
-        "staticmethod",
-        "classmethod",
-        "abstractmethod",
-        "abc.abstractmethod",
-        "overload",
-        "typing.overload",
-        "functools.wraps",
-        "functools.cached_property",
-        "functools.lru_cache",
-        "functools.cache",
-        "contextlib.contextmanager",
-        "contextmanager",
-        "pytest.fixture",
-        "wraps",
-    )
-)
-_RECORDS: Final = ("dataclass", "dataclasses.dataclass", "attr.s", "attr.attrs", "attrs.define", "struct.dataclass")
 
 
 class Interpreter(Statements):
@@ -135,7 +113,7 @@ class Interpreter(Statements):
         crossing = value.compiled is not None and (
             frame is None or frame.context.kind in (ContextKind.HOST, ContextKind.OPEN)
         )
-        summary = Summary(function.qualname, None, function, context)
+        summary = Summary(function.qualname, None, function, context, wrapped=is_wrapped(value))
         inner = Frame(
             unit,
             function.module,
@@ -352,7 +330,7 @@ class Interpreter(Statements):
     def decorated(self, value: FunctionValue, frame: Frame | None = None) -> FunctionValue:
         """The function as its decorators leave it: compiled, marked, or simply itself."""
         function = value.function
-        texts = [text for text in function.decorator_texts if text.partition("(")[0] not in _TRANSPARENT]
+        texts = [text for text in function.decorator_texts if text.partition("(")[0] not in TRANSPARENT]
         if not texts:
             return value
         if function in self._decorated:
@@ -406,7 +384,7 @@ class Interpreter(Statements):
         return any(
             self._may_compile(function.module, text)
             for text in function.decorator_texts
-            if text.partition("(")[0] not in _TRANSPARENT
+            if text.partition("(")[0] not in TRANSPARENT
         )
 
     def _may_compile(self, module: Module, text: str) -> bool:
@@ -415,7 +393,7 @@ class Interpreter(Statements):
             case Api(name):
                 return name.startswith(("tf.", "functools.partial"))
             case FunctionValue(function):
-                return function.module.serves_tensorflow and _COMPILERS.search(function.text) is not None
+                return function.module.serves_tensorflow and COMPILERS.search(function.text) is not None
             case Unknown():
                 return text.partition("(")[0].partition(".")[0] in module.outline.assigned or "function" in text
             case _:
@@ -523,7 +501,7 @@ class Interpreter(Statements):
         return made
 
     def _is_record(self, cls: Class) -> bool:
-        return any(text.partition("(")[0].endswith(_RECORDS) for text in cls.decorator_texts) or any(
+        return any(text.partition("(")[0].endswith(RECORDS) for text in cls.decorator_texts) or any(
             base in ("typing.NamedTuple", "collections.namedtuple", "tf.experimental.ExtensionType")
             for base in cls.external_bases
         )

@@ -24,16 +24,14 @@ class _Reached:
 def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
     """Each event about how a program is set up, once, and then each program. What is eager by nature counts here."""
     seen: dict[Summary, list[Setup]] = {}
-    pending: list[tuple[Summary, Trail | None]] = [
-        (root, None if root.function is None else Trail(root.name, root.function.label)) for root in roots
-    ]
+    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
     while pending:
         following: list[tuple[Summary, Trail | None]] = []
         for summary, trail in pending:
             if summary not in seen:
                 seen[summary] = [replace(event, trail=trail) for event in summary.events if isinstance(event, Setup)]
                 yield from seen[summary]
-                following += [(callee, Trail(callee.name, place, trail)) for place, callee in summary.calls]
+                following += [(callee, callee.trail(place, trail)) for place, callee in summary.calls]
         pending = following
     yield from _programs(roots, seen)
 
