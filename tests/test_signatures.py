@@ -229,6 +229,21 @@ def test_the_content_of_some_arguments_does_not_reach_the_result() -> None:
 # -- measured again ---------------------------------------------------------------------------------------------------
 
 
+def stored(name: str) -> dict[str, str]:
+    """The shipped rule of a callable, by option."""
+    rule = TABLE["results"].get(name) or TABLE["results"][f"{name}.__call__"]
+    return {"": rule} if isinstance(rule, str) else rule
+
+
+def made_again(driver: Driver, name: str, known_calls: Any) -> dict[str, str]:
+    """The rule that its calls give now."""
+    found = driver.row(name, known_calls[name], "signature") or {}
+    fact = tables.api(name)
+    assert fact is not None
+    assert fact.plain is not None
+    return rules.rule(name, found, fact.plain.random, fact.plain.bounded) if found.get("seen") else {}
+
+
 @pytest.mark.compiler
 def test_a_random_sample_of_the_rules_is_made_again() -> None:
     seed = int(os.environ.get("XLALINT_FACTS_SEED", random.randrange(10**6)))
@@ -243,14 +258,11 @@ def test_a_random_sample_of_the_rules_is_made_again() -> None:
             if count >= AT_LEAST and time.monotonic() - started > SECONDS:
                 break
             count += 1
-            found = driver.row(name, known_calls[name], "signature") or {}
-            fact = tables.api(name)
-            assert fact is not None
-            assert fact.plain is not None
-            made = rules.rule(name, found, fact.plain.random, fact.plain.bounded) if found.get("seen") else {}
-            stored = TABLE["results"].get(name) or TABLE["results"][f"{name}.__call__"]
-            if made != ({"": stored} if isinstance(stored, str) else stored):
-                wrong[name] = {"stored": stored, "made": made}
+            if (made := made_again(driver, name, known_calls)) != stored(name):
+                driver.close()  # some calls leave the process in a state that changes others: once more, alone
+                made = made_again(driver, name, known_calls)
+            if made != stored(name):
+                wrong[name] = {"stored": stored(name), "made": made}
     finally:
         driver.close()
     print(f"{count} callables measured again")

@@ -40,7 +40,7 @@ RESULTS: Final = {
     "bool/same": "tnp.isinf tnp.isneginf tnp.isposinf keras.ops.in_top_k tf.math.in_top_k np.isin",
     "like/same": """
         keras.backend.identity tnp.round np.rint np.invert np.bitwise_invert np.nan_to_num ensure_shape tf.constant
-        keras.ops.convert_to_tensor np.matrix_transpose keras.ops.pad keras.ops.slice keras.backend.slice tf.bitcast
+        keras.ops.convert_to_tensor np.matrix_transpose keras.ops.pad keras.backend.slice tf.bitcast
         Print tf.scatter_nd_update tf.tensor_scatter_nd_update tf.tensor_scatter_nd_add tf.tensor_scatter_nd_sub
         tf.tensor_scatter_nd_max tf.tensor_scatter_nd_min keras.ops.scatter_update tf.assign tf.assign_add
         tf.assign_sub tf.scatter_update tf.scatter_add tf.scatter_sub keras.backend.update keras.backend.update_add
