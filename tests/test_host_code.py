@@ -178,6 +178,18 @@ def severities(folder: Path, files: dict[str, str], include_host: bool) -> set[S
     return {finding.severity for finding in check([folder], Settings(include_host=include_host)).findings}
 
 
+SPACE: Final = """\
+import tensorflow as tf
+
+class Box:
+    def __init__(self, lower):
+        self.lower = tf.convert_to_tensor(lower)
+
+    def {name}(self, other):
+        return bool(tf.reduce_all(self.lower == other.lower))
+"""
+
+
 @pytest.mark.parametrize("files", PIPELINES.values(), ids=PIPELINES)
 def test_what_an_input_pipeline_calls_is_host_code(tmp_path: Path, files: dict[str, str]) -> None:
     assert not severities(tmp_path, files, include_host=False)
@@ -190,6 +202,11 @@ def test_what_an_input_pipeline_calls_is_host_code(tmp_path: Path, files: dict[s
 @pytest.mark.parametrize("files", HOST_FUNCTIONS.values(), ids=HOST_FUNCTIONS)
 def test_functions_that_only_the_host_runs_are_silent(tmp_path: Path, files: dict[str, str]) -> None:
     assert not severities(tmp_path, files, include_host=False)
+
+
+def test_whether_objects_are_equal_is_asked_by_python(tmp_path: Path) -> None:
+    assert not severities(tmp_path, {"a.py": SPACE.format(name="__eq__")}, include_host=False)
+    assert severities(tmp_path, {"a.py": SPACE.format(name="covers")}, include_host=False) == {Severity.WARNING}
 
 
 def test_a_plain_function_that_is_called_as_well_is_not_the_hosts(tmp_path: Path) -> None:

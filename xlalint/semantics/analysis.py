@@ -31,6 +31,15 @@ _TEST_CASES: Final = ("unittest.TestCase", "tf.test.TestCase")
 _UNCOMPILED: Final = (ContextKind.GRAPH, ContextKind.OPEN)
 # Abstract execution nests deeper than Python's default allows; every level costs no C stack.
 _RECURSION_LIMIT: Final = 20_000
+# What Python asks of an object as a whole (a number, a truth, a copy), and what sets one up.
+_EAGER_METHODS: Final = frozenset(
+    (
+        *("__init__", "__new__", "__init_subclass__", "build", "setup", "get_config", "from_config"),
+        *("compute_output_shape", "__repr__", "__str__", "__format__", "__eq__", "__ne__", "__hash__", "__bool__"),
+        *("__len__", "__contains__", "__int__", "__float__", "__index__", "__copy__", "__deepcopy__", "__reduce__"),
+        *("__getstate__", "__setstate__"),
+    )
+)
 
 
 def analyse(
@@ -500,18 +509,7 @@ def _events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
 
 def _is_eager_by_role(function: Function) -> bool:
     """Methods that Python or Keras calls while nothing is traced."""
-    return function.owner is not None and function.name in (
-        "__init__",
-        "build",
-        "get_config",
-        "from_config",
-        "__repr__",
-        "__str__",
-        "compute_output_shape",
-        "setup",
-        "__init_subclass__",
-        "__new__",
-    )
+    return function.owner is not None and function.name in _EAGER_METHODS
 
 
 def _role_arguments(kind: str, name: str, method: Function) -> Arguments:
