@@ -277,6 +277,14 @@ def test_an_exception_of_the_analyser_costs_one_statement(project: Path, monkeyp
     assert "line 1: internal error" in problem.message
 
 
+def test_a_function_that_calls_itself_with_its_arguments_in_another_order(project: Path) -> None:
+    """What is learned of its parameters passes on to itself, while it is learned."""
+    body = "    for key in first:\n        third[key] = tf.ones([])\n    first.keys()\n"
+    code = f"import tensorflow as tf\n\ndef walk(first, second, third):\n{body}    return walk(second, third, first)\n"
+    (project / "a.py").write_text(code)
+    assert not check([project], Settings(cache_dir=None)).problems
+
+
 def test_an_exception_of_a_rule_costs_one_event(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise KeyError("broken")

@@ -627,7 +627,7 @@ def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> se
 def _pass_on(summary: Summary, inner: Frame, caller: Frame | None, env: dict[str, Value]) -> None:
     """What a function's uses say against its parameters (and what it closes over) holds for the caller's arguments."""
     if caller is not None:
-        for name in summary.structures:
+        for name in tuple(summary.structures):  # a function that calls itself is its own caller
             caller.summary.structures |= inner.aliases.get(name, frozenset()) if name in env else {name}
 
 
