@@ -21,6 +21,9 @@ from xlalint.facts.tables import ApiFact
 Essence: TypeAlias = tuple[str, str, tuple[str, ...], bool, str, str]
 SECONDS: Final = 30.0
 AT_LEAST: Final = 12  # callables, however slow the machine
+# Some calls leave the process in a state that changes others, and some programs with bounded dynamic shapes crash XLA
+# now and then: what differs is measured in a fresh process.
+ATTEMPTS: Final = 3
 
 
 @pytest.fixture(scope="module")
@@ -63,11 +66,11 @@ def test_a_random_sample_of_the_table_is_what_the_compiler_does(driver: Driver) 
         if count >= AT_LEAST and time.monotonic() - started > SECONDS:
             break
         count += 1
-        found = measured_again(driver, fact)
-        if found != stored(fact):
-            driver.close()  # some calls leave the process in a state that changes others: once more, alone
-            found = measured_again(driver, fact)
-        if found != stored(fact):
+        for _ in range(ATTEMPTS):
+            if (found := measured_again(driver, fact)) == stored(fact):
+                break
+            driver.close()
+        else:
             wrong[fact.name] = {"stored": stored(fact), "found": found}
     print(f"{count} callables measured again")
     assert not wrong
