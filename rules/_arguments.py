@@ -9,7 +9,7 @@ import libcst as cst
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, replace
 from xlalint.semantics.events import SetupCall
-from xlalint.semantics.files import File, Place
+from xlalint.semantics.files import Place
 
 
 def without_argument(event: SetupCall, name: str, names: Names) -> Rewrite | None:
@@ -26,19 +26,11 @@ def without_argument(event: SetupCall, name: str, names: Names) -> Rewrite | Non
 
 def _without(place: Place, removed: cst.Arg, before: cst.Arg | None, others: Sequence[cst.Arg]) -> str:
     """The text of a call without an argument, and without the comma that parts it from the others."""
-    unit = place.unit
+    unit, file = place.unit, place.unit.file
     start, end = unit.span(removed)[:2], unit.span(removed.value)[2:]
     if before is not None:
         start = unit.span(before.value)[2:]
     elif others:
         end = unit.span(others[0])[:2]
     first = place.span[:2]
-    return _text(unit.file, first, start) + _text(unit.file, end, place.span[2:])
-
-
-def _text(file: File, start: tuple[int, int], end: tuple[int, int]) -> str:
-    """The source between two positions, line and column."""
-    lines = file.lines[start[0] - 1 : end[0]]
-    lines[-1] = lines[-1][: end[1] - 1]
-    lines[0] = lines[0][start[1] - 1 :]
-    return "".join(lines)
+    return file.text_between(first, start) + file.text_between(end, place.span[2:])

@@ -13,6 +13,8 @@ multiples of 8, 5 times and 5.4 seconds; to multiples of 64, once and 0.8 second
 `"max_length"` always the same length; `DataCollatorWithPadding`, `DataCollatorForTokenClassification`,
 `DataCollatorForSeq2Seq` and `DataCollatorForLanguageModeling` pad to the longest unless they are told otherwise.
 `truncation=True` without `max_length` cuts at the model's limit and leaves shorter texts as they are.
+`prepare_tf_dataset(.., tokenizer=t)` makes a `DataCollatorWithPadding` that pads to the longest; it takes no
+`pad_to_multiple_of`, but another collator.
 
 ## Example
     collator = DataCollatorWithPadding(tokenizer, return_tensors="tf")
@@ -38,10 +40,18 @@ Unsafe: `pad_to_multiple_of` adds padding, which the attention mask hides from a
 """
 
 from collections.abc import Iterator
+from functools import partial
+
+import libcst as cst
 
 from xlalint.fixes.masked import brief
+from xlalint.fixes.names import Names
+from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
+from xlalint.fixes.syntax import plain
 from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.semantics.events import Event, FeedCompiled
+from xlalint.semantics.files import Place
+from xlalint.semantics.values import Variation
 
 from ._feeds import PER_SHAPE, argument_set, fed, varying, with_arguments
 
@@ -62,8 +72,13 @@ VARIANTS = {
     "longest": "is padded to the longest text of each batch",
 }
 
+COLLATOR = "DataCollatorWithPadding"
+PADDED = '{collator}({tokenizer}, pad_to_multiple_of=64, return_tensors="np")'
+COLLATED = PADDED.format(collator=COLLATOR, tokenizer="tokenizer")
+
 # By the argument that decides.
 REMEDIES = {
+    "collate_fn": {"collate_fn": COLLATED},
     "maxlen": {"maxlen": "MAXIMUM"},
     "output_sequence_length": {"output_sequence_length": "MAXIMUM"},
     "pad_to_multiple_of": {"pad_to_multiple_of": "64"},
@@ -128,6 +143,23 @@ collator = DataCollatorWithPadding(tokenizer=tokenizer, return_tensors="tf", pad
 train = data["train"].to_tf_dataset(batch_size=16, shuffle=True, collate_fn=collator, drop_remainder=True)
 model.compile(optimizer="adam", jit_compile=True)
 model.fit(train, epochs=3)
+""",
+            why=NO_TRANSFORMERS,
+        ),
+        Bad(
+            f"""{TOKENIZER}
+def train(data):
+    model.compile(optimizer="adam", jit_compile=True)
+    model.fit(model.prepare_tf_dataset(data, tokenizer=tokenizer, shuffle=True))
+""",
+            ["model.prepare_tf_dataset(data, tokenizer=tokenizer, shuffle=True)"],
+            None,
+            help="collate_fn=DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64",
+            safety=Safety.UNSAFE,
+            fixed=f"""{TOKENIZER}
+def train(data):
+    model.compile(optimizer="adam", jit_compile=True)
+    model.fit(model.prepare_tf_dataset(data, collate_fn={COLLATED}, shuffle=True))
 """,
             why=NO_TRANSFORMERS,
         ),
@@ -253,7 +285,23 @@ for tokens in tf.data.Dataset.from_tensor_slices(padded).batch(2):
         for variation in varying(event, *VARIANTS):
             message = f"the text that `{brief(variation.place.node)}` gives {VARIANTS[variation.kind]}: {PER_SHAPE}"
             help = with_arguments(variation.place.node, **REMEDIES[variation.detail])
-            rewrite = None
-            if variation.detail == "pad_to_multiple_of":
-                rewrite = argument_set(variation.place, "pad_to_multiple_of", "64", TITLE, DIFFERS)
-            yield fed(event, variation, message, help, rewrite=rewrite)
+            yield fed(event, variation, message, help, rewrite=_rewrite(variation))
+
+
+def _rewrite(variation: Variation) -> Rewriter | None:
+    match variation.place.node, variation.detail:
+        case _, "pad_to_multiple_of":
+            return argument_set(variation.place, "pad_to_multiple_of", "64", TITLE, DIFFERS)
+        case cst.Call(args=arguments), "collate_fn":
+            given = [one for one in arguments if one.keyword is not None and one.keyword.value == "tokenizer"]
+            return partial(_collated, variation.place, given[0]) if given else None
+        case _:
+            return None
+
+
+def _collated(place: Place, tokenizer: cst.Arg, names: Names) -> Rewrite:
+    """`tokenizer=t` as the collator that it stands for, which is told how to pad."""
+    assert tokenizer.keyword is not None
+    text = PADDED.format(collator=names.imported("transformers", COLLATOR), tokenizer=plain(tokenizer.value))
+    edits = (replace(place.at(tokenizer.keyword), "collate_fn"), replace(place.at(tokenizer.value), text))
+    return Rewrite(TITLE, edits, Safety.UNSAFE, DIFFERS)

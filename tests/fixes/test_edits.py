@@ -216,6 +216,35 @@ def test_names_of_the_function_come_first() -> None:
         _ = Names(taken).tf
 
 
+@pytest.mark.parametrize(
+    ("head", "name", "needed"),
+    [
+        ("", "Collator", "from library import Collator"),
+        ("from library import Collator\n", "Collator", None),
+        ("from library import Collator as C\n", "C", None),
+        ("import library as l\n", "l.Collator", None),
+        ("from other import Collator as C\nimport library.part\n", "Collator", "from library import Collator"),
+        ("from other import Collator\n", None, None),
+        ("def Collator(): pass\n", None, None),
+    ],
+)
+def test_what_is_imported_has_the_name_that_the_file_gives_it(
+    head: str, name: str | None, needed: str | None
+) -> None:
+    names = Names(place_of(f"{head}def f(x):\n    return not x\n", "not x", cst.UnaryOperation))
+    if name is None:
+        with pytest.raises(NoNameError):
+            names.imported("library", "Collator")
+    else:
+        assert (names.imported("library", "Collator"), names.needed) == (name, needed)
+
+
+def test_what_stands_there_already_is_no_fix() -> None:
+    assert rewritten("y = f(a.b)\n", "a.b", lambda place: replace(place, "a.b")) == "y = f(a.b)\n"
+    place = place_of("y = f(a.b)\n", "a.b", cst.Attribute)
+    assert fix_of(Rewrite("title", (replace(place, "a.b"),)), Names(place), place) is None
+
+
 def test_a_fragment_needs_no_import() -> None:
     names = Names(place_of("y = not tf.zeros([])\n", "not tf.zeros([])", cst.UnaryOperation))
     assert (names.tf, names.needed) == ("tf", None)

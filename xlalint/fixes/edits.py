@@ -54,8 +54,8 @@ class _Unplaceable(Exception):  # noqa: N818
 
 
 def fix_of(rewrite: Rewrite, names: Names, place: Place) -> Fix | None:
-    """The fix that a rewrite of `place` is; None where the source leaves no room for it. Raises ValueError for text
-    that is not Python."""
+    """The fix that a rewrite of `place` is; None where the source leaves no room for it, or is so already. Raises
+    ValueError for text that is not Python."""
     file = place.unit.file
     if any(edit.place.unit.file is not file for edit in rewrite.edits):
         return None
@@ -67,8 +67,14 @@ def fix_of(rewrite: Rewrite, names: Names, place: Place) -> Fix | None:
     for one, other in pairwise(edits):
         if _overlap(one.span, other.span):
             raise ValueError(f"edits of one rewrite overlap: {rewrite.title}")
+    if all(edit.text == file.text_between(*_ends(edit.span)) for edit in edits):
+        return None  # what it wants stands there
     imports = () if names.needed is None else (import_edit(file.source.text, names.needed, place.line),)
     return Fix(rewrite.safety, rewrite.title, tuple(edits), rewrite.differs, imports)
+
+
+def _ends(span: Span) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (span.line, span.column), (span.end_line, span.end_column)
 
 
 def _overlap(first: Span, second: Span) -> bool:

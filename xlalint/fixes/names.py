@@ -19,7 +19,7 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
 class NoNameError(Exception):
-    """Every name under which TensorFlow could be imported means something else at the place."""
+    """Every name under which a rewrite could import what it needs means something else at the place."""
 
 
 class Names:
@@ -58,6 +58,21 @@ class Names:
                 assumed = name == "tf" and self._file.may_be_fragment
                 return name, None if assumed else statement
         raise NoNameError(f"{self._file.source.display}: no name is free for TensorFlow")
+
+    def imported(self, module: str, attribute: str) -> str:
+        """What a module offers, by the name that it has here, or that an import gives it. Raises `NoNameError`."""
+        local, outer = _bound_around(self.place), self._file.outline
+        hidden = local.assigned | local.bindings.keys()
+        for bindings, without in ((local.bindings, local.assigned), (outer.bindings, hidden)):
+            for name, found in bindings.items():
+                if name not in without and all(one == ImportOutline(module, attribute, 0) for one in found):
+                    return name
+                if name not in without and all(one == ImportOutline(module, None, 0) for one in found):
+                    return f"{name}.{attribute}"
+        if attribute in hidden | outer.assigned | outer.bindings.keys():
+            raise NoNameError(f"{self._file.source.display}: {attribute} is something else")
+        self.needed = f"from {module} import {attribute}"
+        return attribute
 
     @cached_property
     def indent(self) -> str:

@@ -173,6 +173,15 @@ class File:
     def lines(self) -> list[str]:
         return _LINE.findall(self.source.text)
 
+    def text_between(self, start: tuple[int, int], end: tuple[int, int]) -> str:
+        """The source between two positions, line and column; the last may stand behind the last line."""
+        lines = self.lines[start[0] - 1 : end[0]]
+        if end[0] <= len(self.lines):
+            lines[-1] = lines[-1][: end[1] - 1]
+        if lines:
+            lines[0] = lines[0][start[1] - 1 :]
+        return "".join(lines)
+
     @cached_property
     def uses_tensorflow(self) -> bool:
         """Whether an import anywhere in the file brings TensorFlow or Keras."""

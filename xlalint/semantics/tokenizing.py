@@ -135,7 +135,7 @@ def _batches(
             summary = machine.analyse(None, function, Arguments(unknown=True), HOST)
             varies = () if summary is None else variations_of(summary.value)
         case None if settings.get("tokenizer", NONE) != NONE:
-            varies = (Variation("longest", place, axis=1, detail="pad_to_multiple_of"),)
+            varies = (Variation("longest", place, axis=1, detail="collate_fn"),)
     if drops is False:
         varies = (*varies, Variation("last batch", place, axis=0, shapes=2))
     size = settings.get("batch_size")
