@@ -50,6 +50,7 @@ def test_every_key_is_read(project: Path) -> None:
         unrolled-rounds = 64
         jobs = 2
         cache-dir = "cache"
+        project = "."
         force-exclude = true
         fix = false
         unsafe-fixes = true
@@ -75,6 +76,7 @@ def test_every_key_is_read(project: Path) -> None:
     assert (settings.include_host, settings.keras, settings.tensorflow) == (True, 2, "2.15")
     assert settings.unrolled_rounds == 64
     assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
+    assert settings.project == project
     assert (settings.fix, settings.unsafe_fixes) == (False, True)
     assert settings.probe == ProbeSettings(
         "/opt/python", 5, 60.5, 1000, 2, ("HF_HOME",), {"pkg.mod.f": "x: f32[8, 128]"}
@@ -106,6 +108,8 @@ def test_every_key_is_read(project: Path) -> None:
         ("jobs = -1", "pyproject.toml: jobs: expected an integer >= 0"),
         ('cache-dir = "/somewhere/else"', "pyproject.toml: cache-dir: '/somewhere/else' is outside the project"),
         ('cache-dir = "../else"', "outside the project"),
+        ('project = ".."', "project: '..' is outside the project"),
+        ('project = "gone"', "pyproject.toml: project: 'gone' is no folder"),
         ("jobs = ", "pyproject.toml: Invalid value"),
         ("probe.timeout = 0", "pyproject.toml: probe.timeout: expected a float > 0"),
         ("probe.time = 1", "pyproject.toml: probe: object contains unknown field time"),

@@ -13,7 +13,7 @@ import pytest
 from tests.samples import HAZARD
 from xlalint.config import Settings
 from xlalint.dispatch import Candidate, Dispatcher, gravest_of, severity_of
-from xlalint.engine import check
+from xlalint.engine import Stdin, check
 from xlalint.findings import Effect, Finding, FindingContext, Note, Safety, Severity, Span, TrailStep
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import NodeEdit, Rewrite
@@ -195,6 +195,25 @@ def test_a_hazard_in_a_helper_that_names_no_tensorflow(project: Path) -> None:
         assert next(step.path for step in finding.context.trail) == "main.py"
     # a file that is only imported is not reported on
     assert check(["main.py"], Settings()).findings == ()
+
+
+def test_files_are_judged_with_their_callers_where_the_project_is_named(project: Path) -> None:
+    (project / "helper.py").write_text("def halve(x):\n    if x > 10.0:\n        x = x / 2.0\n    return x\n")
+    (project / "pkg").mkdir()
+    caller = HAZARD.replace("    return x", "    import helper\n    return helper.halve(x)")
+    (project / "pkg" / "main.py").write_text(caller)
+    (project / "broken.ipynb").write_text("")
+    alone, around = Settings(), Settings(project=project)
+    whole = check(["."], alone)
+    assert [finding.path for finding in whole.findings if finding.code == "XLA101"] == ["helper.py", "pkg/main.py"]
+    for name in ("helper.py", "pkg/main.py", "broken.ipynb"):
+        report = check([name], around)
+        assert report.findings == tuple(finding for finding in whole.findings if finding.path == name)
+        assert [problem.path for problem in report.problems] == [name] * (name == "broken.ipynb")
+        assert report.files_checked == (name != "broken.ipynb")
+    assert check(["helper.py"], alone).findings == ()
+    [finding] = check(["helper.py"], around, Stdin(Path("helper.py"), b"def halve(x):\n    return not x\n")).findings
+    assert finding.code == "XLA104"
 
 
 def test_comments_and_settings_switch_findings_off(project: Path) -> None:

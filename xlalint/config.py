@@ -139,6 +139,16 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     cache_dir: (
         Annotated[str, Meta(description="Where results are kept, inside the project.", min_length=1)] | UnsetType
     ) = UNSET
+    project: (
+        Annotated[
+            str,
+            Meta(
+                description="A folder to analyse all of, also where only some files are checked.",
+                min_length=1,
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     force_exclude: (
         Annotated[bool, Meta(description="Exclude files that are named on the command line, too.")] | UnsetType
     ) = UNSET
@@ -172,6 +182,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "unrolled-rounds": UNROLLED_ROUNDS,
     "jobs": 0,
     "cache-dir": DEFAULT_CACHE_DIR,
+    "project": None,
     "force-exclude": False,
     "fix": False,
     "unsafe-fixes": False,
@@ -183,6 +194,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
 class Settings:
     """What a run goes by, every selector resolved to codes; without arguments the defaults, and no cache.
 
+    `project`: a folder whose files are analysed, too, without being reported.
     `shown`: every key with its value and where that was written, for `--show-settings`.
     """
 
@@ -199,6 +211,7 @@ class Settings:
     unrolled_rounds: int = UNROLLED_ROUNDS
     jobs: int = 0
     cache_dir: Path | None = None
+    project: Path | None = None
     fix: bool = False
     unsafe_fixes: bool = False
     probe: ProbeSettings = field(default_factory=ProbeSettings)
@@ -375,14 +388,20 @@ class _Merged:
                 raise ConfigurationError(f"{self.origin(key)}: {key}: {pattern!r} is not a .gitignore pattern")
         return tuple(self[key])
 
-    def cache_dir(self) -> Path:
-        if "cache-dir" not in self._chosen:
-            return self._root / DEFAULT_CACHE_DIR
-        value, layer = self._chosen["cache-dir"]
-        folder: Path = layer.base / value
-        # The checked code's own settings must not make the linter write elsewhere.
-        if not layer.trusted and not folder.resolve().is_relative_to(self._root.resolve()):
-            raise ConfigurationError(f"{layer.origin}: cache-dir: {value!r} is outside the project")
+    def path(self, key: str) -> Path | None:
+        """The path that a key sets. The checked code's own settings must not lead the linter elsewhere."""
+        if key not in self._chosen:
+            return None
+        value, layer = self._chosen[key]
+        path: Path = layer.base / value
+        if not layer.trusted and not path.resolve().is_relative_to(self._root.resolve()):
+            raise ConfigurationError(f"{layer.origin}: {key}: {value!r} is outside the project")
+        return path
+
+    def project(self) -> Path | None:
+        folder = self.path("project")
+        if folder is not None and not folder.is_dir():
+            raise ConfigurationError(f"{self.origin('project')}: project: {self['project']!r} is no folder")
         return folder
 
     def fix(self) -> bool:
@@ -425,7 +444,8 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         tensorflow=tensorflow,
         unrolled_rounds=merged["unrolled-rounds"],
         jobs=merged["jobs"],
-        cache_dir=merged.cache_dir(),
+        cache_dir=merged.path("cache-dir") or root / DEFAULT_CACHE_DIR,
+        project=merged.project(),
         fix=merged.fix(),
         unsafe_fixes=merged["unsafe-fixes"],
         probe=probe,

@@ -64,10 +64,12 @@ class _Input:
     """What was read of the checked files, by the path that reports show.
 
     `sources` holds those that can matter: that name TensorFlow or Keras, or hold a suppression to account for.
+    `reported`: the files that were asked for; the others are those of the project around them.
     """
 
     files: list[FileToCheck]
     problems: list[Problem]
+    reported: frozenset[str]
     digests: dict[str, str] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     analysed: list[Source] = field(default_factory=list)
@@ -84,7 +86,9 @@ class _Input:
         self.digests[file.display] = digest_of(data)
 
     def fail(self, file: FileToCheck, message: str) -> None:
-        """Note that a file cannot be read: a finding about the file, and a problem of the run."""
+        """Note that a file that was asked for cannot be read: a finding about it, and a problem of the run."""
+        if file.display not in self.reported:
+            return
         self.findings.append(_own(UNREADABLE_FILE, file.display, _START, message, Severity.ERROR))
         self.problems.append(Problem(file.display, message))
 
@@ -105,9 +109,7 @@ def check(
         entry = _analyse(inputs, settings)
         if cache and not inputs.problems:
             cache.store(key, entry)
-    unreadable = _selected(inputs.findings, inputs, settings)
-    findings = sorted((*entry.findings, *unreadable), key=lambda finding: finding.sort_key)
-    return Report(tuple(findings), tuple(inputs.problems), len(inputs.digests))
+    return _report(inputs, settings, entry)
 
 
 def observe(
@@ -118,15 +120,20 @@ def observe(
     inputs = _read(paths, settings, None, {})
     observed: list[Finding] = []
     entry = _analyse(inputs, settings, watchers, observed)
-    findings = (*entry.findings, *_selected(inputs.findings, inputs, settings))
-    report = Report(
-        tuple(sorted(findings, key=lambda finding: finding.sort_key)), tuple(inputs.problems), len(inputs.digests)
-    )
-    return report, tuple(sorted(observed, key=lambda finding: finding.sort_key))
+    observed = [finding for finding in observed if finding.path in inputs.reported]
+    return _report(inputs, settings, entry), tuple(sorted(observed, key=lambda finding: finding.sort_key))
+
+
+def _report(inputs: _Input, settings: Settings, entry: Entry) -> Report:
+    """What there is to say of the files that were asked for."""
+    found = [finding for finding in entry.findings if finding.path in inputs.reported]
+    found += _selected(inputs.findings, inputs, settings)
+    checked = len(inputs.reported & inputs.digests.keys())
+    return Report(tuple(sorted(found, key=lambda one: one.sort_key)), tuple(inputs.problems), checked)
 
 
 def files_to_check(paths: Sequence[str | Path], settings: Settings) -> tuple[list[FileToCheck], list[Problem]]:
-    """The files that a run over `paths` checks."""
+    """The files that a run over `paths` reports on."""
     return discover([Path(path) for path in paths], settings.exclude, force=settings.force_exclude)
 
 
@@ -135,12 +142,15 @@ def _read(
 ) -> _Input:
     contents = dict(overlay)
     if stdin is None:
-        result = _Input(*files_to_check(paths, settings))
+        files, problems = files_to_check(paths, settings)
     else:
         path = Path(os.path.abspath(stdin.path))
         excluded = settings.force_exclude and settings.exclude.covers_any_part(path)
-        result = _Input([] if excluded else [FileToCheck(path, display_path(path))], [])
+        files, problems = [] if excluded else [FileToCheck(path, display_path(path))], []
         contents.setdefault(path, stdin.data)
+    around = discover([settings.project], settings.exclude)[0] if settings.project and files else []
+    every = sorted(dict.fromkeys((*files, *around)), key=lambda file: file.display)
+    result = _Input(every, problems, frozenset(file.display for file in files))
     for file in result.files:
         try:
             result.add(file, contents[file.path] if file.path in contents else read_bytes(file.path))

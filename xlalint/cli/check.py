@@ -37,6 +37,12 @@ class _Check(click.Command):
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Paths not to check; replaces the defaults.")
 @click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Paths not to check, besides --exclude.")
 @click.option("--force-exclude", is_flag=True, default=None, help="Exclude files named on the command line, too.")
+@click.option(
+    "--project",
+    type=click.Path(),
+    metavar="FOLDER",
+    help="Analyse all of a folder, and report on PATHS: with the callers that they have elsewhere in it.",
+)
 @click.option("--output-format", type=click.Choice(_FORMATS), help="How findings are printed. Default: full.")
 @click.option(
     "--output-file",
@@ -102,7 +108,7 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         **{key: split(given[key]) for key in ("select", "extend_select", "ignore")},
         **{key: list(given[key]) for key in ("exclude", "extend_exclude")},
         **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
-        **{key: given[key] for key in ("keras", "tensorflow", "jobs", "cache_dir", "fix", "unsafe_fixes")},
+        **{key: given[key] for key in ("keras", "tensorflow", "jobs", "cache_dir", "project", "fix", "unsafe_fixes")},
         "probe": probe_settings(given) or None,
     }
     settings = config.load(
