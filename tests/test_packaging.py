@@ -61,7 +61,7 @@ def install(commands: Path, *what: str | Path) -> None:
 
 def test_a_wheel_holds_all_of_the_package_and_nothing_else(wheel: Path, sources: Path) -> None:
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    packaged = [path for path in (sources / "xlalint").rglob("*") if path.suffix in (".py", ".json", ".toml")]
+    packaged = [path for path in (sources / "xlalint").rglob("*") if path.suffix in (".py", ".json", ".toml", ".typed")]
     rules = {f"xlalint/rules/{path.name}" for path in (sources / "rules").glob("*.py")}
     assert names == {path.relative_to(sources).as_posix() for path in packaged} | rules
 

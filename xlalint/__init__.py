@@ -1,3 +1,82 @@
-"""xlalint: where XLA will refuse, recompile or quietly change TensorFlow and Keras code."""
+"""xlalint: where XLA will refuse, recompile or quietly change TensorFlow and Keras code.
+
+    import xlalint
+
+    report = xlalint.lint_paths(["src"])
+    for finding in report.findings:
+        print(finding.path, finding.span.line, finding.code, finding.message)
+
+The names in `__all__` are what other programs may rely on; they are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from .api import apply_fixes, fix_source, lint_paths, lint_source, load_settings
+    from .config import ConfigurationError, Settings
+    from .findings import (
+        Edit,
+        Effect,
+        Finding,
+        FindingContext,
+        Fix,
+        Note,
+        Problem,
+        Report,
+        Safety,
+        Severity,
+        Span,
+        TrailStep,
+    )
+    from .fixing import Change, Outcome
 
 __version__ = "0.1.0"
+
+_HOMES: Final = {
+    "api": ("apply_fixes", "fix_source", "lint_paths", "lint_source", "load_settings"),
+    "config": ("ConfigurationError", "Settings"),
+    "findings": (
+        *("Edit", "Effect", "Finding", "FindingContext", "Fix", "Note"),
+        *("Problem", "Report", "Safety", "Severity", "Span", "TrailStep"),
+    ),
+    "fixing": ("Change", "Outcome"),
+}
+_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Change",
+    "ConfigurationError",
+    "Edit",
+    "Effect",
+    "Finding",
+    "FindingContext",
+    "Fix",
+    "Note",
+    "Outcome",
+    "Problem",
+    "Report",
+    "Safety",
+    "Settings",
+    "Severity",
+    "Span",
+    "TrailStep",
+    "__version__",
+    "apply_fixes",
+    "fix_source",
+    "lint_paths",
+    "lint_source",
+    "load_settings",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

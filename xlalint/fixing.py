@@ -81,6 +81,16 @@ def write(changes: Sequence[Change], within: Sequence[str | Path]) -> list[Probl
     return problems
 
 
+def written(outcome: Outcome, within: Sequence[str | Path]) -> Outcome:
+    """Write the changes of an outcome, and what it is then: a file that cannot be written is not fixed."""
+    problems = write(outcome.changes, within)
+    lost = {problem.path for problem in problems}
+    fixed = tuple(finding for finding in outcome.report.fixed if finding.path not in lost)
+    report = replace(outcome.report, problems=(*outcome.report.problems, *problems), fixed=fixed)
+    changes = tuple(change for change in outcome.changes if change.display not in lost)
+    return replace(outcome, report=report, changes=changes)
+
+
 class _Run:
     """`without`: only what stands in functions of files is fixed, these left aside."""
 

@@ -128,8 +128,8 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     from dataclasses import replace
     from time import perf_counter
 
+    from ..api import lint_paths, lint_source
     from ..engine import Stdin, files_to_check
-    from ..engine import check as run
     from ..reports.progress import progress
 
     targets = targets_of(given["output_file"], _FORMATS)
@@ -149,8 +149,10 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
 
             fixes = Fixes(paths, settings, stdin, given)
             report, stdin = fixes.report, fixes.stdin
+        elif stdin is not None:
+            report = lint_source(stdin.data, stdin.path, settings)
         else:
-            report = run(paths, settings, stdin)
+            report = lint_paths(paths, settings)
     if given["probe"]:
         report = with_probe(report, settings, given, [file.path for file in files_to_check(paths, settings)[0]])
     for problem in report.problems:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,7 +11,7 @@ import click
 from ..config import Settings
 from ..engine import Stdin
 from ..findings import Report
-from ..fixing import Outcome, fix, fix_proven, write
+from ..fixing import Outcome, fix, fix_proven, written
 from ..reports.diff import diff
 from ..reports.summary import fixes_shown
 from ..reports.terminal import Paint
@@ -33,10 +31,8 @@ class Fixes:
         if given["diff"]:
             return
         if stdin is None:
-            problems = write(self._outcome.changes, [Path(path) for path in paths])
-            lost = {problem.path for problem in problems}
-            fixed = tuple(finding for finding in self.report.fixed if finding.path not in lost)
-            self.report = replace(self.report, problems=(*self.report.problems, *problems), fixed=fixed)
+            self._outcome = written(self._outcome, paths)
+            self.report = self._outcome.report
         else:
             self.stdin = Stdin(stdin.path, next((change.after for change in self._outcome.changes), stdin.data))
 

@@ -171,6 +171,15 @@ def decode(data: bytes) -> str:
     return text
 
 
+def encode(text: str) -> bytes:
+    """`text` as the file that it may become: what `decode` reads, where that can be."""
+    data = text.encode("utf-8", "surrogatepass")
+    try:
+        return text.encode(encoding_of(data))
+    except (UnreadableSource, LookupError, UnicodeError):  # which `decode` then says of the bytes
+        return data
+
+
 def read_bytes(path: Path) -> bytes:
     """The content of a regular file."""
     try:
