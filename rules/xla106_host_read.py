@@ -207,6 +207,40 @@ def f(x):
     good = (
         Good(
             """
+import os
+
+class Encoder(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.everything = os.environ.get("EVERYTHING") == "1"
+        self.more = os.environ.get("MORE") == "1"
+
+    def call(self, inputs):
+        first, second = inputs
+        states = ()
+        for _ in range(2):
+            if self.everything:
+                states = states + (first,)
+            first = (first * second, second)[0]
+        outputs = (first,)
+        if self.everything:
+            outputs = outputs + (states,)
+        if self.more:
+            outputs = outputs + (states,)
+        return outputs
+
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.encoder = Encoder()
+
+    def call(self, x):
+        last = self.encoder([x, x])[0]
+        return tf.map_fn(lambda i: last[i], tf.range(2), fn_output_signature=tf.float32)
+""",
+        ),
+        Good(
+            """
 import numpy as np
 
 def scaled(x):

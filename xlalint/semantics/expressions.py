@@ -372,7 +372,10 @@ class Expressions(Iteration):
     ) -> Value:
         """`base[index]`; on a tensor also said as an event."""
         if isinstance(base, OneOf):
-            return join_all(*(self.subscript(frame, node, option, index, store) for option in base.options))
+            # A position that a list would not take says which of them is meant.
+            tensors = tuple(option for option in base.options if isinstance(option, Tensor | Nest))
+            meant = tensors if any(as_tensor(item, Dependence.STATIC) for item in index) else ()
+            return join_all(*(self.subscript(frame, node, option, index, store) for option in meant or base.options))
         index = tuple(without_none(self._as_mask(frame, base, item)) for item in index)
         base = as_tuple(base)
         match base:
