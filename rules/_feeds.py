@@ -50,7 +50,9 @@ def fed(
     )
 
 
-def argument_set(place: Place, name: str, text: str, title: str, differs: str) -> Rewriter | None:
+def argument_set(
+    place: Place, name: str, text: str, title: str, differs: str, safety: Safety = Safety.UNSAFE
+) -> Rewriter | None:
     """The rewrite that gives a call the keyword argument `name`; None where it may be among the positional ones."""
     call = place.node
     if not isinstance(call, cst.Call) or not call.args:
@@ -65,7 +67,7 @@ def argument_set(place: Place, name: str, text: str, title: str, differs: str) -
         edit = replace(place.at(given.value), text)
     else:
         edit = after(place.at(call.args[-1].value), f", {name}={text}")
-    return lambda names: Rewrite(title, (edit,), Safety.UNSAFE, differs)
+    return lambda names: Rewrite(title, (edit,), safety, differs if safety is Safety.UNSAFE else "")
 
 
 def with_arguments(node: cst.CSTNode, **settings: str) -> str | None:

@@ -31,7 +31,9 @@ scales by a constant, or subtracts one, becomes indicator arithmetic where that 
 differences and constant multiples are selected with `tf.where`; everything else runs under `tf.cond`, because zero
 times the infinite gradient of the side not taken is NaN. `unsafe` where less is known: `tf.cond` refuses branches that
 give another dtype or structure, XLA those of another rank; effects in Python happen once, for both sides, while
-tracing; `and` and `or` compute their second part always. No fix where a branch raises, leaves a loop, imports or
+tracing; `and` and `or` compute their second part always. A test of sizes (`tf.shape(x)[0] > 2`) becomes one that
+Python decides, `unsafe` for a size that is not known while the function is traced; a branch that only hands text to
+functions of Python's (a log) is left to eager execution. No fix where a branch raises, leaves a loop, imports or
 deletes, changes a list or dict, or where a name would be left without a value.
 
 ## References
@@ -220,6 +222,50 @@ def f(x):
             ["tf.reduce_sum(x) > scale"],
             NOT_A_BOOL,
             effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+import logging
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        if tf.reduce_max(x) > 1e6:
+            logging.warning("large values")
+        return x * 2.0
+""",
+            ["tf.reduce_max(x) > 1e6"],
+            Fails("OperatorNotAllowedInGraphError"),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+import logging
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        if tf.executing_eagerly() and tf.reduce_max(x) > 1e6:
+            logging.warning("large values")
+        return x * 2.0
+""",
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        if tf.greater(tf.shape(x)[0], 2) and tf.rank(x) == 1:
+            x = x * 2.0
+        return x[:2] if tf.shape(x)[0] % 2 == 0 else x
+""",
+            ["tf.greater(tf.shape(x)[0], 2) and tf.rank(x) == 1", "tf.shape(x)[0] % 2 == 0"],
+            Fails("OperatorNotAllowedInGraphError"),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        if x.shape[0] > 2 and len(x.shape) == 1:
+            x = x * 2.0
+        return x[:2] if (x.shape[0] % 2 == 0) else x
+""",
         ),
     )
     good = (

@@ -27,7 +27,8 @@ Python containers of tensors, `range(x.shape[0])`, `tf.unstack(x)`, `tf.split`, 
 reported as a size from a value.
 
 ## Fix safety
-Safe for unpacking: the elements are counted in the code. Else unsafe: `tf.unstack` needs a static first dimension and
+Safe for unpacking: the elements are counted in the code. Else unsafe: a `tf.range` over sizes and numbers becomes
+`range`, whose numbers are Python's; `tf.unstack` needs a static first dimension and
 unrolls the loop; a reduction rounds in another order than `sum`, and treats NaN otherwise than `max` and `min`.
 
 ## References
@@ -218,6 +219,28 @@ def f(x):
             Compiles(),
             inputs=("f32[4, 3]",),
             effect=Effect.NAMED,
+        ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        total = x[0] * 0.0
+        for i in tf.range(1, tf.shape(x)[0]):
+            total += x[i] * x[i - 1]
+        return total
+""",
+            ["tf.range(1, tf.shape(x)[0])"],
+            Fails("OperatorNotAllowedInGraphError"),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        total = x[0] * 0.0
+        for i in range(1, x.shape[0]):
+            total += x[i] * x[i - 1]
+        return total
+""",
         ),
     )
     good = (

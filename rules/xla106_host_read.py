@@ -298,6 +298,21 @@ def f(x):
         ),
         Good(
             """
+class Output:
+    def __init__(self, states):
+        self.states = states
+
+class L(tf.keras.layers.Layer):
+    def call(self, x, encoded: tf.Tensor | None = None):
+        if not isinstance(encoded, Output):
+            encoded = Output(encoded[1] if len(encoded) > 1 else None)
+        return x
+""",
+            None,
+            why="who asks whether it is of another class does not believe the annotation",
+        ),
+        Good(
+            """
 import numpy as np
 
 losses = tf.ones([4])

@@ -27,8 +27,9 @@ Python ints, positions from `tf.shape(x)`, positions that a loop carries (`for i
 has a part in, `tf.gather`, lists indexed by Python ints, and code of the host.
 
 ## Fix safety
-Safe where the position is a `tf.argmax` or `tf.argmin`. Else unsafe: `tf.gather` does not count negative positions from
-the end, and where a window reaches beyond the end, a slice is shorter and a gather raises.
+Safe where the position is a `tf.argmax` or `tf.argmin`, or is kept from going below zero (`tf.maximum(i, 0)`,
+`tf.clip_by_value(i, 0, n)`), also by the name that it has in the function. Else unsafe: `tf.gather` does not count
+negative positions from the end, and where a window reaches beyond the end, a slice is shorter and a gather raises.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues

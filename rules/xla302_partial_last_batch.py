@@ -26,13 +26,16 @@ batches; datasets that reach eager code only.
 
 ## Fix safety
 Unsafe: `drop_remainder=True` leaves out up to a batch of examples: with shuffling others in each epoch, in an
-evaluation the same ones.
+evaluation the same ones. Shown only for `predict`, which would have no result for them, and where the call says
+`drop_remainder=False`.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/data/Dataset#batch
 """
 
 from collections.abc import Iterator
+
+import libcst as cst
 
 from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.semantics.events import Event, FeedCompiled
@@ -161,6 +164,18 @@ class Trainer:
             why="needs a folder of images",
         ),
         Bad(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+{DATA}
+model.predict(dataset.map(lambda x, y: x).batch(32), verbose=0)
+model.evaluate(dataset.batch(32, drop_remainder=False), verbose=0)
+""",
+            ["dataset.map(lambda x, y: x).batch(32)", "dataset.batch(32, drop_remainder=False)"],
+            Runs(4),
+            safety=Safety.DISPLAY,
+            help="drop_remainder=True",
+        ),
+        Bad(
             """
 strategy = tf.distribute.TPUStrategy()
 
@@ -269,5 +284,27 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
                 help = with_arguments(node, batch_size="None")
                 yield fed(event, variation, message, help and f"{help}.batch(SIZE, drop_remainder=True)")
             else:
-                rewrite = argument_set(variation.place, "drop_remainder", "True", TITLE, DIFFERS)
+                meant = _predicts(event.place.node) or _is_refused(node)
+                safety = Safety.DISPLAY if meant else Safety.UNSAFE
+                rewrite = argument_set(variation.place, "drop_remainder", "True", TITLE, DIFFERS, safety)
                 yield fed(event, variation, message, with_arguments(node, drop_remainder="True"), rewrite=rewrite)
+
+
+def _predicts(node: cst.CSTNode) -> bool:
+    """Whether a call is one of `predict`: each example has a result."""
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name("predict"))):
+            return True
+        case _:
+            return False
+
+
+def _is_refused(node: cst.CSTNode) -> bool:
+    """Whether a call says that the last batch is to stay."""
+    return isinstance(node, cst.Call) and any(
+        given.keyword is not None
+        and given.keyword.value == "drop_remainder"
+        and isinstance(given.value, cst.Name)
+        and given.value.value == "False"
+        for given in node.args
+    )

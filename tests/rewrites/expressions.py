@@ -79,6 +79,8 @@ def positions(draw: st.DrawFn) -> Program:
                 f"tf.{draw(st.sampled_from(('argmax', 'argmin', 'math.argmax')))}(s)",
                 "tf.cast(tf.argmax(s), tf.int32)",
                 "tf.argmin(s, output_type=tf.int32)",
+                "tf.maximum(i - 1, 0)",
+                f"tf.clip_by_value(i - 1, 0, {shape[axis] - 1})",
                 "i",
             )
         )
@@ -89,16 +91,51 @@ def positions(draw: st.DrawFn) -> Program:
     if axis == len(shape) - 1 and draw(st.booleans()):
         index = f"..., {item}"
     dtype = draw(st.sampled_from(_DTYPES))
+    lines = [f"return x[{index}]"]
+    if not window and draw(st.booleans()):
+        lines = [f"at = {text}", f"return x[{index.replace(text, 'at')}]"]
     inputs = (
         Input(dtype, shape),
         Input(draw(st.sampled_from(("float32", "int32"))), (shape[axis],)),
         Input(draw(st.sampled_from(("int32", "int64"))), (), 0, shape[axis] - 1 - window),
     )
-    return Program(function("x: tf.Tensor, s: tf.Tensor, i: tf.Tensor", f"return x[{index}]"), inputs, "XLA206")
+    return Program(function("x: tf.Tensor, s: tf.Tensor, i: tf.Tensor", *lines), inputs, "XLA206")
+
+
+@st.composite
+def sizes(draw: st.DrawFn) -> Program:
+    """Tests of sizes, and loops over them."""
+    shape = draw(st.sampled_from(((4,), (1, 3), (3, 2), (2, 2, 2))))
+    size = st.sampled_from(("tf.shape(x)[0]", "tf.shape(x)[-1]", "tf.rank(x)", "len(tf.shape(x))", "2", "3"))
+    sign = st.sampled_from(("<", ">", "<=", ">=", "==", "!="))
+    word = st.sampled_from(("greater", "less_equal", "equal", "not_equal", "math.less"))
+
+    def truth() -> str:
+        number = f"{draw(size)} {draw(st.sampled_from(('+', '-', '*', '//', '%')))} {draw(size)}"
+        return draw(
+            st.sampled_from(
+                (
+                    f"tf.shape(x)[0] {draw(sign)} {draw(size)}",
+                    f"{number} {draw(sign)} ({draw(size)} - 1) * tf.rank(x)",
+                    f"tf.{draw(word)}(tf.shape(x)[-1], {draw(size)})",
+                    f"1 {draw(sign)} tf.rank(x) {draw(sign)} {draw(size)}",
+                )
+            )
+        )
+
+    first, second = truth(), truth()
+    test = draw(st.sampled_from((first, f"{first} and {second}", f"not {first} or {second}", f"not ({first})")))
+    branch = [f"if {test}:", "    x = x * 2", "else:", "    x = -x"]
+    loop = ["for i in tf.range(tf.shape(x)[0] - 1):", "    x = x * x[i]", "return x"]
+    lines = draw(st.sampled_from(([*branch, "return x"], [f"return x * 3 if {test} else x + 1"], loop)))
+    dtype = draw(st.sampled_from(_DTYPES))
+    rule = "XLA103" if lines is loop else "XLA101"
+    return Program(function("x: tf.Tensor", *lines), (Input(dtype, shape),), rule)
 
 
 EXPRESSIONS: Final[Mapping[str, st.SearchStrategy[Program]]] = {
     "tf.logical_and, tf.logical_or, tf.logical_not": logic(),
     "tf.maximum and tf.minimum": larger(),
     "tf.gather": positions(),
+    "sizes in Python": sizes(),
 }

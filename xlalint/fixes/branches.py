@@ -17,11 +17,13 @@ import libcst as cst
 
 from ..findings import Safety
 from ..semantics.files import Place
-from ..semantics.values import Dict, Sequence, Static, Tensor, Value
+from ..semantics.values import Dependence, Dict, Sequence, Static, Tensor, Value
+from .guards import EAGERLY, SILENT
 from .known import Gradient, Knowledge, Known, Scope, number
 from .logic import condition
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, Rewriter, remove, replace
+from .sizes import decided_in_python
 from .syntax import (
     any_node,
     assigned,
@@ -41,6 +43,7 @@ _WIDEST: Final = 110  # what gets longer becomes functions, which keep the code 
 _MOST_MOVED: Final = 12  # statements behind an early return that become a function of their own
 
 _LOGIC: Final = (cst.BooleanOperation, cst.Not)
+_TEXTS: Final = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 _NO_TENSORS: Final = (cst.BaseString, cst.Lambda, cst.Set, cst.ListComp, cst.GeneratorExp, cst.DictComp, cst.SetComp)
 
 # `t <operator> K` where the test holds, by an indicator that is one there and zero elsewhere; exact for all t.
@@ -83,6 +86,8 @@ def branch(place: Place, test: Value, scope: Scope) -> Rewriter:
     def build(names: Names) -> Rewrite | None:
         builder = _Builder(place, test, scope, names)
         match place.node:
+            case cst.If() | cst.IfExp() as node if (sized := builder.static(node)) is not None:
+                return sized
             case cst.IfExp() as node:
                 return builder.ternary(node)
             case cst.If() as node if not isinstance(next(place.unit.around(node), None), cst.If):
@@ -105,6 +110,14 @@ class _Builder:
         self._knowledge = Knowledge(scope, self._tf)
         around = place.unit.around(place.node)
         self._enclosing = next((node for node in around if isinstance(node, cst.FunctionDef)), None)
+
+    # -- the test -----------------------------------------------------------------------------------------------------
+
+    def static(self, node: cst.If | cst.IfExp) -> Rewrite | None:
+        """A test of sizes: Python knows them where the code is compiled."""
+        if not isinstance(self._test, Tensor) or self._test.dependence is Dependence.VALUE:
+            return None
+        return decided_in_python(self._place, node.test, self._names)
 
     # -- forms --------------------------------------------------------------------------------------------------------
 
@@ -219,6 +232,8 @@ class _Builder:
         if len(set(ends)) > 1 or any(map(_returns_early, blocks)):
             return None
         results = [] if ends[0] else self._results(chain, blocks)
+        if results == [] and not ends[0] and all(map(self._only_says, blocks)):
+            return self._eagerly(node) if len(blocks) == 1 else None
         if results is None or any("[" in name for block in blocks for name in assigned(block)):
             return None
         labels = ("when_true", "when_false")
@@ -234,6 +249,28 @@ class _Builder:
         text = functions + call(f"{self._tf}.cond", [self._condition(node.test), *sides], self._names.indent, head)
         edits = (replace(self._place, text), *(remove(self._place.at(line)) for line in removed))
         return self._rewrite(_Chosen(text, "Run one of two functions with `tf.cond`", _MISMATCH), edits)
+
+    def _only_says(self, block: Ordered[cst.CSTNode]) -> bool:
+        """Whether a block hands text to functions of Python's, and does nothing else: under `tf.cond` it would do so
+        once, whatever the test says."""
+        for line in small_statements(block):
+            match line:
+                case cst.Expr(value=cst.Call(func=function, args=[_, *_] as arguments)):
+                    if not all(isinstance(one.value, _TEXTS) for one in arguments) or self._knowledge.api(function):
+                        return False
+                case _:
+                    return False
+        return True
+
+    def _eagerly(self, node: cst.If) -> Rewrite:
+        """The branch where Python can ask for the test."""
+        test = node.test
+        loose = isinstance(test, cst.IfExp | cst.Lambda) or (
+            isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.Or)
+        )
+        text = f"({plain(test)})" if loose else plain(test)
+        edits = (replace(self._place.at(test), f"{self._tf}.executing_eagerly() and {text}"),)
+        return Rewrite(EAGERLY, edits, Safety.UNSAFE, SILENT)
 
     # -- choosing between values --------------------------------------------------------------------------------------
 

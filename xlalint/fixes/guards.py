@@ -12,7 +12,8 @@ from .names import Names
 from .rewrite import Rewrite, replace
 from .syntax import plain
 
-_SILENT: Final = "where a `tf.function` runs without being compiled, which is then silent"
+EAGERLY: Final = "Do that only where nothing is traced"
+SILENT: Final = "where a `tf.function` runs without being compiled, which is then silent"
 
 
 def eagerly_only(event: ApiCall, names: Names) -> Rewrite | None:
@@ -21,6 +22,6 @@ def eagerly_only(event: ApiCall, names: Names) -> Rewrite | None:
         case [cst.Expr(), cst.SimpleStatementLine(body=[_]) as line]:
             text = f"if {names.tf}.executing_eagerly():\n{names.indent}{plain(event.node)}"
             edits = (replace(event.place.at(line), text),)
-            return Rewrite("Do that only where nothing is traced", edits, Safety.UNSAFE, _SILENT)
+            return Rewrite(EAGERLY, edits, Safety.UNSAFE, SILENT)
         case _:
             return None

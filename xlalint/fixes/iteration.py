@@ -11,7 +11,7 @@ from ..semantics.events import IterateOver
 from ..semantics.values import Dependence, as_tensor
 from .names import Names
 from .rewrite import Rewrite, replace
-from .sizes import with_static_sizes
+from .sizes import counted_in_python, with_static_sizes
 from .syntax import plain
 
 _REDUCTIONS: Final = {
@@ -72,6 +72,11 @@ def parts(event: IterateOver, names: Names) -> Rewrite | None:
         )
     if form not in (*_UNROLLED, "unpacking"):
         return None
+    tensor = as_tensor(event.iterable, Dependence.STATIC)
+    if tensor is not None and tensor.dtype == "int" and tensor.dependence < Dependence.VALUE:
+        counted = counted_in_python(event.place, names)
+        if counted is not None:
+            return counted
     edits = (replace(event.place, f"{names.tf}.unstack({plain(node)})"),)
     return Rewrite("Unstack the tensor", edits, Safety.UNSAFE, _UNKNOWN)
 

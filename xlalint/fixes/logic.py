@@ -14,7 +14,7 @@ from ..semantics.values import Dependence, Static, Tensor, Value, as_tensor
 from .names import Names
 from .rewrite import Rewrite, replace
 from .sizes import with_static_sizes
-from .syntax import bare, plain
+from .syntax import bare, call, plain
 
 _COMPARISONS: Final[dict[type[cst.BaseCompOp], str]] = {
     cst.GreaterThan: "assert_greater",
@@ -87,9 +87,9 @@ def _chain(left: cst.BaseExpression, targets: Sequence[cst.ComparisonTarget], tf
     return text
 
 
-def over(name: str, call: cst.BaseExpression, tf: str = "tf") -> str | None:
+def over(name: str, node: cst.BaseExpression, tf: str = "tf") -> str | None:
     """`max(a, b)`, `any([a, b])`: the TensorFlow operation over the same arguments."""
-    match call:
+    match node:
         case cst.Call(args=[cst.Arg(value=cst.GeneratorExp() as generator)]):
             return f"{tf}.{_REDUCTIONS[name]}([{plain(bare(generator))}], axis=0)"
         case cst.Call(args=[cst.Arg(value=only, star="", keyword=None)]):
@@ -267,17 +267,19 @@ def _reduced(event: TruthOf, node: cst.Call, tf: str) -> list[str] | None:
 # -- assertions -------------------------------------------------------------------------------------------------------
 
 
-def assertion(test: cst.BaseExpression, tf: str = "tf", message: str | None = None) -> str:
-    """`assert a > b` as `tf.debugging.assert_greater(a, b)`. `message`: the text of an expression."""
+def assertion(test: cst.BaseExpression, tf: str = "tf", message: str | None = None, step: str = "    ") -> str:
+    """`assert a > b` as `tf.debugging.assert_greater(a, b)`. `message`: the text of an expression; `step`: by how much
+    lines are indented."""
     match test:
         case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator, right)]) if (
             type(operator) in _COMPARISONS
         ):
-            said = "" if message is None else f", message={message}"
-            return f"{tf}.debugging.{_COMPARISONS[type(operator)]}({plain(left)}, {plain(right)}{said})"
+            said = [] if message is None else [f"message={message}"]
+            name = f"{tf}.debugging.{_COMPARISONS[type(operator)]}"
+            return call(name, [plain(left), plain(right), *said], step)
         case _:
             text = condition(test, tf)
-            return f"{tf}.debugging.Assert({text}, [{text if message is None else message}])"
+            return call(f"{tf}.debugging.Assert", [text, f"[{text if message is None else message}]"], step)
 
 
 def asserted(place: Place, value: Value, names: Names) -> Rewrite | None:
@@ -296,6 +298,6 @@ def asserted(place: Place, value: Value, names: Names) -> Rewrite | None:
             message = plain(text)
         case _:
             return None
-    edits = (replace(place.at(statement), assertion(test, names.tf, message)),)
+    edits = (replace(place.at(statement), assertion(test, names.tf, message, names.indent)),)
     differs = "where it does not hold: another error eagerly, none once compiled"
     return Rewrite("Assert with TensorFlow", edits, Safety.UNSAFE, differs)

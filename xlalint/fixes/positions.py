@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import libcst as cst
 
 from ..findings import Safety
 from ..semantics.events import IndexWith
+from ..semantics.files import Place
 from .names import Names
 from .rewrite import Rewrite, replace
-from .syntax import plain
+from .syntax import any_node, assigned, parameter_names, plain, small_statements
 
+_OTHER_BINDERS: Final = (cst.Global, cst.Nonlocal, cst.NamedExpr)
 _NEGATIVE = "for positions that count from the end"
 _BEYOND = "for windows that reach beyond the end"
 
@@ -39,7 +43,7 @@ def at_position(event: IndexWith, axis: int, names: Names) -> Rewrite | None:
     match event.node.slice[axis].slice:
         case cst.Slice():
             differs = [_NEGATIVE, _BEYOND]
-        case cst.Index(value=position) if not _counts_from_the_start(position, names.tf):
+        case cst.Index(value=position) if not _counts_from_the_start(_written(event.place, position), names.tf):
             differs = [_NEGATIVE]
     if len(event.index) > 1 and _along(event.node, axis) is None:
         differs = [_NEGATIVE, "for positions of different integer types"]
@@ -70,14 +74,40 @@ def _width(window: cst.Slice) -> cst.BaseExpression | None:
             return None
 
 
+def _written(place: Place, position: cst.BaseExpression) -> cst.BaseExpression:
+    """What a name stands for that the function around it binds once, above the place; else the position itself."""
+    function = next((node for node in place.unit.around(place.node) if isinstance(node, cst.FunctionDef)), None)
+    if not isinstance(position, cst.Name) or function is None:
+        return position
+    name = position.value
+    if any(bound == name for bound in parameter_names(function.params)) or any_node(function, _OTHER_BINDERS):
+        return position
+    bindings = [line for line in small_statements(function.body) if name in assigned([line])]
+    match bindings:
+        case [cst.Assign(targets=[cst.AssignTarget(cst.Name())], value=value)] if place.unit.span(
+            value
+        ) < place.unit.span(position):
+            return value
+        case _:
+            return position
+
+
 def _counts_from_the_start(position: cst.BaseExpression, tf: str) -> bool:
     """Whether a position is never negative, by its form."""
     match position:
         case cst.Call(func=function, args=[first, *rest]):
             name = plain(function).removeprefix(f"{tf}.").removeprefix("math.")
-            if name == "cast":
-                return _counts_from_the_start(first.value, tf)
-            return name in ("argmax", "argmin") and not any(argument.star for argument in rest)
+            match name, rest:
+                case "cast", _:
+                    return _counts_from_the_start(first.value, tf)
+                case (("argmax" | "argmin"), _):
+                    return not any(argument.star for argument in rest)
+                case "maximum", [cst.Arg(keyword=None, value=cst.Integer())]:
+                    return True
+                case "clip_by_value", [cst.Arg(keyword=None, value=cst.Integer()), _]:
+                    return True
+                case _:
+                    return False
         case _:
             return False
 

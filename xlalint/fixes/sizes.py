@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import libcst as cst
@@ -10,9 +11,20 @@ from ..findings import Safety
 from ..semantics.files import Place
 from .names import Names
 from .rewrite import Rewrite, replace
-from .syntax import plain
+from .syntax import operand, plain
 
 _UNKNOWN: Final = "for a size that is not known while the function is traced"
+_NO_TENSOR: Final = "where the body takes the number of its step for a tensor, or a bound is one"
+
+# TensorFlow's comparisons and logic, as Python writes them.
+_BETWEEN: Final[Mapping[str, str]] = {
+    **{f"{prefix}{name}": sign for prefix in ("", "math.") for name, sign in (
+        ("greater", ">"), ("greater_equal", ">="), ("less", "<"), ("less_equal", "<="),
+        ("equal", "=="), ("not_equal", "!="),
+    )},
+    **{f"{prefix}logical_{word}": word for prefix in ("", "math.") for word in ("and", "or")},
+}  # fmt: skip
+_ARITHMETIC: Final = (cst.Add, cst.Subtract, cst.Multiply, cst.FloorDivide, cst.Modulo)
 
 
 def static_size(node: cst.CSTNode, tf: str) -> str | None:
@@ -27,12 +39,108 @@ def static_size(node: cst.CSTNode, tf: str) -> str | None:
             return None
 
 
+def static_rank(node: cst.CSTNode, tf: str) -> str | None:
+    """`len(tf.shape(x))` and `tf.rank(x)` as `len(x.shape)`; None for anything else."""
+    match node:
+        case cst.Call(func=cst.Name("len"), args=[cst.Arg(value=cst.Call() as inner, keyword=None)]):
+            asked = f"{tf}.shape"
+        case cst.Call() as inner:
+            asked = f"{tf}.rank"
+        case _:
+            return None
+    match inner:
+        case cst.Call(func=function, args=[cst.Arg(value=ranked, keyword=None, star="")]) if plain(function) == asked:
+            return f"len({operand(ranked)}.shape)"
+        case _:
+            return None
+
+
+def in_python(node: cst.BaseExpression, tf: str) -> str | None:
+    """An expression of sizes and numbers as Python computes it; None where anything else has a part in it."""
+    if (known := static_size(node, tf) or static_rank(node, tf)) is not None:
+        return known
+    match node:
+        case cst.Integer() | cst.Float() | cst.Call(func=cst.Name("len"), args=[_]):
+            return plain(node)
+        case cst.Subscript(value=cst.Attribute(attr=cst.Name("shape"))):
+            return plain(node)
+        case cst.UnaryOperation(operator=cst.Minus() | cst.Not() as operator, expression=inner):
+            return _joined(node, ("not " if isinstance(operator, cst.Not) else "-",), [inner], tf)
+        case cst.BinaryOperation(left=left, operator=operator, right=right) if isinstance(operator, _ARITHMETIC):
+            return _joined(node, ("", _sign(operator)), [left, right], tf)
+        case cst.BooleanOperation(left=left, operator=operator, right=right):
+            return _joined(node, ("", _sign(operator)), [left, right], tf)
+        case cst.Comparison(left=left, comparisons=targets):
+            signs = ("", *(_sign(target.operator) for target in targets))
+            return _joined(node, signs, [left, *(target.comparator for target in targets)], tf)
+        case cst.Call(func=function, args=[cst.Arg(left, keyword=None), cst.Arg(right, keyword=None)]):
+            name = plain(function)
+            sign = _BETWEEN.get(name.removeprefix(f"{tf}.")) if name.startswith(f"{tf}.") else None
+            return None if sign is None else _joined(node, ("", f" {sign} "), [left, right], tf)
+        case _:
+            return None
+
+
+def _joined(node: cst.BaseExpression, signs: Sequence[str], parts: Sequence[cst.BaseExpression], tf: str) -> str | None:
+    """The parts of an expression as Python computes them, each behind its sign."""
+    text = ""
+    for sign, part in zip(signs, parts, strict=True):
+        known = in_python(part, tf)
+        if known is None:
+            return None
+        text += f"{sign}({known})" if _strength(part, tf) <= _strength(node, tf) else f"{sign}{known}"
+    return text
+
+
+def _strength(node: cst.BaseExpression, tf: str) -> int:
+    """How strongly the outermost operator binds that Python writes for an expression."""
+    match node:
+        case cst.BooleanOperation() | cst.UnaryOperation(operator=cst.Not()):
+            return 0
+        case cst.Comparison():
+            return 1
+        case cst.BinaryOperation() | cst.UnaryOperation():
+            return 2
+        case cst.Call(func=function) if (sign := _BETWEEN.get(plain(function).removeprefix(f"{tf}."))) is not None:
+            return 0 if sign.isalpha() else 1
+        case _:
+            return 3
+
+
+def _sign(operator: cst.CSTNode) -> str:
+    return f" {cst.Module([]).code_for_node(operator).strip()} "
+
+
+def decided_in_python(place: Place, test: cst.BaseExpression, names: Names) -> Rewrite | None:
+    """A test of sizes that TensorFlow computes, on the sizes that Python knows."""
+    text = in_python(test, names.tf)
+    if text is None or text == plain(test):
+        return None
+    edits = (replace(place.at(test), text),)
+    return Rewrite("Decide by the static sizes", edits, Safety.UNSAFE, _UNKNOWN)
+
+
+def counted_in_python(place: Place, names: Names) -> Rewrite | None:
+    """`tf.range(..)` over numbers and sizes, as a `range`."""
+    match place.node:
+        case cst.Call(func=function, args=[_, *_] as bounds) if plain(function) == f"{names.tf}.range":
+            if any(bound.keyword is not None or bound.star for bound in bounds):
+                return None
+            texts = [in_python(bound.value, names.tf) or plain(bound.value) for bound in bounds]
+            edits = (replace(place, f"range({', '.join(texts)})"),)
+            return Rewrite("Count in Python", edits, Safety.UNSAFE, _NO_TENSOR)
+        case _:
+            return None
+
+
 def with_static_sizes(place: Place, names: Names) -> Rewrite | None:
     """A call of Python's at `place` whose arguments are sizes and numbers: with the sizes that Python knows. The call
     goes too where it only made a Python number of one."""
+    if isinstance(place.node, cst.Call) and (rank := static_rank(place.node, names.tf)) is not None:
+        return _rewrite(place, rank)
     match place.node:
-        case cst.Call(func=cst.Name(name), args=[cst.Arg(value=only, keyword=None, star="")]) if (
-            name == "int" and (size := static_size(only, names.tf))
+        case cst.Call(func=cst.Name(name), args=[cst.Arg(value=only, keyword=None, star="")]) if name == "int" and (
+            size := static_size(only, names.tf)
         ):
             return _rewrite(place, size)
         case cst.Call(func=cst.Name() as function, args=arguments):

@@ -150,11 +150,11 @@ def read(node: cst.CSTNode) -> Iterator[str]:
             yield from _without(_children_but(node, None), _comprehended(node.for_in))
         case cst.Lambda(params=parameters, body=body):
             yield from read(parameters)
-            yield from _without(read(body), set(_parameters(parameters)))
+            yield from _without(read(body), set(parameter_names(parameters)))
         case cst.FunctionDef(params=parameters, body=body, decorators=decorators):
             for part in (*decorators, parameters):
                 yield from read(part)
-            yield from _without(read(body), {*_parameters(parameters), *assigned(body)})
+            yield from _without(read(body), {*parameter_names(parameters), *assigned(body)})
         case cst.Param(name=name):
             yield from _children_but(node, name)
         case _:
@@ -185,7 +185,7 @@ def _without(names: Iterator[str], bound: set[str]) -> Iterator[str]:
     return (name for name in names if name not in bound)
 
 
-def _parameters(parameters: cst.Parameters) -> Iterator[str]:
+def parameter_names(parameters: cst.Parameters) -> Iterator[str]:
     """The names that a function's parameters bind."""
     for child in parameters.children:
         match child:

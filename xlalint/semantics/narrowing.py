@@ -119,8 +119,15 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
     kept = [option for option in options(value) if is_instance(option, names) is not (not outcome)]
     if outcome:
         kept = [_as_kind(option, names) if isinstance(option, Unknown | Nest) else option for option in kept]
+    if not outcome and "" in names:
+        kept = [UNKNOWN if _is_called_a_tensor(option) else option for option in kept]
     if kept:
         frame.env[name] = join_all(*kept)
+
+
+def _is_called_a_tensor(value: Value) -> bool:
+    """Whether an annotation alone says that a value is a tensor, which who asks for another class does not believe."""
+    return isinstance(value, Tensor) and value.origin is None and value.dtype is None
 
 
 def class_names(machine: Core, frame: Frame, node: cst.BaseExpression) -> frozenset[str]:
