@@ -70,6 +70,12 @@ def argument_set(
     return lambda names: Rewrite(title, (edit,), safety, differs if safety is Safety.UNSAFE else "")
 
 
+def shown_with(place: Place, title: str, **settings: str) -> Rewriter | None:
+    """The rewrite that shows a call with these keyword arguments, whose capital words the author has to fill in."""
+    text = with_arguments(place.node, **settings)
+    return None if text is None else lambda names: Rewrite(title, (replace(place, text),), Safety.DISPLAY)
+
+
 def with_arguments(node: cst.CSTNode, **settings: str) -> str | None:
     """A call with these keyword arguments, in place of those that it has; None for what is no call."""
     if not isinstance(node, cst.Call):

@@ -32,7 +32,8 @@ Text that is padded to a fixed length, or to a multiple of one; a whole data set
 the same length; text that is written in the program; what reaches eager code only.
 
 ## Fix safety
-Unsafe: `pad_to_multiple_of` adds padding, which the attention mask hides from a model that reads it.
+Unsafe: `pad_to_multiple_of` adds padding, which the attention mask hides from a model that reads it. Shown only, with
+`MAXIMUM` to fill in: a fixed length, where no multiple can be asked for.
 
 ## References
 - https://huggingface.co/docs/transformers/pad_truncation
@@ -53,7 +54,7 @@ from xlalint.semantics.events import Event, FeedCompiled
 from xlalint.semantics.files import Place
 from xlalint.semantics.values import Variation
 
-from ._feeds import PER_SHAPE, argument_set, fed, varying, with_arguments
+from ._feeds import PER_SHAPE, argument_set, fed, shown_with, varying, with_arguments
 
 NO_TRANSFORMERS = "needs the package transformers"
 STEP = """
@@ -85,6 +86,7 @@ REMEDIES = {
     "padding": {"padding": '"max_length"', "max_length": "MAXIMUM", "truncation": "True"},
 }
 TITLE = "Pad to a multiple of 64"
+FIXED = "Pad to a fixed length"
 DIFFERS = "by padding, which the attention mask marks, for a model that does not heed the mask"
 
 
@@ -174,6 +176,7 @@ for line in open("prompts.txt"):
             None,
             severity=Severity.WARNING,
             help='padding="max_length"',
+            safety=Safety.DISPLAY,
             why=NO_TRANSFORMERS,
         ),
         Bad(
@@ -188,6 +191,7 @@ for texts in ([[1, 2]], [[1, 2, 3], [4]], [[5]]):
             effect=Effect.RECOMPILES,
             severity=Severity.WARNING,
             help="keras.utils.pad_sequences(texts, maxlen=MAXIMUM)",
+            safety=Safety.DISPLAY,
         ),
         Bad(
             f"""
@@ -200,6 +204,7 @@ for tokens in tf.data.Dataset.from_tensor_slices(["a", "a b", "a b c", "b c"]).b
             ['keras.layers.TextVectorization(vocabulary=["a", "b", "c"])'],
             Runs(3),
             help="output_sequence_length=MAXIMUM",
+            safety=Safety.DISPLAY,
         ),
     )
     good = (
@@ -294,9 +299,9 @@ def _rewrite(variation: Variation) -> Rewriter | None:
             return argument_set(variation.place, "pad_to_multiple_of", "64", TITLE, DIFFERS)
         case cst.Call(args=arguments), "collate_fn":
             given = [one for one in arguments if one.keyword is not None and one.keyword.value == "tokenizer"]
-            return partial(_collated, variation.place, given[0]) if given else None
-        case _:
-            return None
+            return partial(_collated, variation.place, given[0])
+        case _, detail:
+            return shown_with(variation.place, FIXED, **REMEDIES[detail])
 
 
 def _collated(place: Place, tokenizer: cst.Arg, names: Names) -> Rewrite:

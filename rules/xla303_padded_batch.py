@@ -21,7 +21,8 @@ or `bucket_by_sequence_length(.., pad_to_bucket_boundary=True)` with a few bucke
 Shapes without `None` or -1; elements that are slices of arrays, all of one shape; datasets that reach eager code only.
 
 ## Fix safety
-Shown only: how long the longest sequence may be, the data say.
+`unsafe`: buckets are padded to their boundaries; an element that is not shorter than the last boundary raises. Shown
+only, with `MAXIMUM` or `SHAPES` to fill in, for the others: how long the longest sequence may be, the data say.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/data/Dataset#padded_batch
@@ -30,10 +31,15 @@ Shown only: how long the longest sequence may be, the data say.
 
 from collections.abc import Iterator
 
-from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
-from xlalint.semantics.events import Event, FeedCompiled
+import libcst as cst
 
-from ._feeds import PER_SHAPE, fed, varying, with_arguments
+from xlalint.fixes.masked import one_line
+from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
+from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
+from xlalint.semantics.events import Event, FeedCompiled
+from xlalint.semantics.files import Place
+
+from ._feeds import PER_SHAPE, argument_set, fed, shown_with, varying, with_arguments
 
 DATA = """
 import keras
@@ -52,6 +58,10 @@ model.compile("sgd", "mse", jit_compile=True)
 """
 BUCKETS = "lambda tokens, label: tf.shape(tokens)[0], [9, 17], [2, 2, 2]"
 
+MAXIMUM = "Pad to the length of the longest of all"
+BOUNDARY = "Pad to the boundary of the bucket"
+DIFFERS = "by padding, and for elements that are not shorter than the last boundary, which raise"
+
 
 class PaddedBatch(Rule):
     code = "XLA303"
@@ -65,11 +75,14 @@ class PaddedBatch(Rule):
             effect=Effect.RECOMPILES,
             severity=Severity.WARNING,
             help="padded_shapes=SHAPES",
+            safety=Safety.DISPLAY,
         ),
         Bad(
             f"{DATA}\nmodel.fit(dataset.padded_batch(2, ([None], []), drop_remainder=True).prefetch(1), verbose=0)\n",
             ["dataset.padded_batch(2, ([None], []), drop_remainder=True)"],
             Runs(4),
+            help="dataset.padded_batch(2, ([MAXIMUM], []), drop_remainder=True)",
+            safety=Safety.DISPLAY,
         ),
         Bad(
             f"{DATA}\nmodel.fit(dataset.bucket_by_sequence_length({BUCKETS}, drop_remainder=True), verbose=0)\n",
@@ -77,6 +90,9 @@ class PaddedBatch(Rule):
             Runs(4),
             severity=Severity.WARNING,
             help="pad_to_bucket_boundary=True",
+            safety=Safety.UNSAFE,
+            fixed=f"{DATA}\nmodel.fit(dataset.bucket_by_sequence_length({BUCKETS}, drop_remainder=True,"
+            " pad_to_bucket_boundary=True), verbose=0)\n",
         ),
         Bad(
             """
@@ -91,6 +107,7 @@ for tokens in rows.ragged_batch(2, drop_remainder=True).map(lambda r: r.to_tenso
             ["r.to_tensor()"],
             Runs(2),
             help="r.to_tensor(shape=[None, MAXIMUM])",
+            safety=Safety.DISPLAY,
         ),
     )
     good = (
@@ -145,13 +162,40 @@ for tokens, label in dataset.padded_batch(2):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         for variation in varying(event, "padded batch", "bucket", "ragged"):
-            node, count = variation.place.node, ""
+            place, count, help = variation.place, "", None
             match variation.kind:
                 case "bucket":
+                    help = with_arguments(place.node, pad_to_bucket_boundary="True")
                     count = f"; padded to the boundaries, for {variation.shapes} buckets" if variation.shapes else ""
-                    help = with_arguments(node, pad_to_bucket_boundary="True")
+                    rewrite = argument_set(place, "pad_to_bucket_boundary", "True", BOUNDARY, DIFFERS)
                 case "ragged":
-                    help = with_arguments(node, shape="[None, MAXIMUM]")
+                    rewrite = shown_with(place, MAXIMUM, shape="[None, MAXIMUM]")
                 case _:
-                    help = with_arguments(node, padded_shapes="SHAPES")
-            yield fed(event, variation, f"each batch is as long as its longest element: {PER_SHAPE}{count}", help)
+                    rewrite = _closed(place) or shown_with(place, MAXIMUM, padded_shapes="SHAPES")
+            message = f"each batch is as long as its longest element: {PER_SHAPE}{count}"
+            yield fed(event, variation, message, help, rewrite=rewrite)
+
+
+def _closed(place: Place) -> Rewriter | None:
+    """The shapes that are written down, with a size where they leave one open; None where there are no such."""
+    if not isinstance(place.node, cst.Call):
+        return None
+    named = [one.value for one in place.node.args if one.keyword is not None and one.keyword.value == "padded_shapes"]
+    shapes = named or [one.value for one in place.node.args[1:2] if one.keyword is None]
+    sizes = [*_open_sizes(shapes[0])] if shapes else []
+    if not sizes:
+        return None
+    call: cst.CSTNode = place.node
+    for size in sizes:
+        call = cst.ensure_type(call.deep_replace(size, cst.Name("MAXIMUM")), cst.Call)
+    text = one_line(call)
+    return lambda names: Rewrite(MAXIMUM, (replace(place, text),), Safety.DISPLAY)
+
+
+def _open_sizes(shapes: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    match shapes:
+        case cst.Name("None") | cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer("1")):
+            yield shapes
+        case _:
+            for child in shapes.children:
+                yield from _open_sizes(child)

@@ -24,7 +24,8 @@ and let the generator pad to that length.
 A signature whose dimensions are numbers; elements that are padded behind the generator; a signature that is not known.
 
 ## Fix safety
-Shown only: a signature that the elements do not keep fails when the program runs.
+Shown only, with `SHAPE` to fill in for each of the types that are named: a signature that the elements do not keep
+fails when the program runs.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/data/Dataset#from_generator
@@ -32,10 +33,17 @@ Shown only: a signature that the elements do not keep fails when the program run
 
 from collections.abc import Iterator
 
-from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
-from xlalint.semantics.events import Event, FeedCompiled
+import libcst as cst
 
-from ._feeds import PER_SHAPE, fed, varying, with_arguments
+from xlalint.fixes.masked import one_line
+from xlalint.fixes.names import Names
+from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
+from xlalint.fixes.syntax import plain
+from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
+from xlalint.semantics.events import Event, FeedCompiled
+from xlalint.semantics.files import Place
+
+from ._feeds import PER_SHAPE, fed, shown_with, varying
 
 STEP = """
 import numpy as np
@@ -48,6 +56,7 @@ def examples():
     for length in (3, 4, 5, 3):
         yield np.ones(length, "float32")
 """
+TITLE = "Promise the shapes of the elements"
 SIGNATURE = "output_signature=tf.TensorSpec([None], tf.float32)"
 
 
@@ -66,13 +75,30 @@ class GeneratorSignature(Rule):
         ),
         Bad(
             f"""{STEP}
+def pairs():
+    for values in examples():
+        yield {{"values": values, "label": (1, 2.0)}}
+
+for pair in tf.data.Dataset.from_generator(pairs, {{"values": tf.float32, "label": (tf.int32, tf.float32)}}):
+    step(pair["values"])
+""",
+            ['tf.data.Dataset.from_generator(pairs, {"values": tf.float32, "label": (tf.int32, tf.float32)})'],
+            Runs(3),
+            severity=Severity.INFO,
+            help='output_signature={"values": tf.TensorSpec(SHAPE, tf.float32), '
+            '"label": (tf.TensorSpec(SHAPE, tf.int32), tf.TensorSpec(SHAPE, tf.float32))}',
+            safety=Safety.DISPLAY,
+        ),
+        Bad(
+            f"""{STEP}
 for values in tf.data.Dataset.from_generator(examples, output_types=tf.float32):
     step(values)
 """,
             ["tf.data.Dataset.from_generator(examples, output_types=tf.float32)"],
             Runs(3),
             severity=Severity.INFO,
-            help="output_signature=SIGNATURE",
+            help="from_generator(examples, output_signature=tf.TensorSpec(SHAPE, tf.float32))",
+            safety=Safety.DISPLAY,
         ),
         Bad(
             f"""{STEP}
@@ -170,8 +196,48 @@ for values in tf.data.Dataset.from_generator(examples, {SIGNATURE}):
         for variation in varying(event, "generator", "generator shape"):
             if variation.kind == "generator":
                 message = f"`from_generator` without a signature promises no shapes: {PER_SHAPE} that comes"
-                help = with_arguments(variation.place.node, output_signature="SIGNATURE")
-                yield fed(event, variation, message, help, likely=True)
+                rewrite = _signed(variation.place) or shown_with(variation.place, TITLE, output_signature="SIGNATURE")
+                yield fed(event, variation, message, likely=True, rewrite=rewrite)
             else:
                 message = f"the signature of `from_generator` leaves a dimension open: {PER_SHAPE} that comes"
                 yield fed(event, variation, message, "pad the elements: .padded_batch(SIZE, padded_shapes=SHAPES)")
+
+
+def _signed(place: Place) -> Rewriter | None:
+    """The call with a signature of the types that it names; None where it does not write them down."""
+    call = place.node
+    if not isinstance(call, cst.Call):
+        return None
+    kept, types = [], list[cst.BaseExpression]()
+    for at, argument in enumerate(call.args):
+        name = ("generator", "output_types", "output_shapes")[at : at + 1] if argument.keyword is None else ()
+        named = argument.keyword.value if argument.keyword is not None else "".join(name)
+        if named == "output_types":
+            types.append(argument.value)
+        elif named in ("generator", "args", "name") and not argument.star:
+            kept.append(argument.with_changes(comma=cst.MaybeSentinel.DEFAULT))
+        else:
+            return None
+    if not types:
+        return None
+
+    def build(names: Names) -> Rewrite:
+        signature = f"output_signature={_specs(types[0], names.tf)}"
+        text = f"{plain(call.func)}({', '.join([*map(one_line, kept), signature])})"
+        return Rewrite(TITLE, (replace(place, text),), Safety.DISPLAY)
+
+    return build
+
+
+def _specs(types: cst.BaseExpression, tf: str) -> str:
+    """The specs of types, in the same structure."""
+    match types:
+        case cst.Tuple(elements=elements):
+            return f"({', '.join(_specs(element.value, tf) for element in elements)}{',' * (len(elements) == 1)})"
+        case cst.Dict(elements=elements) if all(isinstance(one, cst.DictElement) for one in elements):
+            parts = (
+                f"{plain(one.key)}: {_specs(one.value, tf)}" for one in elements if isinstance(one, cst.DictElement)
+            )
+            return f"{{{', '.join(parts)}}}"
+        case _:
+            return f"{tf}.TensorSpec(SHAPE, {plain(types)})"
