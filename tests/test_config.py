@@ -51,6 +51,7 @@ def test_every_key_is_read(project: Path) -> None:
         jobs = 2
         cache-dir = "cache"
         project = "."
+        baseline = "known.json"
         force-exclude = true
         fix = false
         unsafe-fixes = true
@@ -76,7 +77,7 @@ def test_every_key_is_read(project: Path) -> None:
     assert (settings.include_host, settings.keras, settings.tensorflow) == (True, 2, "2.15")
     assert settings.unrolled_rounds == 64
     assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
-    assert settings.project == project
+    assert (settings.project, settings.baseline) == (project, project / "known.json")
     assert (settings.fix, settings.unsafe_fixes) == (False, True)
     assert settings.probe == ProbeSettings(
         "/opt/python", 5, 60.5, 1000, 2, ("HF_HOME",), {"pkg.mod.f": "x: f32[8, 128]"}

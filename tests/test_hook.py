@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from typing import Final
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from tests.repository import Repository
 from tests.samples import FIXABLE, FIXED
 from tests.test_notebooks import notebook, saved
 
@@ -40,67 +40,29 @@ def scaled(x):
 CLEAN: Final = "def scaled(x):\n    return x\n"
 
 
-class Repository:
+class User(Repository):
     """A Git repository of somebody who uses the hooks."""
-
-    def __init__(self, folder: Path, home: Path) -> None:
-        self.folder = folder
-        names = ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE_COMMIT"))}
-        self.environment = {
-            **inherited,
-            **{f"GIT_{name}": "a@b.c" for name in names},
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "PRE_COMMIT_HOME": str(home),
-            "PRE_COMMIT_COLOR": "never",
-        }
-        folder.mkdir()
-        self.git("init", "--quiet")
-
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False
-        )
-
-    def git(self, *arguments: str) -> str:
-        done = self.run("git", *arguments)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    def write(self, name: str, content: str | bytes) -> None:
-        data = content.encode() if isinstance(content, str) else content
-        (self.folder / name).write_bytes(data)
-
-    def add(self, name: str, content: str | bytes) -> None:
-        self.write(name, content)
-        self.git("add", name)
 
     def use(self, hook: str, release: dict[str, str]) -> None:
         self.add(".pre-commit-config.yaml", yaml.safe_dump({"repos": [{**release, "hooks": [{"id": hook}]}]}))
 
-    def commit(self) -> tuple[bool, str]:
+    def try_to_commit(self) -> tuple[bool, str]:
         """Whether what is staged could be committed, and what was printed."""
         done = self.run("git", "commit", "--message", "change")
         return done.returncode == 0, done.stdout + done.stderr
 
-    def read(self, name: str) -> str:
-        return (self.folder / name).read_text("utf-8")
 
-
-def installed(folder: Path) -> tuple[Repository, dict[str, str]]:
+def installed(folder: Path) -> tuple[User, dict[str, str]]:
     """A repository with the hooks of this checkout installed, and how its configuration names them."""
-    home = folder / "home"
-    origin = Repository(folder / "xlalint", home)
+    home = {"PRE_COMMIT_HOME": str(folder / "home"), "PRE_COMMIT_COLOR": "never"}
+    origin = Repository(folder / "xlalint")
     for name in INSTALLED:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, origin.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, origin.folder / name)
-    origin.git("add", "--all")
-    origin.git("commit", "--quiet", "--message", "release")
-    repository = Repository(folder / "project", home)
-    release = {"repo": str(origin.folder), "rev": origin.git("rev-parse", "HEAD")}
+    release = {"repo": str(origin.folder), "rev": origin.commit()}
+    repository = User(folder / "project", **home)
     repository.use("xlalint", release)
     done = repository.run(sys.executable, "-m", "pre_commit", "install", "--install-hooks")
     if done.returncode:
@@ -119,12 +81,12 @@ def test_commits_go_through_the_hooks(tmp_path: Path) -> None:
     repository.add(".gitignore", ".xlalint_cache/\n")
     repository.add("model.py", MODEL)
     repository.add("ops.py", CLEAN)
-    passed, out = repository.commit()
+    passed, out = repository.try_to_commit()
     assert passed, out
 
     # A bad commit is stopped, also where only a file that is not in it shows that XLA compiles the code.
     repository.add("ops.py", HELPER)
-    passed, out = repository.commit()
+    passed, out = repository.try_to_commit()
     assert not passed
     assert "error[XLA101] branch-on-tensor" in out
     assert "--> ops.py:2:8" in out
@@ -132,14 +94,14 @@ def test_commits_go_through_the_hooks(tmp_path: Path) -> None:
 
     # What is not staged is not judged, whichever of the two is the bad one.
     repository.write("ops.py", CLEAN)
-    passed, out = repository.commit()
+    passed, out = repository.try_to_commit()
     assert not passed
     assert "ops.py:2:8" in out
     assert repository.read("ops.py") == CLEAN
     repository.git("add", "ops.py")
     repository.add("readme.txt", "x")
     repository.write("ops.py", HELPER)
-    passed, out = repository.commit()
+    passed, out = repository.try_to_commit()
     assert passed, out
     assert repository.read("ops.py") == HELPER
     repository.write("ops.py", CLEAN)
@@ -148,21 +110,21 @@ def test_commits_go_through_the_hooks(tmp_path: Path) -> None:
     repository.use("xlalint-fix", release)
     repository.add("fixable.py", FIXABLE)
     repository.add("train.ipynb", saved(notebook("x = 1", FIXABLE)))
-    passed, out = repository.commit()
+    passed, out = repository.try_to_commit()
     assert not passed
     assert "files were modified by this hook" in out
     assert "Fixed 2 findings in 2 files." in out
     assert repository.read("fixable.py") == FIXED
     assert repository.read("train.ipynb") == saved(notebook("x = 1", FIXED)).decode()
     repository.git("add", "fixable.py", "train.ipynb")
-    passed, out = repository.commit()
+    passed, out = repository.try_to_commit()
     assert passed, out
 
     # Fixes that collide with what is not staged are taken back.
     repository.add("fixable.py", FIXABLE)
     later = FIXABLE.replace("not m", "not (m)")
     repository.write("fixable.py", later)
-    passed, out = repository.commit()
+    passed, out = repository.try_to_commit()
     assert not passed
     assert repository.read("fixable.py") == later
     assert repository.git("show", ":fixable.py") == FIXABLE.strip()

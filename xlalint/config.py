@@ -149,6 +149,10 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         ]
         | UnsetType
     ) = UNSET
+    baseline: (
+        Annotated[str, Meta(description="The file with the findings that are known and not reported.", min_length=1)]
+        | UnsetType
+    ) = UNSET
     force_exclude: (
         Annotated[bool, Meta(description="Exclude files that are named on the command line, too.")] | UnsetType
     ) = UNSET
@@ -183,6 +187,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "jobs": 0,
     "cache-dir": DEFAULT_CACHE_DIR,
     "project": None,
+    "baseline": None,
     "force-exclude": False,
     "fix": False,
     "unsafe-fixes": False,
@@ -212,6 +217,7 @@ class Settings:
     jobs: int = 0
     cache_dir: Path | None = None
     project: Path | None = None
+    baseline: Path | None = None
     fix: bool = False
     unsafe_fixes: bool = False
     probe: ProbeSettings = field(default_factory=ProbeSettings)
@@ -446,6 +452,7 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         jobs=merged["jobs"],
         cache_dir=merged.path("cache-dir") or root / DEFAULT_CACHE_DIR,
         project=merged.project(),
+        baseline=merged.path("baseline"),
         fix=merged.fix(),
         unsafe_fixes=merged["unsafe-fixes"],
         probe=probe,

@@ -162,10 +162,7 @@ def _read(
 def _key_parts(inputs: _Input, settings: Settings) -> Iterator[str]:
     """Everything that findings depend on, besides the tool and the files that are imported."""
     yield os.getcwd()
-    yield ",".join(sorted(settings.codes))
-    yield repr((settings.include_host, settings.keras, settings.tensorflow, settings.unrolled_rounds))
-    yield repr(sorted(settings.severities.items()))
-    yield repr([(patterns, sorted(codes)) for patterns, codes in settings.per_file_ignores])
+    yield from settings_parts(settings)
     folders = {folder for source in inputs.analysed for folder in _import_folders(source.path)}
     for folder in sorted(filter(Path.is_dir, folders)):  # standard input may stand for a file in a folder to come
         yield str(folder)
@@ -173,6 +170,14 @@ def _key_parts(inputs: _Input, settings: Settings) -> Iterator[str]:
     for display, digest in inputs.digests.items():
         yield display
         yield digest
+
+
+def settings_parts(settings: Settings) -> Iterator[str]:
+    """What findings depend on of the settings, the same in every process; which files are read is not of it."""
+    yield ",".join(sorted(settings.codes))
+    yield repr((settings.include_host, settings.keras, settings.tensorflow, settings.unrolled_rounds))
+    yield repr(sorted(settings.severities.items()))
+    yield repr([(patterns, sorted(codes)) for patterns, codes in settings.per_file_ignores])
 
 
 def _import_folders(path: Path) -> Iterator[Path]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import TypeAlias
 
 # A `cell` beside a line or span counts a notebook's cells from 1, those without code included, and the lines count
 # within the cell; it is None in a plain file.
@@ -186,10 +188,21 @@ class Probed:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The outcome of a run, ready to print: findings in a stable order, what went wrong, and what was fixed."""
+    """The outcome of a run, ready to print: findings in a stable order, what went wrong, what was fixed, and what else
+    people should know, a line each."""
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
     files_checked: int = 0
     fixed: tuple[Finding, ...] = ()
     functions: tuple[Probed, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+Narrow: TypeAlias = Callable[[Report, Mapping[str, bytes]], Report]
+"""What leaves findings out of a report; it is told what is to be in files, by their paths as reports show them."""
+
+
+def unchanged(report: Report, overlay: Mapping[str, bytes]) -> Report:
+    """Leaves out nothing."""
+    return report

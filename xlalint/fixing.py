@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from .config import Settings
 from .engine import Stdin, check, files_to_check
-from .findings import Finding, Fix, Problem, Report, Safety
+from .findings import Finding, Fix, Narrow, Problem, Report, Safety, unchanged
 from .fixes.apply import apply_fixes
 from .sources.text import UnreadableSource, decode, display_path, is_notebook, read_bytes
 from .sources.write import UnwritableSource, replace_source
@@ -49,19 +49,21 @@ def is_applicable(finding: Finding, *, unsafe: bool) -> bool:
     return safety is Safety.SAFE or (unsafe and safety is Safety.UNSAFE)
 
 
-def fix(paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None = None) -> Outcome:
-    """Lint and fix in memory; nothing is written."""
-    return _Run(paths, settings, stdin).outcome()
+def fix(
+    paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None = None, narrow: Narrow = unchanged
+) -> Outcome:
+    """Lint and fix in memory what `narrow` does not leave out; nothing is written."""
+    return _Run(paths, settings, stdin, narrow).outcome()
 
 
-def fix_proven(paths: Sequence[str | Path], settings: Settings) -> Outcome:
+def fix_proven(paths: Sequence[str | Path], settings: Settings, narrow: Narrow = unchanged) -> Outcome:
     """Lint and fix in memory, and leave alone the functions whose rewrites do not hold on the compiler, and what stands
     in no function or in a notebook. This runs the code. Raises ProbeUnavailableError."""
     from .probe.proof import Rewritten, prove
 
     failed: dict[tuple[Path, str], Proof] = {}
     while True:  # what a function left alone calls may need another proof; each round leaves more alone
-        outcome = _Run(paths, settings, None, failed.keys()).outcome()
+        outcome = _Run(paths, settings, None, narrow, failed.keys()).outcome()
         files = [Rewritten(one.path, decode(one.before), decode(one.after)) for one in outcome.changes]
         proofs = prove(files, settings)
         fresh = {(proof.path, proof.qualname): proof for proof in proofs if not proof.holds}
@@ -99,9 +101,11 @@ class _Run:
         paths: Sequence[str | Path],
         settings: Settings,
         stdin: Stdin | None,
+        narrow: Narrow,
         without: Collection[tuple[Path, str]] | None = None,
     ) -> None:
         self._paths, self._settings, self._stdin, self._without = paths, settings, stdin, without
+        self._narrow = narrow
         if stdin is None:
             self._files = {file.display: file.path for file in files_to_check(paths, settings)[0]}
         else:
@@ -130,7 +134,8 @@ class _Run:
 
     def _checked(self) -> Report:
         overlay = {self._files[path]: data for path, data in self._after.items()}
-        return check(self._paths, self._settings, self._stdin, overlay)
+        stdin = {} if self._stdin is None else dict.fromkeys(self._files, self._stdin.data)
+        return self._narrow(check(self._paths, self._settings, self._stdin, overlay), stdin | self._after)
 
     def _fixable(self, report: Report) -> dict[str, list[Finding]]:
         """The findings with a fix to apply, by file."""

@@ -43,6 +43,9 @@ class _Check(click.Command):
     metavar="FOLDER",
     help="Analyse all of a folder, and report on PATHS: with the callers that they have elsewhere in it.",
 )
+@click.option("--diff-base", metavar="REV", help="Report only what the changes since a Git revision brought.")
+@click.option("--baseline", type=click.Path(), metavar="FILE", help="Report nothing that this baseline holds.")
+@click.option("--no-baseline", is_flag=True, help="Report also what the baseline of the settings holds.")
 @click.option("--output-format", type=click.Choice(_FORMATS), help="How findings are printed. Default: full.")
 @click.option(
     "--output-file",
@@ -108,7 +111,8 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         **{key: split(given[key]) for key in ("select", "extend_select", "ignore")},
         **{key: list(given[key]) for key in ("exclude", "extend_exclude")},
         **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
-        **{key: given[key] for key in ("keras", "tensorflow", "jobs", "cache_dir", "project", "fix", "unsafe_fixes")},
+        **{key: given[key] for key in ("keras", "tensorflow", "jobs", "cache_dir", "project", "baseline")},
+        **{key: given[key] for key in ("fix", "unsafe_fixes")},
         "probe": probe_settings(given) or None,
     }
     settings = config.load(
@@ -131,6 +135,8 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     from ..api import lint_paths, lint_source
     from ..engine import Stdin, files_to_check
     from ..reports.progress import progress
+    from ..sources.text import display_path
+    from .narrowing import narrowing
 
     targets = targets_of(given["output_file"], _FORMATS)
     if targets and (given["diff"] or given["fix_only"]):
@@ -142,17 +148,19 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     if given["no_cache"]:
         settings = replace(settings, cache_dir=None)
     stdin = Stdin(Path(paths[0]), sys.stdin.buffer.read()) if stdin_wanted else None
+    narrow = narrowing(paths, settings, given)
     fixes: Fixes | None = None
     with progress(quiet=given["quiet"]):
         if fixing:
             from .fixing import Fixes
 
-            fixes = Fixes(paths, settings, stdin, given)
+            fixes = Fixes(paths, settings, stdin, narrow, given)
             report, stdin = fixes.report, fixes.stdin
         elif stdin is not None:
-            report = lint_source(stdin.data, stdin.path, settings)
+            overlay = {display_path(stdin.path): stdin.data}
+            report = narrow(lint_source(stdin.data, stdin.path, settings), overlay)
         else:
-            report = lint_paths(paths, settings)
+            report = narrow(lint_paths(paths, settings), {})
     if given["probe"]:
         report = with_probe(report, settings, given, [file.path for file in files_to_check(paths, settings)[0]])
     for problem in report.problems:

@@ -10,7 +10,7 @@ import click
 
 from ..config import Settings
 from ..engine import Stdin
-from ..findings import Report
+from ..findings import Narrow, Report
 from ..fixing import Outcome, fix, fix_proven, written
 from ..reports.diff import diff
 from ..reports.summary import fixes_shown
@@ -23,9 +23,14 @@ from .console import write as write_out
 class Fixes:
     """A run that fixes, everything written where that is wanted. `report`: what remains; `stdin`: with its fixes."""
 
-    def __init__(self, paths: Sequence[str], settings: Settings, stdin: Stdin | None, given: dict[str, Any]) -> None:
+    def __init__(
+        self, paths: Sequence[str], settings: Settings, stdin: Stdin | None, narrow: Narrow, given: dict[str, Any]
+    ) -> None:
         self._given = given
-        self._outcome: Outcome = _proven(paths, settings) if given["prove"] else fix(paths, settings, stdin)
+        proven = given["prove"]
+        self._outcome: Outcome = (
+            _proven(paths, settings, narrow) if proven else fix(paths, settings, stdin, narrow)
+        )
         self.report: Report = self._outcome.report
         self.stdin = stdin
         if given["diff"]:
@@ -68,10 +73,10 @@ class Fixes:
             write_out(rendered)
 
 
-def _proven(paths: Sequence[str], settings: Settings) -> Outcome:
+def _proven(paths: Sequence[str], settings: Settings, narrow: Narrow) -> Outcome:
     from ..probe.pool import ProbeUnavailableError
 
     try:
-        return fix_proven(paths, settings)
+        return fix_proven(paths, settings, narrow)
     except ProbeUnavailableError as error:
         raise click.ClickException(str(error)) from error

@@ -22,7 +22,7 @@ def summary(report: Report, paint: Paint, *, by_rule: bool = False) -> str:
     `Found 3 errors, 2 warnings in 2 files (5 files checked).`
     """
     fixed = fixes_shown(report, paint, by_rule=by_rule) if report.fixed else ""
-    return fixed + _found(report, paint) + _fixable(report)
+    return fixed + _found(report, paint) + _fixable(report) + joined(map(safe, report.remarks))
 
 
 def fixes_shown(report: Report, paint: Paint, *, would: bool = False, by_rule: bool = False) -> str:
