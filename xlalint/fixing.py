@@ -72,20 +72,20 @@ def fix_proven(paths: Sequence[str | Path], settings: Settings, narrow: Narrow =
         failed |= fresh
 
 
-def write(changes: Sequence[Change], within: Sequence[str | Path]) -> list[Problem]:
+def write(changes: Sequence[Change], within: Sequence[str | Path], what: str = "fixed") -> list[Problem]:
     """Write what changed; what cannot be written is left as it was, and a problem."""
     problems = []
     for change in changes:
         try:
             replace_source(change.path, change.before, change.after, [Path(path) for path in within])
         except UnwritableSource as error:
-            problems.append(Problem(change.display, f"not fixed: {error}"))
+            problems.append(Problem(change.display, f"not {what}: {error}"))
     return problems
 
 
-def written(outcome: Outcome, within: Sequence[str | Path]) -> Outcome:
-    """Write the changes of an outcome, and what it is then: a file that cannot be written is not fixed."""
-    problems = write(outcome.changes, within)
+def written(outcome: Outcome, within: Sequence[str | Path], what: str = "fixed") -> Outcome:
+    """Write the changes of an outcome, and what it is then: a file that cannot be written is not `what`."""
+    problems = write(outcome.changes, within, what)
     lost = {problem.path for problem in problems}
     fixed = tuple(finding for finding in outcome.report.fixed if finding.path not in lost)
     report = replace(outcome.report, problems=(*outcome.report.problems, *problems), fixed=fixed)

@@ -63,6 +63,8 @@ class _Check(click.Command):
 @click.option("--prove", is_flag=True, help="Run what fixes change, and make only those that hold on the compiler.")
 @click.option("--show-fixes", is_flag=True, help="Say which rules' findings were fixed where.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 when something was fixed.")
+@click.option("--add-ignores", is_flag=True, help="Write comments that switch off what is found.")
+@click.option("--reason", metavar="TEXT", help="With --add-ignores: why. Default: the names of the rules.")
 @click.option("--include-host", is_flag=True, default=None, help="Also report code that runs eagerly on the host.")
 @click.option("--keras", type=click.IntRange(2, 3), help="The Keras that runs the code. Default: from requirements.")
 @click.option("--tensorflow", metavar="VERSION", help="The TensorFlow version that runs the code.")
@@ -136,6 +138,7 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     from ..engine import Stdin, files_to_check
     from ..reports.progress import progress
     from ..sources.text import display_path
+    from .ignoring import reason_of, with_ignores
     from .narrowing import narrowing
 
     targets = targets_of(given["output_file"], _FORMATS)
@@ -145,6 +148,9 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     fixing = settings.fix or given["fix_only"] or given["diff"]
     if fixing and given["probe"]:
         raise click.UsageError("--probe runs what is in the files: fix first, then probe")
+    if given["add_ignores"] and (fixing or stdin_wanted or given["probe"]):
+        raise click.UsageError("--add-ignores needs files, and neither fixes nor --probe beside it")
+    reason = reason_of(given)
     if given["no_cache"]:
         settings = replace(settings, cache_dir=None)
     stdin = Stdin(Path(paths[0]), sys.stdin.buffer.read()) if stdin_wanted else None
@@ -156,6 +162,8 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
 
             fixes = Fixes(paths, settings, stdin, narrow, given)
             report, stdin = fixes.report, fixes.stdin
+        elif given["add_ignores"]:
+            report = with_ignores(paths, settings, reason, narrow)
         elif stdin is not None:
             overlay = {display_path(stdin.path): stdin.data}
             report = narrow(lint_source(stdin.data, stdin.path, settings), overlay)

@@ -1,0 +1,49 @@
+"""Runs that switch findings off: each gets a comment, and the files are linted anew to see that it is silent.
+
+Everything happens in memory; writing comes last, file by file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from .config import Settings
+from .engine import check, files_to_check
+from .findings import Finding, Narrow, Problem, unchanged
+from .fixing import Change, Outcome
+from .sources.ignoring import ignorable, ignore_edits
+from .sources.text import UnreadableSource, read_bytes, source_of
+from .sources.write import UnwritableSource, edited
+
+
+def suppress(
+    paths: Sequence[str | Path], settings: Settings, reason: str | None = None, narrow: Narrow = unchanged
+) -> Outcome:
+    """Lint, and give what is found, less what `narrow` leaves out, a comment that switches it off; nothing is written.
+
+    The outcome's report holds what remains, and as `fixed` what is suppressed.
+    """
+    files = {file.display: file.path for file in files_to_check(paths, settings)[0]}
+    report = narrow(check(paths, settings), {})
+    by_path: dict[str, list[Finding]] = {}
+    for finding in filter(ignorable, report.findings):
+        by_path.setdefault(finding.path, []).append(finding)
+    changes, problems = [], []
+    for path, findings in by_path.items():
+        try:
+            before = read_bytes(files[path])
+            edits = ignore_edits(source_of(before, files[path], path), findings, reason)
+            changes.append(Change(files[path], path, before, edited(before, edits, files[path])))
+        except (UnreadableSource, UnwritableSource) as error:
+            problems.append(Problem(path, f"not suppressed: {error}"))
+    overlay = {change.path: change.after for change in changes}
+    after = narrow(check(paths, settings, overlay=overlay), {change.display: change.after for change in changes})
+    changed = {change.display for change in changes}
+    for finding in after.findings:
+        if finding.path in changed and ignorable(finding):
+            message = f"line {finding.span.line}: {finding.code} is still found below its comment"
+            problems.append(Problem(finding.path, message))
+    gone = tuple(finding for path in changed for finding in by_path[path])
+    return Outcome(replace(after, problems=(*after.problems, *problems), fixed=gone), tuple(changes))
