@@ -43,9 +43,7 @@ from xlalint.semantics.values import Dependence, as_tensor
 from ._names import names
 
 # Those that hand their tensor on: that the result is used says nothing.
-HANDING_ON = frozenset(
-    ("tf.debugging.assert_all_finite", "tf.debugging.check_numerics", "tf.verify_tensor_all_finite")
-)
+HANDING_ON = frozenset(("tf.debugging.assert_all_finite", "tf.debugging.check_numerics"))
 ASSERTIONS = names(
     """
     tf.Assert tf.assert_equal tf.assert_greater tf.assert_less tf.debugging.assert_greater_equal
@@ -176,9 +174,7 @@ class L(tf.keras.layers.Layer):
                 message = f"`{brief(event.place.node)}` is ignored: XLA compiles the program without the check"
                 if waited:
                     message += ", and what waits for it runs in any case"
-                yield Draft(
-                    message, Effect.DIVERGES, HELP, at_most=Severity.WARNING if waited else Severity.INFO
-                )
+                yield Draft(message, Effect.DIVERGES, HELP, at_most=Severity.WARNING if waited else Severity.INFO)
 
 
 HELP = "make violations harmless (`tf.clip_by_value`, `tf.where`), or return the condition and check it outside"

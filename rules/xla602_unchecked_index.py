@@ -74,7 +74,7 @@ IN_RANGE = names(
     """
     keras.ops.arange keras.ops.argmax keras.ops.argmin keras.ops.argsort keras.ops.clip keras.ops.maximum
     keras.ops.minimum keras.ops.mod keras.ops.top_k keras.ops.where tf.argmax tf.argmin tf.argsort
-    tf.clip_by_value tf.math.floormod tf.math.mod tf.math.top_k tf.maximum tf.meshgrid tf.minimum
+    tf.clip_by_value tf.math.floormod tf.math.top_k tf.maximum tf.meshgrid tf.minimum
     keras.random.randint keras.random.shuffle tf.random.experimental.stateless_shuffle tf.random.shuffle
     tf.random.categorical tf.random.uniform tf.range tf.searchsorted tf.unique tf.where
     tf.image.non_max_suppression tf.image.non_max_suppression_padded

@@ -51,7 +51,7 @@ ORDERS = names(
     tf.argmax tf.argmin tf.sort tf.argsort keras.ops.argmax keras.ops.argmin keras.ops.sort keras.ops.argsort
     """
 )
-DIVISIONS = frozenset(("tf.math.floordiv", "tf.math.floormod", "tf.truncatediv", "tf.math.mod"))
+DIVISIONS = frozenset(("tf.math.floordiv", "tf.math.floormod", "tf.truncatediv"))
 NAN_TESTS = frozenset(("tf.math.is_nan", "tf.math.is_finite", "keras.ops.isnan", "keras.ops.isfinite"))
 # What may be NaN or infinite for finite input.
 UNBOUNDED = names(

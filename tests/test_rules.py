@@ -9,23 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.compiler import measure, run_program
-from xlalint.config import Settings
-from xlalint.engine import check
+from xlalint.authoring import examples
 from xlalint.errors.answers import explain_log
-from xlalint.findings import Finding, Safety
-from xlalint.fixes.apply import apply_fixes
-from xlalint.rule import Bad, Behaviour, Breaks, Compiles, Good, Rule, Runs, all_rules
+from xlalint.rule import Bad, Good, Rule, all_rules
 
-SECTIONS = (
-    "What it does",
-    "What XLA does",
-    "Example",
-    "Use instead",
-    "Not flagged",
-    "Fix safety",
-    "References",
-)
 LISTENERS = [rule for rule in all_rules() if rule.listens]  # the others are the linter's own
 BAD = [pytest.param(rule, bad, id=f"{rule.code}-{at}") for rule in LISTENERS for at, bad in enumerate(rule.bad)]
 GOOD = [pytest.param(rule, good, id=f"{rule.code}-{at}") for rule in LISTENERS for at, good in enumerate(rule.good)]
@@ -36,114 +23,51 @@ def claims() -> Iterator[object]:
     seen = set()
     for rule in LISTENERS:
         kinds: dict[str, Sequence[Bad | Good]] = {"bad": rule.bad, "good": rule.good}
-        for kind, examples in kinds.items():
-            for at, example in enumerate(examples):
+        for kind, given in kinds.items():
+            for at, example in enumerate(given):
                 claim = (example.code, tuple(example.inputs), example.behaviour)
                 if example.behaviour is not None and claim not in seen:
                     seen.add(claim)
                     code = rule.code if kind == "bad" else None
-                    yield pytest.param(*claim, code, id=f"{rule.code}-{kind}-{at}")
+                    yield pytest.param(example, code, id=f"{rule.code}-{kind}-{at}")
 
 
 def rewrites() -> Iterator[object]:
-    """Each runnable example with its rewritten form."""
+    """Each runnable example with a rewritten form."""
     for rule in LISTENERS:
         for at, bad in enumerate(rule.bad):
             if bad.fixed is not None and bad.behaviour is not None:
-                inputs = None if isinstance(bad.behaviour, Breaks | Runs) else tuple(bad.inputs)
-                yield pytest.param(bad.code, bad.fixed, inputs, id=f"{rule.code}-{at}")
-
-
-@pytest.fixture
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder whose name does not look like one of tests."""
-    return tmp_path_factory.mktemp("example", numbered=True)
-
-
-def with_import(code: str) -> str:
-    return code if "import tensorflow as tf" in code else f"import tensorflow as tf\n{code}"
-
-
-def lint(code: str, folder: Path) -> tuple[str, list[Finding]]:
-    """The text that was linted, and its findings."""
-    code = with_import(code)
-    path = folder / "example.py"
-    path.write_text(code, encoding="utf-8")
-    report = check([str(path)], Settings())
-    assert report.problems == ()
-    return code, list(report.findings)
-
-
-def text_at(code: str, finding: Finding) -> str:
-    """The source that a finding's span covers."""
-    span = finding.span
-    lines = code.splitlines(keepends=True)[span.line - 1 : span.end_line]
-    lines[-1] = lines[-1][: span.end_column - 1]
-    lines[0] = lines[0][span.column - 1 :]
-    return "".join(lines)
+                yield pytest.param(bad, id=f"{rule.code}-{at}")
 
 
 @pytest.mark.parametrize(("rule", "example"), BAD)
-def test_bad_example_is_flagged_at_its_places(rule: type[Rule], example: Bad, folder: Path) -> None:
-    code, findings = lint(example.code, folder)
-    own = [finding for finding in findings if finding.code == rule.code]
-    assert [text_at(code, finding) for finding in own] == list(example.at)
-    places = {finding.span for finding in own}
-    assert [finding.code for finding in findings if finding.span in places] == [rule.code] * len(own)
-    for finding in own:
-        assert finding.name == rule.name
-        assert "\n" not in finding.message
-        assert example.effect in (None, finding.effect), finding
-        assert example.severity in (None, finding.severity), finding
-    if example.help is not None:
-        assert example.help in (own[0].help or "")
+def test_bad_example_is_flagged_at_its_places(rule: type[Rule], example: Bad) -> None:
+    assert list(examples.flagged(rule, example)) == []
 
 
 @pytest.mark.parametrize(("rule", "example"), BAD)
-def test_bad_example_is_rewritten_as_it_says(rule: type[Rule], example: Bad, folder: Path) -> None:
-    code, findings = lint(example.code, folder)
-    own = [finding for finding in findings if finding.code == rule.code]
-    fixes = [finding.fix for finding in own if finding.fix is not None]
-    assert {fix.safety for fix in fixes} == ({example.safety} if example.safety else set())
-    assert (example.fixed is None) == (example.safety in (None, Safety.DISPLAY))
-    if example.fixed is None:
-        return
-    for _ in own:  # of places inside each other, one is rewritten at a time
-        if fixes:
-            code = apply_fixes(code.encode(), fixes, folder)[0].decode()
-        code, findings = lint(code, folder)
-        fixes = [finding.fix for finding in findings if finding.code == rule.code and finding.fix is not None]
-    assert code == with_import(example.fixed)
-    assert rule.code not in {finding.code for finding in findings}
+def test_bad_example_is_rewritten_as_it_says(rule: type[Rule], example: Bad) -> None:
+    assert list(examples.rewritten(rule, example)) == []
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize(("code", "fixed", "inputs"), [*rewrites()])
-def test_rewritten_example_compiles_and_equals_the_original(
-    code: str, fixed: str, inputs: tuple[str, ...] | None
-) -> None:
-    if inputs is None:  # a program
-        measured = run_program(with_import(fixed))
-        assert measured.matches(Runs()), measured
-    else:
-        measured = measure(fixed, inputs, original=code)
-        assert measured.matches(Compiles()), measured
+@pytest.mark.parametrize("example", [*rewrites()])
+def test_rewritten_example_compiles_and_equals_the_original(example: Bad) -> None:
+    measured = examples.measured_rewrite(example)
+    assert measured is not None
+    assert list(examples.same(example, measured)) == []
 
 
 @pytest.mark.parametrize(("rule", "example"), GOOD)
-def test_good_example_is_silent(rule: type[Rule], example: Good, folder: Path) -> None:
-    _, findings = lint(example.code, folder)
-    assert [finding for finding in findings if finding.code == rule.code] == []
+def test_good_example_is_silent(rule: type[Rule], example: Good) -> None:
+    assert list(examples.silent(rule, example)) == []
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize(("code", "inputs", "behaviour", "rule"), [*claims()])
-def test_claimed_behaviour_is_what_xla_does(
-    code: str, inputs: tuple[str, ...], behaviour: Behaviour, rule: str | None
-) -> None:
-    program = isinstance(behaviour, Breaks | Runs)
-    measured = run_program(with_import(code)) if program else measure(code, inputs)
-    assert measured.matches(behaviour), f"claimed {behaviour}, measured: {measured}"
+@pytest.mark.parametrize(("example", "rule"), [*claims()])
+def test_claimed_behaviour_is_what_xla_does(example: Bad | Good, rule: str | None) -> None:
+    measured = examples.measured_claim(example)
+    assert list(examples.claimed(example, measured)) == []
     if rule is not None and measured.trace is not None:
         explained = explain_log(measured.trace)
         assert explained.unknown == ()
@@ -161,13 +85,9 @@ def test_rule_has_its_place_and_page(rule: type[Rule]) -> None:
 
 @pytest.mark.parametrize("rule", LISTENERS, ids=lambda rule: rule.code)
 def test_page_has_all_sections_and_enough_examples(rule: type[Rule]) -> None:
-    found = re.findall(r"^## (.+)$", rule.documentation(), re.MULTILINE)
-    assert tuple(found) == SECTIONS
+    assert list(examples.page(rule)) == []
     assert len(rule.bad) >= 4
     assert len(rule.good) >= 5
-    for bad in rule.bad:
-        assert bad.behaviour is not None or bad.why, "an example that does not run says why"
-        assert bad.at
 
 
 def test_codes_and_names_are_unique() -> None:

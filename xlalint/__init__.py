@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from .api import apply_fixes, fix_source, lint_paths, lint_source, load_settings
+    from .api import apply_fixes, fix_source, lint_paths, lint_source, load_settings, use_rules
     from .config import ConfigurationError, Settings
     from .findings import (
         Edit,
@@ -32,17 +32,19 @@ if TYPE_CHECKING:
         TrailStep,
     )
     from .fixing import Change, Outcome
+    from .rule_files import RulesError
 
 __version__ = "0.1.0"
 
 _HOMES: Final = {
-    "api": ("apply_fixes", "fix_source", "lint_paths", "lint_source", "load_settings"),
+    "api": ("apply_fixes", "fix_source", "lint_paths", "lint_source", "load_settings", "use_rules"),
     "config": ("ConfigurationError", "Settings"),
     "findings": (
         *("Edit", "Effect", "Finding", "FindingContext", "Fix", "Note"),
         *("Problem", "Report", "Safety", "Severity", "Span", "TrailStep"),
     ),
     "fixing": ("Change", "Outcome"),
+    "rule_files": ("RulesError",),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -58,6 +60,7 @@ __all__ = [
     "Outcome",
     "Problem",
     "Report",
+    "RulesError",
     "Safety",
     "Settings",
     "Severity",
@@ -69,6 +72,7 @@ __all__ = [
     "lint_paths",
     "lint_source",
     "load_settings",
+    "use_rules",
 ]
 
 

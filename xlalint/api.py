@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from . import config
+from . import config, rule_files
 from .config import Settings
 from .engine import Stdin, check
 from .findings import Report
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 AnyPath: TypeAlias = str | Path
 
 
+def use_rules(paths: Sequence[AnyPath]) -> None:
+    """Run the rules of these files and folders too, in this process and from now on, in place of those that were named
+    before; rules of installed packages run anyhow. Rules are code: name none that you do not trust.
+
+    To be called before `load_settings`, which says which rules run. Raises RulesError for what holds no rule, or
+    another one of the same code or name.
+    """
+    rule_files.give(paths)
+
+
 def load_settings(
     paths: Sequence[AnyPath] = (), *, options: Mapping[str, Any] | None = None, isolated: bool = False
 ) -> Settings:
@@ -30,7 +40,8 @@ def load_settings(
     pyproject.toml, unless `isolated`, and over it the `options`, by the names that TOML has for them
     (`{"select": ["XLA2"], "include-host": True}`).
 
-    Raises ConfigurationError for a setting that does not exist or cannot have its value.
+    Raises ConfigurationError for a setting that does not exist or cannot have its value, and RulesError for installed
+    rules that cannot be used.
     """
     return config.load([Path(path) for path in paths], options=options, isolated=isolated)
 

@@ -17,8 +17,8 @@ from typing import Final
 
 import msgspec
 
-from .codes import rules_sources
 from .findings import Finding
+from .rule_files import sources
 from .sources.text import UnreadableSource, digest_of, read_bytes
 from .sources.write import write_atomically
 
@@ -108,5 +108,5 @@ def _tool() -> Iterable[str]:
     if parser is not None and parser.origin is not None:
         yield f"{parser.origin} {os.stat(parser.origin).st_mtime_ns}"
     own = Path(__file__).parent
-    for file in (*sorted(own.rglob("*.py")), *sorted(own.rglob("*.json")), *rules_sources()):
+    for file in (*sorted(own.rglob("*.py")), *sorted(own.rglob("*.json")), *sources()):
         yield f"{file} {digest_of(file.read_bytes())}"

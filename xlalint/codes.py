@@ -1,19 +1,16 @@
-"""Which rules exist, by code and name, read from their file names so that nothing heavy is imported.
+"""Which rules exist, by code and name, and how they are named.
 
-A rule's file is called after it (`xla201_boolean_mask.py` is XLA201, boolean-mask). Everywhere the user names rules, a
-selector stands for some of them: a code (`XLA201`), a prefix of codes (`XLA2`, `XLA`), a name (`boolean-mask`), `ALL`.
+Everywhere the user names rules, a selector stands for some of them: a code (`XLA201`), a prefix of codes (`XLA2`,
+`XLA`), a name (`boolean-mask`), `ALL`.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import re
 from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
+from string import digits
 from typing import Final
 
-_RULE_FILE: Final = re.compile(r"(xla\d{3})_(\w+)\.py")
+from . import rule_files
 
 UNREADABLE_FILE: Final = "XLA903"
 SYNTAX_ERROR: Final = "XLA900"
@@ -28,31 +25,26 @@ class SelectorError(Exception):
     """A selector that stands for no rule; the message suggests one that does."""
 
 
-@cache
-def rules_sources() -> tuple[Path, ...]:
-    """Every Python file of the package of rules, what they share included."""
-    spec = importlib.util.find_spec("xlalint.rules")
-    folders = spec.submodule_search_locations if spec else None
-    return tuple(sorted(path for folder in folders or () for path in Path(folder).glob("*.py")))
-
-
-@cache
 def rule_names() -> dict[str, str]:
-    """Code -> name of every rule, by code."""
-    found = (_RULE_FILE.fullmatch(path.name) for path in rules_sources())
-    return {match[1].upper(): match[2].replace("_", "-") for match in found if match}
+    """Code -> name of every rule, by code. Raises RulesError."""
+    return rule_files.names()
 
 
-@cache
 def matching(selector: str) -> frozenset[str]:
     """The codes that a selector stands for; empty when it stands for none."""
     wanted = selector.strip()
-    upper = wanted.upper()
+    names, upper = rule_names(), wanted.upper()
     if upper == "ALL":
-        return frozenset(rule_names())
-    if upper.startswith("XLA"):
-        return frozenset(code for code in rule_names() if code.startswith(upper))
-    return frozenset(code for code, name in rule_names().items() if name == wanted.lower())
+        return frozenset(names)
+    if named := frozenset(code for code, name in names.items() if name == wanted.lower()):
+        return named
+    is_prefix = upper.startswith(tuple(code_letters()))
+    return frozenset(code for code in names if is_prefix and code.startswith(upper))
+
+
+def code_letters() -> frozenset[str]:
+    """What the codes of rules begin with."""
+    return frozenset(code.rstrip(digits) for code in rule_names())
 
 
 def codes_of(selectors: Iterable[str]) -> frozenset[str]:

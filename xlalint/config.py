@@ -351,6 +351,8 @@ def _parse_override(text: str) -> dict[str, Any]:
 def _checked(table: Mapping[str, Any], origin: str) -> FileSettings:
     """`table` with every key and type checked."""
     for key in table:
+        if key == "rules":  # rules are code that runs, and a stranger's settings must not bring any
+            raise ConfigurationError(f"{origin}: rules: rules of your own are named on the command line only (--rules)")
         if key not in _FIELDS:
             raise ConfigurationError(f"{origin}: unknown setting {key!r}{suggestion(key, KEYS)}")
     try:

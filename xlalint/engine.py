@@ -214,10 +214,12 @@ def _run_rules(
     """What the rules and the parser find, the digests of the files that were imported for it, and what watchers say."""
     from .dispatch import Dispatcher, gravest_of
     from .processes import ProcessLostError, run_parts
+    from .rule import all_rules
     from .semantics.analysis import Options, analyse, deep_recursion
     from .semantics.files import Files
     from .semantics.parts import Part, shares
 
+    all_rules()  # one that cannot be loaded is told here, not by each process
     shown = {str(file.path): file.display for file in inputs.files}
     linted = shown.keys() | shown.values()
     files = Files(inputs.analysed)

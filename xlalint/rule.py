@@ -2,22 +2,23 @@
 
 A rule file reads top to bottom as its documentation page: the module docstring (fixed sections), then the class, then
 the examples that claim and prove the behaviour, then the handler. Rules know events, not files; the engine finds them
-by looking into the package `xlalint.rules`, so no list of rules is kept anywhere.
+by the names of their files, so no list of rules is kept anywhere.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar, TypeAlias
 
+from . import rule_files
 from .codes import UNROLLED_ROUNDS
 from .findings import Effect, Safety, Severity
 from .fixes.rewrite import Rewriter
+from .rule_files import RuleFile, RulesError
 from .semantics.events import ApiCall, Context, Event
 from .semantics.files import Place
 from .semantics.values import Origin
@@ -173,19 +174,46 @@ def reached(context: Context) -> str:
     return context.entry or "code that XLA may compile"
 
 
-@cache
 def all_rules() -> tuple[type[Rule], ...]:
-    """Every rule of the package `xlalint.rules`, by code."""
-    package = importlib.import_module("xlalint.rules")
-    found: set[type[Rule]] = set()
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"xlalint.rules.{info.name}")
-        found |= {
-            member
-            for _, member in inspect.getmembers(module, inspect.isclass)
-            if issubclass(member, Rule) and member is not Rule and member.__module__ == module.__name__
-        }
-    return tuple(sorted(found, key=lambda rule: rule.code))
+    """Every rule, by code. Raises RulesError for a file that cannot be imported or holds no such rule as it is called
+    after."""
+    return tuple(_loaded(file) for file in rule_files.every().values())
+
+
+@cache
+def _loaded(file: RuleFile) -> type[Rule]:
+    try:
+        module = importlib.import_module(file.module)
+    except (Exception, SystemExit) as error:  # whatever the code of others does when it is imported
+        raise RulesError(f"{file.path}: {type(error).__name__}: {' '.join(str(error).split())}") from error
+    found = [
+        member
+        for _, member in inspect.getmembers(module, inspect.isclass)
+        if issubclass(member, Rule) and member is not Rule and member.__module__ == module.__name__
+    ]
+    complaint = next(_complaints(file, found), None)
+    if complaint is not None:
+        raise RulesError(f"{file.path}: {complaint}")
+    return found[0]
+
+
+def _complaints(file: RuleFile, found: Sequence[type[Rule]]) -> Iterator[str]:
+    """What keeps the classes of a file from being the one rule that it is called after."""
+    if len(found) != 1:
+        yield f"{len(found)} classes in it are rules; it has to be one"
+    rule = found[0]
+    for attribute, expected in (("code", file.code), ("name", file.name)):
+        if (given := getattr(rule, attribute, None)) != expected:
+            yield f"{attribute} = {given!r} does not fit the file's name, which says {expected!r}"
+    listens = getattr(rule, "listens", None)
+    if not isinstance(listens, tuple) or not all(isinstance(one, type) and issubclass(one, Event) for one in listens):
+        yield "listens has to be a tuple of classes of events (xlalint.semantics.events)"
+    elif listens and rule.check is Rule.check:
+        yield "it listens to events, and has no method `check`"
+    elif (ApiCall in listens) != bool(rule.apis):
+        yield "a rule that listens to ApiCall names the calls in `apis`, and no other rule does"
+    if not rule.summary():
+        yield "the module has no docstring"
 
 
 __all__ = [

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.compiler.harness import measure
+from tests.compiler import measure
 
 from .fixtures import CASES, Case, Hazard, all_cases
 

@@ -27,6 +27,8 @@ _COMMANDS: Final = {
     "padding": "padding:padding",
     "readiness": "readiness:readiness",
     "rules": "about:list_rules",
+    "new-rule": "authoring:new_rule",
+    "test-rules": "authoring:test_rules",
     "schema": "about:schema",
     "completion": "about:completion",
 }
@@ -78,6 +80,7 @@ def run(arguments: Sequence[str]) -> int:
     """Do what the arguments ask; the exit code. Never lets an exception through."""
     from ..codes import SelectorError
     from ..config import ConfigurationError
+    from ..rule_files import RulesError
 
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
@@ -87,7 +90,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         complain(error.format_message())
         return FAILED
-    except (ConfigurationError, SelectorError) as error:
+    except (ConfigurationError, RulesError, SelectorError) as error:
         complain(str(error))
         return FAILED
     except (click.Abort, KeyboardInterrupt):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from .console import CLEAN, rules_of, write
+from .console import CLEAN, own_rules, rules_of, write
 
 
 @click.command("rules")
+@own_rules
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="Default: text.")
 def list_rules(output_format: str) -> int:
     """List all rules."""

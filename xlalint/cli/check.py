@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .console import CLEAN, FAILED, FOUND, complain, selectors, split, write
+from .console import CLEAN, FAILED, FOUND, complain, own_rules, selectors, split, write
 from .output import deliver, targets_of
 from .probe import probe_options, probe_settings, with_probe
 
@@ -34,6 +34,7 @@ class _Check(click.Command):
 @selectors("--select", text="Rules to run: codes, prefixes such as XLA2, or names. Default: all.")
 @selectors("--extend-select", text="Rules to run besides the selected ones.")
 @selectors("--ignore", text="Rules not to run.")
+@own_rules
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Paths not to check; replaces the defaults.")
 @click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Paths not to check, besides --exclude.")
 @click.option("--force-exclude", is_flag=True, default=None, help="Exclude files named on the command line, too.")

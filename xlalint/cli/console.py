@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -79,6 +79,28 @@ def complete_selector(ctx: click.Context, param: click.Parameter, incomplete: st
 def selectors(*names: str, text: str) -> Callable[[Any], Any]:
     """An option that takes rules, by comma and repeatedly."""
     return click.option(*names, multiple=True, metavar="RULES", help=text, shell_complete=complete_selector)
+
+
+def own_rules(command: Any) -> Any:
+    """The option that adds rules of one's own. It is read before those that name rules are."""
+
+    def take(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> None:
+        from .. import rule_files
+
+        with suppress(*(rule_files.RulesError,) if ctx.resilient_parsing else ()):  # a shell that completes a line
+            rule_files.give(value)
+
+    return click.option(
+        "--rules",
+        "own_rules",
+        multiple=True,
+        metavar="PATH",
+        type=click.Path(),
+        is_eager=True,
+        expose_value=False,
+        callback=take,
+        help="RUN rules of your own: a file, or a folder with files such as acme101_no_inverse.py.",
+    )(command)
 
 
 def rules_of(selectors: Sequence[str]) -> list[type[Rule]]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
-from .console import CLEAN, FAILED, coloured, complete_selector, rules_of, split, write
+from .console import CLEAN, FAILED, coloured, complete_selector, own_rules, rules_of, split, write
 
 
 @click.command()
 @click.argument("rules", nargs=-1, shell_complete=complete_selector)
+@own_rules
 @click.option("--error", metavar="TEXT|FILE|-", help="Explain what TensorFlow printed: an error, a traceback, a log.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="Default: text.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")

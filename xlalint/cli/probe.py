@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .console import CLEAN, FAILED, FOUND, coloured, complain, write
+from .console import CLEAN, FAILED, FOUND, coloured, complain, own_rules, write
 
 if TYPE_CHECKING:
     from ..config import Settings
@@ -42,6 +42,7 @@ def probe_settings(given: dict[str, Any]) -> dict[str, Any]:
 
 @click.command()
 @click.argument("places", nargs=-1, required=True, metavar="FILE[::QUALNAME]...")
+@own_rules
 @click.option("--inputs", metavar="INPUTS", help="What the function is called with: 'x: f32[8, 128], training = True'.")
 @probe_options
 @click.option("--output-format", type=click.Choice(_FORMATS), default="full", help="Default: full.")

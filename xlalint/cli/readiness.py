@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from .console import CLEAN, FAILED, FOUND, coloured, complain, write
+from .console import CLEAN, FAILED, FOUND, coloured, complain, own_rules, write
 
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path())
+@own_rules
 @click.option("--output-format", type=click.Choice(("text", "json", "markdown")), default="text", help="Default: text.")
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")

@@ -16,15 +16,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..codes import matching, rule_names, selectors_known, suggestion
+from ..codes import code_letters, matching, rule_names, selectors_known, suggestion
 from ..findings import Finding, Span
 from .text import Source, split_lines
 
-_MARK: Final = re.compile(r"#\s*xlalint:|#\s*noqa\s*:[^\n\r]*XLA", re.IGNORECASE)
+_MARK: Final = r"#\s*xlalint:|#\s*noqa\s*:[^\n\r]*(?:%s)"
 _PRAGMA: Final = re.compile(r"#\s*xlalint:\s*(?P<verb>[\w-]*)(?P<list>\s*\[(?P<items>[^]#]*)\])?(?P<rest>[^#]*)")
 _NOQA: Final = re.compile(r"#\s*noqa(?:\s*:\s*(?P<items>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?(?![-\w])", re.IGNORECASE)
 _ITEM: Final = re.compile(r"[^\s,][^,]*")
-_NOQA_ITEM: Final = re.compile(r"XLA\d+", re.IGNORECASE)
+_NOQA_ITEM: Final = r"\b(?:%s)\d+"
 _VERBS: Final = ("ignore", "file-ignore", "disable", "enable")
 _INPUTS: Final = "probe"  # no suppression: what the probe calls a function with
 _END: Final = sys.maxsize
@@ -101,7 +101,12 @@ def _ordinary(codes: frozenset[str]) -> frozenset[str]:
 
 def names_rules(text: str) -> bool:
     """Whether the text may hold a suppression that must be accounted for even when nothing was found."""
-    return _MARK.search(text) is not None
+    return _of_codes(_MARK).search(text) is not None
+
+
+def _of_codes(pattern: str) -> re.Pattern[str]:
+    """A pattern with the letters of our codes in it: `noqa` serves other tools, too."""
+    return re.compile(pattern % "|".join(sorted(code_letters())), re.IGNORECASE)
 
 
 def suppressions_of(text: str) -> Suppressions:
@@ -183,7 +188,7 @@ class _Reader:
         for match in _NOQA.finditer(token.string):
             items = match["items"]
             start = match.start("items") if items else 0
-            selectors = [(item[0], start + item.start()) for item in _NOQA_ITEM.finditer(items or "")]
+            selectors = [(item[0], start + item.start()) for item in _of_codes(_NOQA_ITEM).finditer(items or "")]
             if items is None or selectors:
                 entries = self._entries("noqa", selectors, match, line, offset)
                 self._attach(entries, line, own_line=False)

@@ -1,0 +1,170 @@
+"""A rule tried by its own examples: what is said here of the rules that are shipped is said of everybody's.
+
+Each function yields complaints, one line each; none says that all is well.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from ..codes import rule_names
+from ..config import Settings
+from ..engine import Stdin, check
+from ..findings import Finding, Report, Safety
+from ..fixes.apply import apply_fixes
+from ..rule import Bad, Behaviour, Breaks, Compiles, Good, Rule, Runs
+from ..rule_files import SHIPPED
+from ..semantics.api_names import canonical
+from .measured import Measured, measure, run_program
+
+SECTIONS: Final = (
+    "What it does",
+    "What XLA does",
+    "Example",
+    "Use instead",
+    "Not flagged",
+    "Fix safety",
+    "References",
+)
+# Examples are linted as a file of a folder that is not there, so that nothing beside them is found.
+_PATH: Final = Path(os.sep, "xlalint", "example.py")
+
+
+def page(rule: type[Rule]) -> Iterator[str]:
+    """What is wrong with the rule as a whole: its page, its calls, its having examples."""
+    if not rule.summary().endswith("."):
+        yield "the first line of its docstring is no sentence that ends with a full stop"
+    found = tuple(re.findall(r"^## (.+)$", rule.documentation(), re.MULTILINE))
+    if found != SECTIONS:
+        yield f"the sections of its page are {', '.join(found) or 'none'}; they should be {', '.join(SECTIONS)}"
+    for name in sorted(rule.apis):
+        if canonical(name) != name:
+            yield f"apis: {name} is called {canonical(name)} here"
+    for kind, examples in (("BAD", rule.bad), ("GOOD", rule.good)):
+        if not examples:
+            yield f"it has no {kind} example"
+
+
+def flagged(rule: type[Rule], bad: Bad) -> Iterator[str]:
+    """Whether a bad example is flagged where it says, and as it says."""
+    code, report = lint(rule, bad.code)
+    own = _own(rule, report)
+    yield from _problems(report)
+    if (found := [text_at(code, finding) for finding in own]) != list(bad.at):
+        yield f"flags {found}, and is said to flag {list(bad.at)}{_others(rule, code, bad, report)}"
+    if bad.behaviour is None and not bad.why:
+        yield "nothing is claimed of the compiler, and `why` does not say why"
+    for finding in own:
+        if "\n" in finding.message:
+            yield f"the message has more than one line: {finding.message!r}"
+        for what, expected in (("effect", bad.effect), ("severity", bad.severity)):
+            given = getattr(finding, what)
+            if expected not in (None, given):
+                yield f"the {what} is {given!s}, and is said to be {expected!s}"
+    if bad.help is not None and own and bad.help not in (own[0].help or ""):
+        yield f"the help does not hold {bad.help!r}: {own[0].help!r}"
+
+
+def rewritten(rule: type[Rule], bad: Bad) -> Iterator[str]:
+    """Whether a bad example is rewritten as it says, as safely as it says."""
+    code, report = lint(rule, bad.code)
+    own = _own(rule, report)
+    fixes = [finding.fix for finding in own if finding.fix is not None]
+    given, expected = {fix.safety for fix in fixes}, {bad.safety} if bad.safety else set()
+    if given != expected:
+        yield f"the safety of its rewrites is {sorted(given)}, and is said to be {sorted(expected)}"
+    if (bad.fixed is None) != (bad.safety in (None, Safety.DISPLAY)):
+        yield "`fixed` goes with a safety of more than display"
+    if bad.fixed is None:
+        return
+    for _ in own:  # of places inside each other, one is rewritten at a time
+        if fixes:
+            code = apply_fixes(code.encode(), fixes, _PATH)[0].decode()
+        code, report = lint(rule, code)
+        fixes = [finding.fix for finding in _own(rule, report) if finding.fix is not None]
+    if code != with_import(bad.fixed):
+        yield f"it is rewritten as\n{code}\nand is said to be\n{with_import(bad.fixed)}"
+    if _own(rule, report):
+        yield "its rewrite is flagged again"
+
+
+def silent(rule: type[Rule], good: Good) -> Iterator[str]:
+    """Whether a good example is not flagged."""
+    code, report = lint(rule, good.code)
+    yield from _problems(report)
+    if found := [text_at(code, finding) for finding in _own(rule, report)]:
+        yield f"flags {found}, and is said to flag nothing"
+
+
+def claimed(example: Bad | Good, measured: Measured) -> Iterator[str]:
+    """Whether the compiler did what an example claims."""
+    if example.behaviour is not None and not measured.matches(example.behaviour):
+        yield f"claimed {example.behaviour}, measured: {measured}"
+
+
+def measured_claim(example: Bad | Good) -> Measured:
+    """What the compiler does with an example that claims something."""
+    if is_program(example.behaviour):
+        return run_program(with_import(example.code))
+    return measure(example.code, tuple(example.inputs))
+
+
+def measured_rewrite(bad: Bad) -> Measured | None:
+    """What the compiler does with the rewrite of an example that runs, beside what it gave eagerly as it was."""
+    if bad.fixed is None or bad.behaviour is None:
+        return None
+    if is_program(bad.behaviour):
+        return run_program(with_import(bad.fixed))
+    return measure(bad.fixed, tuple(bad.inputs), original=bad.code)
+
+
+def same(bad: Bad, measured: Measured) -> Iterator[str]:
+    """Whether the rewrite of an example compiles, and gives what the example gave eagerly."""
+    expected: Behaviour = Runs() if is_program(bad.behaviour) else Compiles()
+    if not measured.matches(expected):
+        yield f"the rewrite is not the same compiled: {measured}"
+
+
+def is_program(behaviour: Behaviour | None) -> bool:
+    """Whether what is claimed is about a file that is run as a whole."""
+    return isinstance(behaviour, Breaks | Runs)
+
+
+def with_import(code: str) -> str:
+    """An example as a file: the import may be left out."""
+    return code if "import tensorflow as tf" in code else f"import tensorflow as tf\n{code}"
+
+
+def lint(rule: type[Rule], code: str) -> tuple[str, Report]:
+    """The text of an example that was linted, and the report of its rule and of all that are shipped."""
+    code = with_import(code)
+    codes = frozenset(known for known in rule_names() if known.startswith(SHIPPED) or known == rule.code)
+    return code, check([_PATH], Settings(codes=codes), Stdin(_PATH, code.encode()))
+
+
+def text_at(code: str, finding: Finding) -> str:
+    """The source that a finding's span covers."""
+    span = finding.span
+    lines = code.splitlines(keepends=True)[span.line - 1 : span.end_line]
+    lines[-1] = lines[-1][: span.end_column - 1]
+    lines[0] = lines[0][span.column - 1 :]
+    return "".join(lines)
+
+
+def _own(rule: type[Rule], report: Report) -> list[Finding]:
+    return [finding for finding in report.findings if finding.code == rule.code]
+
+
+def _others(rule: type[Rule], code: str, bad: Bad, report: Report) -> str:
+    """Which other rules speak of the places that this one is said to flag: of one place the gravest does."""
+    found = [f for f in report.findings if f.code != rule.code and text_at(code, f) in bad.at]
+    return "".join(f"; {finding.code} speaks of line {finding.span.line}, more gravely" for finding in found)
+
+
+def _problems(report: Report) -> Iterator[str]:
+    for problem in report.problems:
+        yield f"{problem.message}\n{problem.detail}".rstrip()
