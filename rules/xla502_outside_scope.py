@@ -30,7 +30,9 @@ optimizers and metrics that Keras takes; what is made where no caller says wheth
 and strategies that are not known.
 
 ## Fix safety
-Shown only: what else the lines between do, and who else uses the object, is for the author to say.
+`unsafe`: the statement moves into the scope that stands in its block, or gets one of its own where lines between use
+what it makes; who uses the object without the strategy, and what chance draws, may change. Nothing else is moved: not
+what a function makes, and not what is made in the scope of another strategy.
 
 ## References
 - https://www.tensorflow.org/guide/distributed_training
@@ -39,9 +41,11 @@ Shown only: what else the lines between do, and who else uses the object, is for
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
+from xlalint.fixes.scopes import in_scope
+from xlalint.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.semantics.api import kind_of
 from xlalint.semantics.distribution import is_tpu, making_of
 from xlalint.semantics.events import Event, Program, SetupCall
@@ -92,6 +96,14 @@ with strategy.scope():
             effect=Effect.FAILS,
             severity=Severity.ERROR,
             help="with strategy.scope():",
+            safety=Safety.UNSAFE,
+            fixed=f"""
+{DATA}
+with strategy.scope():
+    model = {MODEL}
+    model.compile("sgd", "mse")
+{FIT}
+""",
         ),
         Bad(
             f"""
@@ -107,6 +119,17 @@ model.compile("adam", "mse")
             ['model.compile("adam", "mse")'],
             Breaks("Mixing different tf.distribute.Strategy objects"),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed=f"""
+{DATA}
+def build():
+    return {MODEL}
+
+with strategy.scope():
+    model = build()
+    model.compile("adam", "mse")
+{FIT}
+""",
         ),
         Bad(
             f"""
@@ -120,6 +143,15 @@ with strategy.scope():
             ["tf.keras.optimizers.Adam(1e-3)"],
             Breaks("Mixing different tf.distribute.Strategy objects"),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed=f"""
+{DATA}
+with strategy.scope():
+    optimizer = tf.keras.optimizers.Adam(1e-3)
+    model = {MODEL}
+    model.compile(optimizer, "mse")
+{FIT}
+""",
         ),
         Bad(
             f"""
@@ -140,13 +172,26 @@ with strategy.scope():
             f"""
 {DATA}
 model = {MODEL}
+print(model.count_params())
 with strategy.scope():
     optimizer = tf.keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
 {STEP}
 """,
             [MODEL],
             Breaks("must only be passed a variable created in this tf.distribute.Strategy.scope()"),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed=f"""
+{DATA}
+with strategy.scope():
+    model = {MODEL}
+print(model.count_params())
+with strategy.scope():
+    optimizer = tf.keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+{STEP}
+""",
         ),
         Bad(
             f"""
@@ -154,11 +199,23 @@ with strategy.scope():
 with strategy.scope():
     model = {MODEL}
 optimizer = tf.keras.optimizers.Adam()
+with strategy.scope():
+    optimizer.build(model.trainable_variables)
 {STEP}
 """,
             ["tf.keras.optimizers.Adam()"],
             Breaks("Mixing different tf.distribute.Strategy objects"),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed=f"""
+{DATA}
+with strategy.scope():
+    model = {MODEL}
+with strategy.scope():
+    optimizer = tf.keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+{STEP}
+""",
         ),
         Bad(
             """
@@ -180,6 +237,22 @@ def main(data):
             None,
             effect=Effect.TPU,
             severity=Severity.WARNING,
+            safety=Safety.UNSAFE,
+            fixed="""
+import tensorflow as tf
+
+def connect():
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    return tf.distribute.TPUStrategy(resolver)
+
+def main(data):
+    strategy = connect()
+    with strategy.scope():
+        model = tf.keras.applications.ResNet50(weights=None)
+        model.compile("adam", "sparse_categorical_crossentropy")
+    model.fit(data)
+""",
             why="it needs a TPU",
         ),
     )
@@ -366,6 +439,7 @@ def _draft(made: Made, strategy: ApiObject, message: str, step: SetupCall) -> Dr
         f"with strategy.scope(): .. {brief(made.place.node)}",
         place=made.place,
         notes=tuple(notes),
+        rewrite=partial(in_scope, made.place) if not inside else None,
     )
 
 

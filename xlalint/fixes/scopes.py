@@ -1,0 +1,107 @@
+"""What has to be made in the scope of a distribution strategy, moved there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from textwrap import indent
+from typing import Final
+
+import libcst as cst
+
+from ..findings import Safety
+from ..semantics.files import Place
+from .known import dotted
+from .names import Names
+from .rewrite import NodeEdit, Rewrite, after, before, remove, replace
+from .syntax import assigned, read
+
+_TITLE: Final = "Make it in the scope of the strategy"
+_DIFFERS: Final = "in the order in which things are made, and for who uses the object without the strategy"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """`with strategy.scope():` as statement number `at` of a block."""
+
+    at: int
+    strategy: str
+    body: Sequence[cst.CSTNode]
+
+
+def in_scope(place: Place, names: Names) -> Rewrite | None:
+    """The statement around `place` in the scope of the only strategy that its block has a scope of: in the `with` that
+    stands there where the lines between do not mind, else in one of its own. None where no strategy is there yet, or
+    what is made has no name."""
+    line, block = _line_in_block(place)
+    if line is None:
+        return None
+    at = next(number for number, one in enumerate(block) if one is line)
+    scopes = [scope for number, one in enumerate(block) if (scope := _scope(number, one)) is not None]
+    if len({scope.strategy for scope in scopes}) != 1:
+        return None
+    edits = _moved(place, line, at, block, scopes) or _wrapped(place, line, at, block, scopes[0].strategy, names)
+    return Rewrite(_TITLE, tuple(edits), Safety.UNSAFE, _DIFFERS) if edits else None
+
+
+def _line_in_block(place: Place) -> tuple[cst.SimpleStatementLine | None, Sequence[cst.CSTNode]]:
+    """The line of its own around a place, and the statements of its block."""
+    around = [*place.unit.around(place.node)]
+    for inner, outer in pairwise(around):
+        match inner, outer:
+            case cst.SimpleStatementLine(body=[cst.Assign(targets=[_]) | cst.Expr()]), (
+                cst.IndentedBlock(body=lines) | cst.Module(body=lines)
+            ):
+                return inner, lines
+            case cst.BaseStatement() | cst.BaseSuite(), _:
+                break
+    return None, ()
+
+
+def _scope(number: int, node: cst.CSTNode) -> _Scope | None:
+    match node:
+        case cst.With(
+            items=[cst.WithItem(item=cst.Call(func=cst.Attribute(value=strategy, attr=cst.Name("scope")), args=[]))],
+            body=cst.IndentedBlock(body=body),
+        ) if (name := dotted(strategy)) is not None:
+            return _Scope(number, name, body)
+        case _:
+            return None
+
+
+def _moved(
+    place: Place, line: cst.SimpleStatementLine, at: int, block: Sequence[cst.CSTNode], scopes: Sequence[_Scope]
+) -> list[NodeEdit]:
+    """The statement at the beginning of the scope below it, or at the end of the scope just above; none where what
+    stands between has to do with it."""
+    text = place.unit.tree.code_for_node(line.with_changes(leading_lines=())).rstrip("\r\n")
+    if "#" in text or "\n" in text or any(above.comment is not None for above in line.leading_lines):
+        return []  # comments and layout stay where they are
+    below = next((scope for scope in scopes if scope.at > at), None)
+    made = set(assigned([line]))
+    if below is not None and made:
+        between = block[at + 1 : below.at]
+        uses, needs = {name for one in between for name in read(one)}, set(read(line))
+        binds = {name for one in between for name in assigned([one])}
+        if not made & (uses | binds) and not needs & binds:
+            return [remove(place.at(line)), before(place.at(below.body[0]), text)]
+    above = next((scope for scope in scopes if scope.at == at - 1), None)
+    if above is not None:
+        return [after(place.at(above.body[-1]), text), remove(place.at(line))]
+    return []
+
+
+def _wrapped(
+    place: Place,
+    line: cst.SimpleStatementLine,
+    at: int,
+    block: Sequence[cst.CSTNode],
+    strategy: str,
+    names: Names,
+) -> list[NodeEdit]:
+    """The statement in a scope of its own, where the strategy has its name already."""
+    if not any(strategy in assigned([one]) for one in block[:at]):
+        return []
+    text = place.unit.tree.code_for_node(line.with_changes(leading_lines=())).rstrip("\r\n")
+    return [replace(place.at(line), f"with {strategy}.scope():\n{indent(text, names.indent)}")]
