@@ -20,22 +20,37 @@ or resize in the input pipeline, which runs on the host.
 Values that are not known, values that were measured to compile, code that is not compiled.
 
 ## Fix safety
-Shown only: another method gives other numbers.
+`unsafe` without `antialias=True`, which changes nothing but images that get smaller (measured), and without
+`fast=False`, whose solution differs for a matrix of less than full rank. Shown only, without the option: another method
+gives other numbers.
 
 ## References
 - https://github.com/tensorflow/tensorflow/issues/108660
 - https://www.tensorflow.org/api_docs/python/tf/image/resize
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Final
 
 from xlalint.facts.families import NO_KERNEL
 from xlalint.facts.kernels import about, lacking, missing_of
+from xlalint.facts.tables import Case
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.fixes.names import Names
+from xlalint.fixes.rewrite import Rewrite
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
 from xlalint.semantics.events import ApiCall, Event
 
+from ._arguments import left_out
 from ._kernels import case_of, fact_of, help_for, names_with_options, worst
+
+# Where a call differs without an option, if not everywhere.
+LEFT_OUT: Final[Mapping[tuple[str, str], str]] = {
+    ("tf.image.resize", "antialias"): "where the image gets smaller",
+    ("keras.ops.image.resize", "antialias"): "where the image gets smaller",
+    ("tf.linalg.lstsq", "fast"): "for a matrix of less than full rank, or close to it, and with `l2_regularizer`",
+}
 
 
 class OptionWithoutKernel(Rule):
@@ -55,6 +70,7 @@ def f(x):
             inputs=("f32[1, 4, 4, 2]",),
             effect=Effect.FAILS,
             help="method='nearest'",
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """
@@ -73,17 +89,26 @@ class L(tf.keras.layers.Layer):
         ),
         Bad(
             """
-def shrink(x, **options):
-    return tf.image.resize(x, [2, 2], antialias=True, **options)
+def larger(x, **options):
+    return tf.image.resize(x, [8, 8], antialias=True, **options)
 
 @tf.function(jit_compile=True)
 def f(x):
-    return shrink(x)
+    return larger(x)
 """,
-            ["tf.image.resize(x, [2, 2], antialias=True, **options)"],
+            ["tf.image.resize(x, [8, 8], antialias=True, **options)"],
             Fails("ScaleAndTranslate"),
             inputs=("f32[1, 4, 4, 2]",),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+def larger(x, **options):
+    return tf.image.resize(x, [8, 8], **options)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return larger(x)
+""",
         ),
         Bad(
             """
@@ -113,6 +138,41 @@ def f(x):
             Fails("ScaleAndTranslate"),
             inputs=("f32[1, 4, 4, 2]",),
             effect=Effect.FAILS,
+            safety=Safety.DISPLAY,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.image.resize(x, antialias=True, size=[9, 7])
+""",
+            ["tf.image.resize(x, antialias=True, size=[9, 7])"],
+            Fails("ScaleAndTranslate"),
+            inputs=("f32[1, 4, 5, 2]",),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.image.resize(x, size=[9, 7])
+""",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.linalg.lstsq(tf.eye(3) + 1.0, x, fast=False)
+""",
+            ["tf.linalg.lstsq(tf.eye(3) + 1.0, x, fast=False)"],
+            Fails("MatrixSolveLs"),
+            inputs=("f32[3, 2]",),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.linalg.lstsq(tf.eye(3) + 1.0, x)
+""",
         ),
     )
     good = (
@@ -178,4 +238,15 @@ def f(x):
                 if about(missing := missing_of(case), NO_KERNEL):
                     options = " and ".join(f"`{name}={written}`" for name, written in case.varied.items())
                     message = f"`{brief(event.node)}`: with {options} {lacking(missing, self.tensorflow)}"
-                    yield Draft(message, Effect.FAILS, help_for(fact, case), at_most=worst(event))
+                    rewrite = partial(_by_default, event, case)
+                    yield Draft(message, Effect.FAILS, help_for(fact, case), at_most=worst(event), rewrite=rewrite)
+
+
+def _by_default(event: ApiCall, case: Case, names: Names) -> Rewrite | None:
+    """The call without the option: what it does by default compiles."""
+    match [*case.varied.items()]:
+        case [(name, written)]:
+            spellings = (written, written.replace("'", '"'))
+            return left_out(event, name, spellings, LEFT_OUT.get((event.api, name)))
+        case _:
+            return None
