@@ -63,7 +63,7 @@ class BoundedShapes:
             consumer.effect,
             self._help.get(origin.place),
             origin.place,
-            (DraftNote(event.place, what),),
+            (DraftNote(event.place, what, event.consumer),),
         )
         if origin.place in self._help:
             yield draft

@@ -354,7 +354,7 @@ report(tf.ones([4]))
                 message = f"{LABELS[form]} on {of_a_tensor(tensor)}: {reason}"
                 head = self._head(event.place, statement, tensor)
                 if head is not None:
-                    note = DraftNote(event.place, "`elif` on the same value")
+                    note = DraftNote(event.place, "`elif` on the same value", "elif")
                     yield Draft(message, effect, place=head, notes=(note,))
                 else:
                     help = _help(statement)

@@ -181,7 +181,10 @@ def _agreed(fixes: Iterable[Fix | None]) -> Fix | None:
 def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Heard, severity: Severity | None) -> Finding:
     draft, context = gravest.draft, gravest.event.context
     notes = {
-        (note.place, note.text): None for one in heard for note in one.draft.notes if note.place != place
+        (note.place, note.text, note.consumer): None
+        for one in heard
+        for note in one.draft.notes
+        if note.place != place
     }  # a dict keeps the order
     return Finding(
         path=place.path,
@@ -193,7 +196,8 @@ def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Heard, sev
         message=draft.message,
         context=FindingContext(context.kind.value, context.autograph, _steps(gravest.event.trail)),
         help=draft.help or next((one.draft.help for one in heard if one.draft.help), None),
-        notes=tuple(Note(where.path, Span(*where.span), text) for where, text in notes),
+        notes=tuple(Note(where.path, Span(*where.span), text, consumer=consumer) for where, text, consumer in notes),
+        api=next((one.event.api for one in heard if isinstance(one.event, ApiCall) and one.event.place == place), ""),
     )
 
 

@@ -51,12 +51,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A second place that explains a finding: a consumer, the other end, an `elif` on the same value."""
+    """A second place that explains a finding: a consumer, the other end, an `elif` on the same value.
+
+    `consumer`: what goes wrong there with what is flagged (the name of a call, `index`, `elif`), if that is so.
+    """
 
     path: str
     span: Span
     text: str
     cell: int | None = None
+    consumer: str = ""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -140,7 +144,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place that must change."""
+    """One place that must change. `api`: the canonical name of what is called there, if that is what is flagged."""
 
     path: str
     span: Span
@@ -155,6 +159,7 @@ class Finding:
     fix: Fix | None = None
     cell: int | None = None
     verdict: Verdict | None = None
+    api: str = ""
 
     @property
     def sort_key(self) -> tuple[str, int, Span, str]:

@@ -108,10 +108,11 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class DraftNote:
-    """A note at another place of the source."""
+    """A note at another place of the source. `consumer`: as in `findings.Note`."""
 
     place: Place
     text: str
+    consumer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

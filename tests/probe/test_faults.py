@@ -42,10 +42,16 @@ def crashes_when_compiled(x):
     return x
 
 
+def dies_of_xla(x):
+    kept = tf.boolean_mask(x * 2.0, x > 0.0)
+    summed = tf.cumsum(kept)
+    return x + 1.0, summed
+
+
 def eats(x):
     kept = []
     while True:
-        kept.append(np.ones(1 << 24))
+        kept.append(np.ones(1 << 29))
 
 
 def forks(x):
@@ -126,7 +132,7 @@ def probed(file: Path, names: Sequence[str], limits: Limits) -> dict[str, Outcom
 def test_a_fault_costs_its_function_only(tmp_path: Path) -> None:
     file, pids = tmp_path / "faults.py", tmp_path / "pids"
     file.write_text(CODE.replace("PIDS", str(pids)))
-    names = [*RUN, *NOT_RUN, "crashes_when_compiled"]
+    names = [*RUN, *NOT_RUN, "crashes_when_compiled", "dies_of_xla"]
     heard = probed(file, [name for name in names if name != "hangs"], LIMITS)
     heard |= probed(file, ["hangs"], replace(LIMITS, function=2.0))
     assert set(heard) == set(names)
@@ -140,6 +146,9 @@ def test_a_fault_costs_its_function_only(tmp_path: Path) -> None:
     [death] = heard["crashes_when_compiled"].observations
     assert (death.kind, heard["crashes_when_compiled"].not_run) == (FAILS, None)
     assert "SIGSEGV" in death.text
+    assert not death.spots
+    [blamed] = heard["dies_of_xla"].observations
+    assert CODE.split("\n")[blamed.spots[0].line - 1] == "    summed = tf.cumsum(kept)"
     left = [int(pid) for pid in pids.read_text().split()]
     assert left
     assert not any(map(alive, left))

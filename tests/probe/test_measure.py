@@ -33,6 +33,27 @@ def helper(x):
     return tf.strings.as_string(x)  # <- fails
 
 
+def several_without_kernel(x):
+    y = tf.strings.as_string(x)  # <- fails
+    gone = tf.unique_with_counts(x * 2.0)
+    folded = tf.unique(tf.constant([1, 1])).y
+    if x[0] > 0.0:
+        z = tf.linalg.lu(tf.reshape(x, [2, 2]))[0]  # <- fails
+    else:
+        z = tf.reshape(x, [2, 2])
+    return y, z, folded
+
+
+def several_reads(x):
+    y = x[0] if bool(x[0] > 0.0) else x[1]  # <- fails
+    z = np.abs(x) + y.numpy()  # <- fails
+    shape = np.asarray([x.shape[0], len(x.shape)])
+    return tf.strings.as_string(x), z, shape, OUTSIDE.numpy()  # <- fails
+
+
+OUTSIDE = tf.constant(3.0)
+
+
 def truth(x):
     return tf.cond(x[0] > 0.0, lambda: x, lambda: -x) if bool(x[1] > 0.0) else x  # <- fails
 
@@ -131,6 +152,7 @@ INPUTS = {
     "nested": ("i32[]",),
     "cancelling": ("f32[64, 256]",),
 }
+UNCONVERTED = ("several_reads",)  # run without AutoGraph
 SHOWN = [name for name in re.findall(r"^def (\w+)", CODE, re.MULTILINE) if name not in ("helper", "inner", "refuses")]
 
 
@@ -169,7 +191,7 @@ def expected(name: str) -> set[tuple[int, str]]:
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_xla_does_is_seen_at_its_line(worker: Worker, file: Path, name: str) -> None:
-    outcome = measured(worker, file, name)
+    outcome = measured(worker, file, name, autograph=False if name in UNCONVERTED else None)
     assert outcome.not_run is None, outcome.not_run
     seen = set()
     for one in outcome.observations:

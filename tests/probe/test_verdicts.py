@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def finding(line: int, effect: Effect = Effect.FAILS, **more: object) -> Finding:
     span, context = Span(line, 5, line, 9), FindingContext("xla", False)
-    return Finding("a.py", span, "XLA101", "branch-on-tensor", Severity.ERROR, effect, "m", context, **more)  # type: ignore[arg-type]
+    made = Finding("a.py", span, "XLA101", "branch-on-tensor", Severity.ERROR, effect, "m", context)
+    return replace(made, **more)  # type: ignore[arg-type]
 
 
 def seen(file: Path, kind: str, *lines: int, gradient: bool = False) -> Observation:
@@ -93,7 +95,7 @@ def test_the_innermost_line_with_a_finding_is_meant(file: Path) -> None:
 
 
 def test_a_consumer_that_a_note_names_confirms_its_origin(file: Path) -> None:
-    note = Note("a.py", Span(10, 12, 10, 20), "goes wrong here")
+    note = Note("a.py", Span(10, 12, 10, 20), "goes wrong here", consumer="tf.cumsum")
     origin = finding(6, Effect.DIVERGES, notes=(note,))
     assert statuses(judge(file, outcome(file, seen(file, DIVERGES, 10)), origin)) == [(6, CONFIRMED)]
 
@@ -135,9 +137,61 @@ def test_what_no_rule_speaks_of_is_reported_once(file: Path) -> None:
     assert judged(Report(()), [run], {}, lambda finding: False).findings == ()
 
 
-def test_what_has_no_line_confirms_what_it_bears_out(file: Path) -> None:
+def test_what_has_no_line_decides_nothing(file: Path) -> None:
     died = outcome(file, Observation(FAILS, "the process died"), calls=())
-    assert statuses(judge(file, died, finding(10))) == [(10, CONFIRMED)]
+    report = judge(file, died, finding(4), finding(10))
+    assert statuses(report) == [(4, OPEN), (10, OPEN)]
+    assert "the process died; which line does it is not known" in json_report(report)
+
+
+def test_a_note_that_names_no_consumer_confirms_nothing(file: Path) -> None:
+    origin = Note("a.py", Span(6, 9, 9, 6), "this selects by a mask")
+    report = judge(file, outcome(file, seen(file, FAILS, 6)), finding(4, notes=(origin,)))
+    assert statuses(report) == [(4, OPEN), (6, ONLY)]
+
+
+def test_a_missing_kernel_is_no_consequence_of_a_shape(file: Path) -> None:
+    note = Note("a.py", Span(10, 12, 10, 24), "goes wrong here", consumer="tf.cumsum")
+    lacking = replace(seen(file, FAILS, 10), ops=("Lu",), lacking=True)
+    report = judge(file, outcome(file, lacking), finding(6, Effect.DIVERGES, notes=(note,)))
+    assert statuses(report) == [(6, OPEN), (10, ONLY)]
+
+
+def test_of_two_hazards_in_a_statement_the_operation_decides(file: Path) -> None:
+    lu, unique = finding(10, code="XLA401", api="tf.linalg.lu"), finding(10, code="XLA202", api="tf.unique")
+    lacking = replace(seen(file, FAILS, 10), ops=("Lu",), lacking=True)
+    report = judge(file, outcome(file, lacking), unique, lu)
+    assert [(one.code, one.verdict.status) for one in report.findings if one.verdict] == [
+        ("XLA202", OPEN),
+        ("XLA401", CONFIRMED),
+    ]
+
+
+def test_of_two_hazards_in_a_statement_the_effect_decides(file: Path) -> None:
+    sized, failing = finding(10, Effect.RECOMPILES, code="XLA205"), finding(10, code="XLA401")
+    report = judge(file, outcome(file, seen(file, FAILS, 10)), sized, failing)
+    assert [(one.code, one.verdict.status) for one in report.findings if one.verdict] == [
+        ("XLA205", OPEN),
+        ("XLA401", CONFIRMED),
+    ]
+
+
+def test_of_two_hazards_in_a_statement_the_expression_decides(file: Path) -> None:
+    branch, read = finding(10, span=Span(10, 5, 10, 9)), finding(10, code="XLA106", span=Span(10, 12, 10, 20))
+    raised = Observation(FAILS, "it fails", (Spot(str(file), 10, (10, 14, 10, 18)),))
+    report = judge(file, outcome(file, raised), branch, read)
+    assert statuses(report) == [(10, OPEN), (10, CONFIRMED)]
+
+
+def test_two_hazards_that_nothing_tells_apart_stay_open(file: Path) -> None:
+    report = judge(file, outcome(file, seen(file, FAILS, 10)), finding(10), finding(10, code="XLA106"))
+    assert statuses(report) == [(10, OPEN), (10, OPEN)]
+    assert "another hazard of its statement" in json_report(report)
+
+
+def test_a_gradient_that_fails_says_nothing_of_what_compiles(file: Path) -> None:
+    report = judge(file, outcome(file, seen(file, FAILS, 10, gradient=True), gradient=FAILS), finding(10))
+    assert statuses(report) == [(10, REFUTED), (10, ONLY)]
 
 
 def test_only_what_was_confirmed_is_kept_on_request(file: Path) -> None:

@@ -28,7 +28,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from .protocol import FAILS, GRADIENT, OF_XLA, SEARCH, Observation, Outcome, Plan
+from .protocol import COMPILE, FAILS, GRADIENT, LINE, OF_XLA, SEARCH, Observation, Outcome, Plan, Spot
 from .target import Target
 
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
@@ -190,7 +190,7 @@ class Worker:
         if kept.calls and stage not in OF_XLA:
             return replace(found, notes=(*kept.notes, f"ended early: the process {lost.how} at {stage}"))
         found = replace(found, death=lost.how)
-        if stage.startswith(SEARCH) and not lost.limit:
+        if not lost.limit:
             found = replace(found, died_at=stage)
         if lost.limit and not kept.calls:
             return replace(found, not_run=f"it {lost.how}")
@@ -357,7 +357,12 @@ class Pool:
                         worker = worker or Worker(self._interpreter, self._stop)
                         limits = replace(self._limits, function=min(self._limits.function, left))
                         outcome = worker.ask(target, self._plan, limits)
-                        if outcome.died_at and not target.given and len(target.avoid) < _AVOIDED:
+                        if outcome.died_at == COMPILE:
+                            worker = None
+                            worker = Worker(self._interpreter, self._stop)
+                            lines = worker.ask(target, replace(self._plan, by_lines=True), limits)
+                            outcome = _with_line(outcome, lines)
+                        elif outcome.died_at.startswith(SEARCH) and not target.given and len(target.avoid) < _AVOIDED:
                             with self._lock:
                                 deaths.setdefault(index, outcome)
                                 waiting.append((index, replace(target, avoid=(*target.avoid, outcome.died_at))))
@@ -378,6 +383,15 @@ class Pool:
                     future.result()
             finally:
                 self._stop.set()
+
+
+def _with_line(outcome: Outcome, lines: Outcome) -> Outcome:
+    """What was seen of a function that ended its process, with the line over which it did so again, if it did."""
+    if not lines.died_at.startswith(LINE):
+        return outcome
+    _, line, path = lines.died_at.split(" ", 2)
+    *others, death = outcome.observations
+    return replace(outcome, observations=(*others, replace(death, spots=(Spot(path, int(line)),))))
 
 
 @contextlib.contextmanager

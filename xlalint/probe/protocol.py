@@ -23,6 +23,9 @@ PROGRAM: Final = "program"
 # Where inputs are tried: another may be taken for one that ends the process.
 SEARCH: Final = "search"
 
+# Where what one line made is compiled and run by itself; behind it, the line and the file.
+LINE: Final = "line"
+
 # What an observation may be of, gravest first.
 FAILS: Final = "fails"
 DIVERGES: Final = "diverges"
@@ -36,7 +39,8 @@ class Plan:
     """How thoroughly to measure.
 
     `value_sets`: at most so many; `locate`: look for the line at which results part; `seconds`: after these no further
-    shapes and no gradients are begun; `drive_only`: only see whether the target can be called.
+    shapes and no gradients are begun; `drive_only`: only see whether the target can be called; `by_lines`: compile it
+    line after line instead, to see at which the process dies.
     """
 
     value_sets: int = 6
@@ -45,21 +49,28 @@ class Plan:
     locate: bool = True
     seconds: float = 30.0
     drive_only: bool = False
+    by_lines: bool = False
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A line of the user's code: absolute path, 1-based line."""
+    """A line of the user's code: absolute path, 1-based line.
+
+    `span`: of an error that Python raised there, the expression: first line and column, last line and the column behind
+    it, 1-based, in code points; None where Python does not tell.
+    """
 
     path: str
     line: int
+    span: tuple[int, int, int, int] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
 class Trouble:
     """An error, brought back to the user's line. `stage`: `trace`, `compile` or `run`; `message`: its gist in one line.
 
-    `ops`: the operations without a kernel; `text`: the whole message; `trace`: what Python prints of it.
+    `ops`: the operations without a kernel; `made`: the operation that the compiler names as the one that failed;
+    `text`: the whole message; `trace`: what Python prints of it.
     """
 
     kind: str
@@ -67,6 +78,7 @@ class Trouble:
     stage: str
     spots: tuple[Spot, ...] = ()
     ops: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
     text: str = ""
     trace: str = ""
 
@@ -92,7 +104,8 @@ class Call:
 class Observation:
     """One thing that XLA did: its kind, where in the user's code as far as that was found, and a sentence.
 
-    `per`: for a recompilation, `value` or `shape`; `gradient`: seen in the gradient only.
+    `per`: for a recompilation, `value` or `shape`; `gradient`: seen in the gradient only; `ops`: the operations that it
+    is about, `lacking`: because they have no kernel.
     """
 
     kind: str
@@ -100,13 +113,16 @@ class Observation:
     spots: tuple[Spot, ...] = ()
     per: str = ""
     gradient: bool = False
+    ops: tuple[str, ...] = ()
+    lacking: bool = False
 
 
 @dataclass(frozen=True)
 class Outcome:
     """All that was seen of one function. `not_run`: why nothing was measured; then nothing else is meant.
 
-    `death`: how the process ended, `died_at`: over which inputs, when they were only tried; `reached`: by file, the
+    `death`: how the process ended, `died_at`: at which stage, if by no limit of ours; of a search with the inputs, of
+    lines with the line; `reached`: by file, the
     lines that ran; `ran`: by file, the first lines of the functions that ran; `versions`: of TensorFlow, Keras and
     Python.
     """

@@ -181,6 +181,15 @@ def _first_line(node: _Function) -> int:
 # -- lines that have moved --------------------------------------------------------------------------------------------
 
 
+def _moved_spot(spot: Spot, line: int) -> Spot:
+    """A spot at the line where it is now; its expression has moved as far."""
+    further = line - spot.line
+    match spot.span:
+        case (first, start, last, end):
+            return Spot(spot.path, line, (first + further, start, last + further, end))
+    return Spot(spot.path, line)
+
+
 def _moved(outcome: Outcome, moved: Mapping[str, Mapping[int, int]]) -> Outcome:
     """An outcome whose lines are those of the files as they are now."""
     if all(line == now for lines in moved.values() for line, now in lines.items()):
@@ -192,7 +201,7 @@ def _moved(outcome: Outcome, moved: Mapping[str, Mapping[int, int]]) -> Outcome:
     def change(part: Any) -> Any:
         """The same with every spot moved."""
         if isinstance(part, Spot):
-            return Spot(part.path, line(part.path, part.line))
+            return _moved_spot(part, line(part.path, part.line))
         if isinstance(part, tuple):
             return tuple(map(change, part))
         if dataclasses.is_dataclass(part) and not isinstance(part, type):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from ..codes import PROBE_ONLY, rule_names
+from ..facts import tables
 from ..findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
 from ..sources.text import display_path
 from .protocol import BOUNDED, DIVERGES, FAILS, KINDS, RECOMPILES, Observation, Outcome, Spot
@@ -86,49 +88,109 @@ class _Places:
     def __init__(self, findings: Sequence[Finding], seen: Sequence[_Seen]) -> None:
         self.statements = Statements()
         self.of: dict[int, list[_Seen]] = {}
+        self.shared: dict[int, _Seen] = {}  # by finding, what its statement does, for this hazard or another one
         self.known: set[int] = set()  # of the observations that stand at a finding, the identities
-        places = [list(_places(finding)) for finding in findings]
+        self._places = [list(_places(finding)) for finding in findings]
+        self._findings = findings
         for one in seen:
             for spot in one.observation.spots:
-                here = [
-                    position
-                    for position, finding in enumerate(findings)
-                    if finding.effect is not None
-                    and one.observation.kind in _BEARS_OUT[finding.effect]
-                    and any(self._at(spot, *place) for place in places[position])
-                ]
-                if here:  # the innermost line at which there is a finding
+                if here := self._meant(one.observation, spot):  # the innermost line at which there is a finding
                     self.known.add(id(one.observation))
+                    certain = len({findings[position].code for position in here}) == 1
                     for position in here:
-                        self.of.setdefault(position, []).append(one)
+                        if certain:
+                            self.of.setdefault(position, []).append(one)
+                        else:
+                            self.shared[position] = one
                     break
 
-    def _at(self, spot: Spot, path: str, lines: tuple[int, int]) -> bool:
-        return path == spot.path and self.statements.together(path, spot.line, *lines)
+    def _meant(self, observation: Observation, spot: Spot) -> list[int]:
+        """The findings that an observation is about; several where nothing tells them apart."""
+        found: dict[int, tuple[int, ...]] = {}
+        for position, finding in enumerate(self._findings):
+            likely = (
+                _likeness(finding, place, observation, spot)
+                for place in self._places[position]
+                if place.path == spot.path and self.statements.together(spot.path, spot.line, *place.lines)
+            )
+            if best := max((one for one in likely if one is not None), default=None):
+                found[position] = best
+        most = max(found.values(), default=())
+        return [position for position, likeness in found.items() if likeness == most]
 
 
-def _places(finding: Finding) -> Iterator[tuple[str, tuple[int, int]]]:
-    """The lines that a finding is about: its own, and those that its notes name."""
-    for path, span in ((finding.path, finding.span), *((note.path, note.span) for note in finding.notes)):
-        yield os.path.abspath(path), (span.line, span.end_line)
+@dataclass(frozen=True)
+class _Place:
+    """A place that a finding is about: its own, or a consumer's. `api`: what is called there, where that is known."""
+
+    path: str
+    span: Span
+    api: str
+    own: bool
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        return self.span.line, self.span.end_line
+
+
+def _places(finding: Finding) -> Iterator[_Place]:
+    yield _Place(os.path.abspath(finding.path), finding.span, finding.api, own=True)
+    for note in finding.notes:
+        if note.consumer:
+            yield _Place(os.path.abspath(note.path), note.span, note.consumer, own=False)
+
+
+def _likeness(finding: Finding, place: _Place, observation: Observation, spot: Spot) -> tuple[int, ...] | None:
+    """How well an observation in a finding's statement fits the finding: by its operation, its effect and its place.
+
+    None where it is of something else: of another expression, or of an operation that what is flagged does not make.
+    """
+    effect = finding.effect
+    if effect is None or observation.kind not in _BEARS_OUT[effect] or _apart(place.span, spot):
+        return None
+    made = _ops_of(place.api)
+    fits = 1 if not made or not observation.ops else 2 * bool(made.intersection(observation.ops))
+    if observation.lacking and (not place.own or fits == 0):
+        return None
+    if observation.gradient and place.own and effect is Effect.FAILS and finding.name not in _OF_GRADIENTS:
+        return None  # it says that the function itself fails, which compiles
+    return fits, _EFFECTS.get(observation.kind) is effect, place.own
+
+
+def _apart(span: Span, spot: Spot) -> bool:
+    """Whether an error arose in another expression than the flagged one."""
+    if spot.span is None:
+        return False
+    line, column, end_line, end_column = spot.span
+    return (end_line, end_column) <= (span.line, span.column) or (span.end_line, span.end_column) <= (line, column)
+
+
+@cache
+def _ops_of(api: str) -> frozenset[str]:
+    """The operations that a call was seen to make when it was measured; of a method, those of its object."""
+    fact = tables.api(api) or tables.api(api.rpartition(".")[0])
+    cases = fact.cases if fact is not None else ()
+    return frozenset(op for case in cases for op in (*case.ops, *case.missing, *case.gradient_missing))
 
 
 def _verdict(finding: Finding, position: int, run: Run | None, at: _Places) -> Verdict | None:
     here = sorted(at.of.get(position, ()), key=lambda one: KINDS.index(one.observation.kind))
     if here:
         return _of(here[0].run, CONFIRMED, here[0].observation)
+    if (shared := at.shared.get(position)) is not None:
+        return _open(shared.run, f"another hazard of its statement may be what is seen: {shared.observation.text}")
     if run is None:
         return None
     outcome, effect = run.outcome, finding.effect
     if outcome.not_run is not None:
-        return _of(run, OPEN, text=outcome.not_run)
+        return _open(run, outcome.not_run)
     unplaced = [one for one in outcome.observations if not one.spots and effect and one.kind in _BEARS_OUT[effect]]
     unplaced = [one for one in unplaced if one.per != "shape"]
     if unplaced:
         at.known.add(id(unplaced[0]))
-        return _of(run, CONFIRMED, unplaced[0])
+        return _open(run, f"{unplaced[0].text}; which line does it is not known")
     if (why := _undecided(finding, run, at.statements)) is not None:
-        return _of(run, OPEN, text=why)
+        return _open(run, why)
     return _of(run, REFUTED, text=_acquittal(finding, run))
 
 
@@ -142,8 +204,8 @@ def _undecided(finding: Finding, run: Run, statements: Statements) -> str | None
     first = next((one for one in outcome.observations if one.kind == FAILS and not one.gradient), None)
     if first is not None:
         return f"the function fails elsewhere before that{_where(first.spots)}"
-    path, (first_line, last_line) = next(_places(finding))
-    if not any(statements.together(path, line, first_line, last_line) for line in outcome.reached.get(path, ())):
+    own = next(_places(finding))
+    if not any(statements.together(own.path, line, *own.lines) for line in outcome.reached.get(own.path, ())):
         return "the inputs do not reach the line"
     if finding.name in _OF_GRADIENTS and outcome.gradient not in ("equal", DIVERGES):
         return "no gradient was measured"
@@ -230,6 +292,13 @@ def _compiled(outcome: Outcome) -> str:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _open(run: Run, why: str) -> Verdict:
+    """No verdict on the finding, though the function did what it did."""
+    found = _of(run, OPEN, text=why)
+    gravest = min(run.outcome.observations, key=_gravity, default=None)
+    return found if gravest is None or found.outcome == NOT_RUN else replace(found, outcome=gravest.kind)
 
 
 def _of(run: Run, status: str, observation: Observation | None = None, text: str = "") -> Verdict:

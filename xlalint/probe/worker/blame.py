@@ -6,11 +6,14 @@ knows of the lines that it translated.
 
 from __future__ import annotations
 
+import linecache
 import re
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePath
+from types import FrameType
 from typing import Any, Final
 
 import keras  # type: ignore[import-untyped]
@@ -25,6 +28,7 @@ _FRAME: Final = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in')
 _OUTER: Final = "tf2xla conversion failed while converting"
 _GRADIENT: Final = "gradient_tape/"
 _MESSAGE: Final = 300  # characters of a message that are kept
+_PLACE: Final = ("lineno", "colno", "end_lineno", "end_colno")  # of a frame in a traceback
 _PREFACES: Final = ("in user code:", 'File "', "Exception encountered when calling", "Arguments received by")
 _DEVICE: Final = re.compile(r"\{\{function_node .*?\}\} ?| \[Op:\w+\].*")
 _ADVICE: Final = re.compile(r"You can attempt|The op is created at:|Stack trace for op|\{\{node|\n\tf2xla")
@@ -61,6 +65,16 @@ class Blame:
         """The user's lines among frames, in their order."""
         return tuple(dict.fromkeys(self._spot(path, line) for path, line in frames if self.own(path)))
 
+    def called_from(self, frame: FrameType | None) -> tuple[Spot, ...]:
+        """The user's lines that are being executed, innermost first."""
+        found: list[Spot] = []
+        while frame is not None:
+            path = frame.f_code.co_filename
+            if self.own(path):
+                found.append(self._exactly(path, frame.f_lineno, _instruction(frame)))
+            frame = frame.f_back
+        return tuple(dict.fromkeys(found))
+
     def lines(self, lines: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
         """Lines by file, as the user's own files have them."""
         placed = [self._spot(path, line) for path, here in lines.items() for line in here]
@@ -73,15 +87,15 @@ class Blame:
 
     # -- operations ---------------------------------------------------------------------------------------------------
 
-    def op(self, graph: Any, name: str) -> tuple[Spot, ...]:
-        """The user's lines that made an operation, innermost first."""
+    def op(self, graph: Any, name: str) -> tuple[tuple[Spot, ...], str]:
+        """The user's lines that made an operation, innermost first, and what it is; nothing where it is unknown."""
         found = find_op(graph, name)
         if found is not None and (spots := self.made(found)):
-            return spots
+            return spots, found.type
         # An operation of a gradient is named after the one that it belongs to.
         parts = name.removeprefix(_GRADIENT).split("/") if name.startswith(_GRADIENT) else []
         before = (find_op(graph, "/".join(parts[:end])) for end in range(len(parts), 0, -1))
-        return next((self.made(op) for op in before if op is not None), ())
+        return next(((self.made(op), op.type) for op in before if op is not None), ((), ""))
 
     def made(self, op: Any) -> tuple[Spot, ...]:
         """The user's lines that made an operation of a graph, innermost first."""
@@ -93,9 +107,10 @@ class Blame:
         """What an exception of a traced or compiled call says, and where in the user's code it arose."""
         text = str(error)
         first = text.partition(_OUTER)[0]
-        spots = self._raised(error)
+        spots, made = self._raised(error), ""
         if stage != TRACE:
-            spots = self._told(first, graph) or spots
+            told, made = self._told(first, graph)
+            spots = told or spots
         lacking = tuple(dict.fromkeys(_LACKING.findall(text)))
         trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         return Trouble(
@@ -104,30 +119,47 @@ class Blame:
             stage,
             spots,
             lacking,
+            (made,) if made else (),
             text,
             trace,
         )
 
     def _raised(self, error: BaseException) -> tuple[Spot, ...]:
         """The user's lines that a traceback goes through, innermost first."""
-        frames: list[tuple[str, int]] = []
+        spots: list[Spot] = []
         seen: BaseException | None = error
         while seen is not None:
-            raised = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(seen.__traceback__)]
+            raised = reversed(traceback.extract_tb(seen.__traceback__))
             translated = getattr(getattr(seen, "ag_error_metadata", None), "translated_stack", ())
             # AutoGraph tells of what lies below the last frame that Python shows.
-            below = [(frame.filename, frame.lineno) for frame in translated]
-            frames = [*below, *reversed(raised), *frames]
+            below = self.spots((frame.filename, frame.lineno) for frame in translated)
+            shown = [
+                self._exactly(frame.filename, frame.lineno or 0, [getattr(frame, name, None) for name in _PLACE])
+                for frame in raised
+                if self.own(frame.filename)
+            ]
+            spots = [*below, *shown, *spots]
             seen = seen.__cause__
-        return self.spots(frames)
+        return tuple(dict.fromkeys(spots))
 
-    def _told(self, message: str, graph: Any) -> tuple[Spot, ...]:
-        """The user's lines that an error of the compiler names: by the operation, else by the frames it prints."""
+    def _exactly(self, path: str, line: int, place: Sequence[int | None]) -> Spot:
+        """A line, with the expression where Python (3.11) tells of it; not where the line has moved."""
+        spot = self._spot(path, line)
+        match place:
+            case [int(first), int(start), int(last), int(end)] if path not in self.moved:
+                return replace(spot, span=(first, _column(path, first, start), last, _column(path, last, end)))
+        return spot
+
+    def _told(self, message: str, graph: Any) -> tuple[tuple[Spot, ...], str]:
+        """The user's lines that an error of the compiler names, and the operation if it names one; else by the frames
+        that it prints."""
         for match in _NODE.finditer(message):
-            if graph is not None and match[1] and (spots := self.op(graph, match[1])):
-                return spots
+            if graph is not None and match[1]:
+                spots, kind = self.op(graph, match[1])
+                if spots:
+                    return spots, kind
         frames = [(match["path"], int(match["line"])) for match in _FRAME.finditer(message)]
-        return self.spots((path, line) for short, line in reversed(frames) for path in self._whole(short))
+        return self.spots((path, line) for short, line in reversed(frames) for path in self._whole(short)), ""
 
     def _whole(self, short: str) -> Iterator[str]:
         """The user's file of which the compiler prints the end of the path only."""
@@ -136,6 +168,20 @@ class Blame:
         candidates = (Path(root, *parts[start:]) for root in self._roots for start in range(len(parts) + 1))
         found = (str(one) for one in candidates if str(one).endswith(short) and one.is_file())
         yield from (path for path in islice(found, 1) if self.own(path))
+
+
+def _instruction(frame: FrameType) -> Sequence[int | None]:
+    """Where the expression stands that a frame evaluates: first line, offset, last line, offset behind it."""
+    positions = getattr(frame.f_code, "co_positions", None)
+    if positions is None:
+        return ()
+    first, last, start, end = next(islice(positions(), frame.f_lasti // 2, None))
+    return first, start, last, end
+
+
+def _column(path: str, line: int, offset: int) -> int:
+    """A column in code points from 1, of an offset in bytes."""
+    return len(linecache.getline(path, line).encode()[:offset].decode(errors="replace")) + 1
 
 
 def brief(text: str) -> str:
@@ -156,7 +202,7 @@ def find_op(graph: Any, name: str) -> Any:
     parts = name.split("/")
     for end in range(1, len(parts) + 1):
         caller = _in(graph, "/".join(parts[:end]))
-        for inner in _functions(graph, caller) if caller is not None else ():
+        for inner in functions_of(graph, caller) if caller is not None else ():
             for inside in ("/".join(parts[end:]), name):
                 if inside and (op := find_op(inner, inside)) is not None:
                     return op
@@ -170,7 +216,7 @@ def _in(graph: Any, name: str) -> Any:
         return None
 
 
-def _functions(graph: Any, op: Any) -> Iterator[Any]:
+def functions_of(graph: Any, op: Any) -> Iterator[Any]:
     """The graphs of the functions that an operation calls."""
     for value in op.node_def.attr.values():
         for called in (value.func, *value.list.func):
@@ -185,5 +231,5 @@ def all_graphs(graph: Any) -> Iterator[Any]:
     """A graph and those of all functions that it calls, at any depth."""
     yield graph
     for op in graph.get_operations():
-        for inner in _functions(graph, op):
+        for inner in functions_of(graph, op):
             yield from all_graphs(inner)

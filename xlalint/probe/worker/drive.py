@@ -36,6 +36,7 @@ from .objects import (
     state_of,
     step_of,
 )
+from .reach import TooLongError
 from .slots import Choice, Slot, plain, slots_of, tensor
 from .values import VALUE_SETS
 
@@ -208,6 +209,8 @@ class _Driver:
         return solution
 
     def _not_found(self, way: _Way, error: NotFoundError) -> str:
+        if isinstance(error.nearest, TooLongError):
+            return "the eager call does not end"
         said = _said(error.nearest)
         if all(slot.fixed for slot in way.slots):
             return f"the eager call fails: {said}"

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
 
+from xlalint.probe.protocol import Spot
+from xlalint.probe.worker.blame import Blame
 from xlalint.probe.worker.compare import difference, is_random, leaves
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
@@ -41,6 +43,30 @@ def departing(
                 return op
             parted.update(one.name for one in op.outputs)
     return None
+
+
+def made_at(graph: Any, blame: Blame) -> tuple[Spot, ...]:
+    """The user's lines that made the operations of a graph, in the order of these."""
+    return tuple(dict.fromkeys(spot for op in graph.get_operations() for spot in blame.made(op)[:1]))
+
+
+def results_at(call: Callable[..., Any], spot: Spot, blame: Blame, *, autograph: bool) -> Callable[..., Any]:
+    """A compiled function that gives only what one line of the user's makes."""
+
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    def made() -> list[Any]:
+        traced = tf.compat.v1.get_default_graph().get_operations()
+        here = [op for op in traced if spot in blame.made(op)[:1]]
+        used = {given.name for op in here for given in op.inputs}
+        last = (op for op in here if op.type not in _SILENT and _comparable(op))
+        return [output for op in last for output in op.outputs if output.name not in used]
+
+    def visible(*arguments: Any, **keywords: Any) -> list[Any]:
+        call(*arguments, **keywords)
+        found: list[Any] = made()
+        return found
+
+    return tf.function(visible, autograph=autograph, jit_compile=True)  # type: ignore[no-any-return]
 
 
 @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +21,7 @@ from xlalint.probe.protocol import (
     DIVERGES,
     FAILS,
     GRADIENT,
+    LINE,
     RECOMPILES,
     RUN,
     TRACE,
@@ -30,13 +32,15 @@ from xlalint.probe.protocol import (
     Spot,
     Trouble,
 )
+from xlalint.probe.statements import statements
 from xlalint.probe.target import Target
 from xlalint.probe.worker.blame import Blame, all_graphs, brief, filtering
 from xlalint.probe.worker.compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats, rounding
 from xlalint.probe.worker.hlo import Dump, bounded_ops, changed_ops, compiled_for
 from xlalint.probe.worker.load import LoadError, load
-from xlalint.probe.worker.locate import departing
+from xlalint.probe.worker.locate import departing, made_at, results_at
 from xlalint.probe.worker.reach import Reach, TooLongError
+from xlalint.probe.worker.remaining import Witness, lacking, lacking_in
 
 if TYPE_CHECKING:
     from xlalint.probe.worker.drive import Driven
@@ -162,6 +166,12 @@ class Meter:
         if (error := self._trace(function)) is not None:
             seen.calls.append(Call(0, 0, error=error))
             self._fails(error)
+            self._keep(self.outcome())
+            self._note("watch")
+            self._besides(self._watched())
+            return self.outcome()
+        if self._plan.by_lines:
+            self._by_lines()
             return self.outcome()
         self._note(COMPILE)
         for one in expected:
@@ -170,6 +180,7 @@ class Meter:
             seen.calls.append(call := self._call(function, one))
             if call.error is not None:
                 self._fails(call.error)
+                self._besides(self._not_compiled())
                 return self.outcome()
         self._recompiles()
         self._bounded()
@@ -297,6 +308,25 @@ class Meter:
             self._state.restore(after)
         return "" if rounding(expected.result, result, disturbed) else told
 
+    def _by_lines(self) -> None:
+        """Compile and run what each line of the user's makes by itself, in the order of the lines in the graph."""
+        call, autograph = self._plainly()
+        for spot in made_at(self._concrete.graph, self._blame) if self._concrete is not None else ():
+            self._note(f"{LINE} {spot.line} {spot.path}")
+            function = results_at(call, spot, self._blame, autograph=autograph)
+            for number in range(min(self._driven.value_sets, self._plan.value_sets)):
+                self._state.restore()
+                arguments, keywords = self._driven.make(number, 0)
+                with contextlib.suppress(Exception):  # an error is no death
+                    function(*arguments, **keywords)
+
+    def _plainly(self) -> tuple[Callable[..., Any], bool]:
+        """The call without a `tf.function` around it, and whether it is to be converted."""
+        call = self._driven.call
+        if isinstance(call, TensorFunction):
+            return call.python_function, getattr(call, "_autograph", True)
+        return call, self._driven.autograph
+
     # -- what it means ------------------------------------------------------------------------------------------------
 
     def _fails(self, error: Trouble, gradient: bool = False) -> None:
@@ -307,7 +337,36 @@ class Meter:
             said = f"tracing {of} fails with {error.kind}: {error.message}"
         else:
             said = f"XLA cannot compile {of}: {error.message}"
-        self._seen.observations.append(Observation(FAILS, said, error.spots, gradient=gradient))
+        ops, lacking = error.ops or error.made, bool(error.ops)
+        self._seen.observations.append(
+            Observation(FAILS, said, error.spots, gradient=gradient, ops=ops, lacking=lacking)
+        )
+
+    def _besides(self, others: Iterable[Observation]) -> None:
+        """What fails besides the first thing, at other places or for another operation."""
+        [first] = self._seen.observations
+        for one in others:
+            if not (first.spots and _one_place(first.spots[0], one.spots[0]) and set(one.ops) <= set(first.ops)):
+                self._seen.observations.append(one)
+
+    def _not_compiled(self) -> Iterator[Observation]:
+        """The operations of the traced function that have no kernel."""
+        for op in lacking_in(self._concrete.graph) if self._concrete is not None else ():
+            if spots := self._blame.made(op):
+                yield lacking(op.type, spots)
+
+    def _watched(self) -> Iterable[Observation]:
+        """What the eager call does that tracing or the compiler refuses, as far as it gets."""
+        self._state.restore()
+        arguments, keywords = self._driven.make(0, 0)
+        given = [one for one in tf.nest.flatten((arguments, keywords)) if tf.is_tensor(one)]
+        witness = Witness(self._blame, given, self._driven.autograph)
+        try:
+            with eager_execution(), witness.watching():
+                self._driven.call(*arguments, **keywords)
+        except Exception as error:  # it did not raise before: what it did until now is seen
+            self._seen.notes.append(f"another eager call raises {type(error).__name__}: {brief(str(error))}")
+        return witness.seen
 
     def _recompiles(self) -> None:
         shapes: dict[int, list[Call]] = {}
@@ -318,7 +377,9 @@ class Meter:
             if any(call.compilations for call in calls[1:]):
                 said = f"{count} compilations for {len(calls)} sets of values of one shape"
                 made = self._made(_each(changed_ops, self._programs[variant]))
-                self._seen.observations += [Observation(RECOMPILES, said, spots, "value") for spots in made or [()]]
+                self._seen.observations += [
+                    Observation(RECOMPILES, said, spots, "value", ops=ops) for spots, ops in made.items()
+                ]
                 return
         if len(shapes) > 1 and all(calls[0].compilations for calls in shapes.values()):
             said = f"{len(shapes)} compilations for {len(shapes)} shapes"
@@ -332,15 +393,16 @@ class Meter:
         where = f"in {_listed(outputs, 'result')}" if outputs else "inside"
         made = self._made(bounded_ops(program) for programs in self._programs.values() for program in programs)
         said = f"compiles with a bounded dynamic shape {where}"
-        self._seen.observations += [Observation(BOUNDED, said, spots) for spots in made or [()]]
+        self._seen.observations += [Observation(BOUNDED, said, spots, ops=ops) for spots, ops in made.items()]
 
-    def _made(self, ops: Iterable[Iterable[str]]) -> list[tuple[Spot, ...]]:
-        """The user's lines that made operations, each once."""
-        if self._concrete is None:
-            return []
-        names = dict.fromkeys(name for several in ops for name in several)
-        spots = (self._blame.op(self._concrete.graph, name) for name in names)
-        return list(dict.fromkeys(one for one in spots if one))
+    def _made(self, ops: Iterable[Iterable[str]]) -> dict[tuple[Spot, ...], tuple[str, ...]]:
+        """The user's lines that made operations, with what these are; no lines where none is known."""
+        found: dict[tuple[Spot, ...], dict[str, None]] = {}
+        for name in dict.fromkeys(name for several in ops for name in several) if self._concrete is not None else ():
+            spots, kind = self._blame.op(self._concrete.graph, name)
+            if spots:
+                found.setdefault(spots, {})[kind] = None
+        return {spots: tuple(kinds) for spots, kinds in found.items()} or {(): ()}
 
     def _diverges(self, expected: Sequence[Expected]) -> None:
         pairs = zip(self._seen.calls, expected, strict=False)
@@ -352,15 +414,15 @@ class Meter:
         self._seen.observations.append(Observation(DIVERGES, said))
         self._keep(self.outcome())
         self._note("locate")
-        self._seen.observations[place] = Observation(DIVERGES, said, self._parting(wanted))
+        op = self._parting(wanted)
+        if op is not None and (spots := self._blame.made(op)):
+            self._seen.observations[place] = Observation(DIVERGES, said, spots, ops=(op.type,))
 
-    def _parting(self, wanted: Expected) -> tuple[Spot, ...]:
-        """The user's line at which the compiled program begins to go another way."""
+    def _parting(self, wanted: Expected) -> Any:
+        """The operation at which the compiled program begins to go another way; None where it is not found."""
         if self._concrete is None or wanted.variant or not self._plan.locate:
-            return ()
-        call, autograph = self._driven.call, self._driven.autograph
-        if isinstance(call, TensorFunction):
-            call, autograph = call.python_function, getattr(call, "_autograph", True)
+            return None
+        call, autograph = self._plainly()
         given = self._driven.make(wanted.number, wanted.variant)
         chance = self._by_chance
 
@@ -368,11 +430,10 @@ class Meter:
             self._state.restore(wanted.before)
 
         try:
-            op = departing(call, given, restore, autograph=autograph, skip_random=chance)
+            return departing(call, given, restore, autograph=autograph, skip_random=chance)
         except Exception as error:  # the program with all its results visible need not compile
             self._seen.notes.append(f"where it departs was not found: {type(error).__name__}: {brief(str(error))}")
-            return ()
-        return () if op is None else self._blame.made(op)
+            return None
 
     # -- gradients ----------------------------------------------------------------------------------------------------
 
@@ -478,6 +539,16 @@ def _disturbed(given: Any) -> Any:
         return part * tf.cast(1.0 + signs, part.dtype)
 
     return tf.nest.map_structure(change, given)
+
+
+def _one_place(one: Spot, other: Spot) -> bool:
+    """Whether two spots are of one expression, or, where that is not known, of one statement."""
+    if one.path != other.path:
+        return False
+    if one.span and other.span:
+        return one.span[:2] < other.span[2:] and other.span[:2] < one.span[2:]
+    lines = statements(one.path)
+    return lines.get(one.line, one.line) == lines.get(other.line, other.line)
 
 
 def _each(of: Callable[[str, str], tuple[str, ...]], programs: Sequence[str]) -> list[tuple[str, ...]]:

@@ -1,0 +1,170 @@
+"""What else of a function would fail that XLA refuses: the tracer and the compiler name the first thing only.
+
+Operations are looked up among the kernels that XLA registers. Where not even the trace ends, eager execution is watched
+instead: for operations without a kernel, and for Python that reads a tensor, which has no content while traced.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager
+from functools import cache
+from types import FrameType
+from typing import Any, Final
+
+import tensorflow as tf  # type: ignore[import-untyped]
+from tensorflow.python.framework import kernels, op_callbacks, op_def_registry, ops  # type: ignore[import-untyped]
+
+from xlalint.probe.protocol import FAILS, Observation, Spot
+from xlalint.probe.worker.blame import Blame, functions_of
+
+_COMPILER: Final = "XLA_CPU_JIT"
+_GIVEN: Final = frozenset(("Placeholder", "VarHandleOp"))
+_FOLDED: Final = frozenset(("Shape", "ShapeN", "Rank", "Size"))  # constants, where the shape is known
+# How Python reads a tensor, and whether AutoGraph comes between: it converts statements and these builtins.
+_READS: Final = {
+    "__bool__": ("for the truth of a tensor", True),
+    "__int__": ("for a tensor as an integer", True),
+    "__float__": ("for a tensor as a number", True),
+    "__index__": ("for a tensor as an index", True),
+    "__iter__": ("to iterate over a tensor", True),
+    "__len__": ("for the length of a tensor", True),
+    "__array__": ("for a tensor as an array", False),
+    "numpy": ("for the content of a tensor", False),
+}
+
+
+@cache
+def registered() -> Mapping[str, tuple[Mapping[str, Set[int]], ...]]:
+    """By operation, the kernels of XLA's compiler for CPUs: of each, the dtypes by type attribute."""
+    tf.function(lambda x: x + 1.0, jit_compile=True)(tf.zeros([]))  # they are registered by the first compilation
+    found: dict[str, list[Mapping[str, Set[int]]]] = defaultdict(list)
+    for kernel in kernels.get_all_registered_kernels().kernel:
+        if kernel.device_type == _COMPILER:
+            found[kernel.op].append({one.name: set(one.allowed_values.list.type) for one in kernel.constraint})
+    return {op: tuple(several) for op, several in found.items()}
+
+
+def has_kernel(op: str, dtypes: Mapping[str, Set[int]]) -> bool:
+    """Whether XLA has a kernel for an operation of these dtypes, by type attribute."""
+    return any(
+        all(dtypes.get(name, allowed) <= allowed for name, allowed in kernel.items())
+        for kernel in registered().get(op, ())
+    )
+
+
+# -- of a traced function ---------------------------------------------------------------------------------------------
+
+
+def lacking_in(graph: Any) -> Iterator[Any]:
+    """The operations without a kernel, of a graph and the functions that it calls; those that run, and on data."""
+    needed = _needed(graph)
+    on_data: set[str] = set()
+    for op in (op for op in graph.get_operations() if op.name in needed):
+        folded = op.type in _FOLDED and all(one.shape.is_fully_defined() for one in op.inputs)
+        if op.type == "Const" or folded:
+            continue
+        inputs = [one.op.name in on_data for one in op.inputs]
+        if any(inputs) or not inputs or op.op_def.is_stateful:
+            on_data.add(op.name)
+            called = list(functions_of(graph, op))
+            for inner in called:
+                yield from lacking_in(inner)
+            if not called and op.type not in _GIVEN and not has_kernel(op.type, _dtypes(op.node_def.attr)):
+                yield op
+
+
+def _needed(graph: Any) -> set[str]:
+    """The names of the operations that the results need; the others are dropped before anything is compiled."""
+    pending = [*(one.op for one in graph.outputs), *graph.control_outputs]
+    found: set[str] = set()
+    while pending:
+        op = pending.pop()
+        if op.name not in found:
+            found.add(op.name)
+            pending += [*(one.op for one in op.inputs), *op.control_inputs]
+    return found
+
+
+def _dtypes(attributes: Mapping[str, Any]) -> dict[str, Set[int]]:
+    return {name: {value.type, *value.list.type} - {0} for name, value in attributes.items()}
+
+
+def lacking(kind: str, spots: tuple[Spot, ...]) -> Observation:
+    """An operation without a kernel, as something that was seen."""
+    return Observation(FAILS, f"XLA has no kernel for `{kind}` either", spots, ops=(kind,), lacking=True)
+
+
+# -- of what runs eagerly ---------------------------------------------------------------------------------------------
+
+
+class Witness:
+    """Watches one eager call, whose arguments are the tensors `given`. `autograph`: whether it would be converted."""
+
+    def __init__(self, blame: Blame, given: list[Any], autograph: bool) -> None:
+        self._blame, self._autograph = blame, autograph
+        self._kept = list(given)  # as long as they live, no other object has their identity
+        self._made = {id(one) for one in given}
+        self._on_data = set(self._made)
+        self.seen: dict[Observation, None] = {}
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Collect what eager execution does in the body that tracing or XLA would refuse."""
+        owner = ops.EagerTensor.__mro__[1]  # the class in C takes no attributes, the one below does
+        before = {name: getattr(owner, name) for name in _READS}
+        own = {name for name in _READS if name in vars(owner)}
+        for name in _READS:
+            if not (self._autograph and _READS[name][1]):
+                setattr(owner, name, self._reading(name, before[name]))
+        op_callbacks.add_op_callback(self._ran)
+        try:
+            yield
+        finally:
+            op_callbacks.remove_op_callback(self._ran)
+            for name in _READS:
+                if name in own:
+                    setattr(owner, name, before[name])
+                elif name in vars(owner):
+                    delattr(owner, name)
+
+    def _ran(self, kind: str, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None) -> None:
+        if graph is not None:
+            return
+        self._kept += outputs
+        self._made.update(map(id, outputs))
+        definition = op_def_registry.get(kind)
+        stateful = definition is not None and definition.is_stateful
+        if kind in _FOLDED or not (stateful or any(id(one) in self._on_data for one in inputs)):
+            return
+        self._on_data.update(map(id, outputs))
+        pairs = zip(attributes[::2], attributes[1::2], strict=True) if attributes else ()
+        given = {one: {int(value)} for one, value in pairs if isinstance(value, int) and not isinstance(value, bool)}
+        types = {one.name for one in definition.attr if one.type == "type"} if definition is not None else set()
+        dtypes = {one: value for one, value in given.items() if one in types}
+        if not has_kernel(kind, dtypes):
+            self._see(lacking(kind, self._blame.called_from(sys._getframe(1))))
+
+    def _reading(self, name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+        said = f"tracing it would fail here as well: Python asks {_READS[name][0]}"
+
+        def read(tensor: Any, *arguments: Any, **keywords: Any) -> Any:
+            asking = _asking(sys._getframe(1)) if id(tensor) in self._made else None
+            if asking is not None and self._blame.own(asking.f_code.co_filename):
+                self._see(Observation(FAILS, said, self._blame.called_from(asking)))
+            return plain(tensor, *arguments, **keywords)
+
+        return read
+
+    def _see(self, observation: Observation) -> None:
+        if observation.spots:
+            self.seen.setdefault(observation)
+
+
+def _asking(frame: FrameType | None) -> FrameType | None:
+    """The frame that asks, behind NumPy's own."""
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "numpy":
+        frame = frame.f_back
+    return frame
