@@ -6,9 +6,9 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -19,7 +19,7 @@ import tensorflow as tf  # type: ignore[import-untyped]
 from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from .slots import IDENTITY, OBJECTS, SIZE, Choice, Slot, of_class, tensor
-from .values import Made
+from .values import Made, altered
 
 Assignment: TypeAlias = tuple[Choice, ...]
 Way: TypeAlias = tuple[int | str, ...]  # to a part of an input: positions and keys
@@ -47,6 +47,7 @@ _COUNT: Final = re.compile(
 _COUNT_WORDS: Final = {"two": 2, "three": 3, "four": 4, "five": 5}
 _UNPACK: Final = re.compile(r"values to unpack \(expected (?:at least )?(\d+)")
 _NUMBER: Final = re.compile(r"(?<![\w.#])\d{1,4}(?![\w.])")
+_ENTRY: Final = re.compile(r"['\"](\w+)['\"]\s*:")
 _QUOTED: Final = re.compile(r"['\"`]([A-Za-z_][\w./-]{0,40})['\"`]")
 _ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
 _INTEGER: Final = re.compile(r"integer|indices|index|slice|\bint\b|isn't allowed|iterable|cannot be interpreted")
@@ -70,13 +71,14 @@ class Said:
     numbers: tuple[int, ...]
     words: tuple[str, ...]
     counts: tuple[int, ...]  # of things that are asked for
+    keys: tuple[str, ...]  # of the dictionary that is asked for
 
     @classmethod
     def of(cls, error: BaseException) -> Said:
         """Read an error."""
         text = _WHERE.sub("", message_of(error)[:2000])
         unpack, attribute = _UNPACK.search(text), _ATTRIBUTE.search(text)
-        key = error.args[0] if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str) else None
+        key = text.strip() if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str) else None
         ranks = [int(next(filter(None, found))) for found in _RANK.findall(text)]
         ranks += [rank for word, rank in _RANK_WORDS.items() if word in text]
         return cls(
@@ -90,6 +92,7 @@ class Said:
             tuple(dict.fromkeys(int(number) for number in _NUMBER.findall(text) if 0 < int(number) <= 4096)),
             tuple(dict.fromkeys(_QUOTED.findall(text))),
             tuple(count for found in _COUNT.findall(text) for word in found if word and (count := _number(word)) > 1),
+            tuple(dict.fromkeys(_ENTRY.findall(text))) if re.search(r"\bdict", text) else (),
         )
 
 
@@ -99,7 +102,8 @@ def _number(word: str) -> int:
 
 def message_of(error: BaseException) -> str:
     """What an error says, without what Keras writes around it."""
-    text = str(error)
+    missing = isinstance(error, KeyError) and error.args  # whose text is written as Python would
+    text = str(error.args[0] if missing else error)
     found = _KERAS.search(text)
     return found[1] if found else text
 
@@ -344,6 +348,8 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, said: Said, classes: Seque
         elif said.attribute[1] in ("split", "lower", "startswith", "endswith", "format"):
             yield from (Literal(word) for word in ("same", "relu", "sum"))
     yield from classes
+    for count in range(len(said.keys), 0, -1):  # all that it names may be too much
+        yield Keyed(tuple((key, part) for key in said.keys[:count]))
     if "not callable" in said.text:
         yield IDENTITY
     if "SparseTensor" in said.text and part.style != "sparse":
@@ -472,6 +478,9 @@ def _instead_of_value(part: Choice, slot: Slot | None, said: Said, classes: Sequ
         yield from (Literal(number) for number in said.numbers if number != value)
         yield from (Literal(number) for number in (1, 2, 4, 3, 0, 8) if number != value)
         yield from (Many(kind, (part,) * 2) for kind in ("tuple", "list") if isinstance(part, Literal))
+    if isinstance(part, Made):
+        yield from (altered(part, partial(_of_dtype, dtype=dtype)) for dtype in said.dtypes)
+        yield from (altered(part, partial(_of_rank, rank=rank)) for rank in (*said.ranks, 3, 1))
     yield from tensors
     yield from (Literal(2), Literal(0.5), Literal(True), Literal("same"), Literal(None), IDENTITY)
     yield from (Many(kind, (Literal(4), Literal(4))) for kind in ("list", "tuple"))
@@ -479,7 +488,13 @@ def _instead_of_value(part: Choice, slot: Slot | None, said: Said, classes: Sequ
 
 
 def _together(trial: Trial, said: Said) -> Iterator[Assignment]:
-    """All tensors of the call changed alike: what is combined often has one rank and one dtype."""
+    """All tensors changed alike: what is combined often has one dtype, and in the call one rank."""
+    free = [position for position, slot in enumerate(trial.slots) if not slot.fixed]
+    floats = [name for name in said.dtypes if name.startswith("float")]
+    if any(isinstance(trial.assignment[position], Made) for position in free):
+        # What objects are made of, too: a library may have a dtype of its own for all it makes.
+        for dtype in floats:
+            yield _alike(trial.assignment, free, partial(_as_float, dtype=dtype))
     specs = [
         position
         for position, choice in enumerate(trial.assignment)
@@ -488,17 +503,26 @@ def _together(trial: Trial, said: Said) -> Iterator[Assignment]:
     if len(specs) < 2:
         return
     for rank in dict.fromkeys((*said.ranks, 3, 4, 1)):
-        yield _alike(trial.assignment, specs, lambda one, rank=rank: tensor(rank, one.dtype))  # type: ignore[misc]
+        yield _alike(trial.assignment, specs, partial(_of_rank, rank=rank))
     for dtype in dict.fromkeys((*said.dtypes, "int32", "bool", "float64")):
-        yield _alike(trial.assignment, specs, lambda one, dtype=dtype: replace(one, dtype=dtype))  # type: ignore[misc]
+        yield _alike(trial.assignment, specs, partial(_of_dtype, dtype=dtype))
     yield _alike(trial.assignment, specs, lambda one: spec(one.dtype, *_IMAGE))
 
 
-def _alike(assignment: Assignment, specs: Sequence[int], change: Callable[[Spec], Spec]) -> Assignment:
-    chosen = set(specs)
-    return tuple(
-        change(one) if position in chosen and isinstance(one, Spec) else one for position, one in enumerate(assignment)
-    )
+def _alike(assignment: Assignment, chosen: Container[int], change: Callable[[Spec], Spec]) -> Assignment:
+    return tuple(altered(one, change) if position in chosen else one for position, one in enumerate(assignment))
+
+
+def _of_dtype(one: Spec, dtype: str) -> Spec:
+    return replace(one, dtype=dtype)
+
+
+def _of_rank(one: Spec, rank: int) -> Spec:
+    return tensor(rank, one.dtype)
+
+
+def _as_float(one: Spec, dtype: str) -> Spec:
+    return replace(one, dtype=dtype) if one.dtype.startswith("float") else one
 
 
 def _classes(trial: Trial, said: Said) -> tuple[Choice, ...]:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final
 
-from xlalint.probe.specs import Form, Keyed, Many, Spec, leaves
+from xlalint.probe.specs import Form, Many, Spec, leaves
 
 from .advice import Assignment, Trial, changes, message_of
 from .measure import eager_execution
 from .reach import Reach
 from .slots import Choice, Slot
-from .values import VALUE_SETS, Made, made
+from .values import VALUE_SETS, Made, altered, made
 
 _MOST_CALLS: Final = 400
 _MOST_SECONDS: Final = 15.0  # of the processor, which others may want too
@@ -280,17 +280,7 @@ _LONGER: Final = (
 def _changed(assignment: Assignment, change: Callable[[Spec], Spec], free: Sequence[bool] | None = None) -> Assignment:
     """The assignment with every tensor changed, those of the call that are free."""
     free = free or [True] * len(assignment)
-    return tuple(_mapped(one, change) if may else one for one, may in zip(assignment, free, strict=True))
-
-
-def _mapped(form: Choice, change: Callable[[Spec], Spec]) -> Choice:
-    if isinstance(form, Spec):
-        return change(form)
-    if isinstance(form, Many):
-        return Many(form.kind, tuple(_mapped(item, change) for item in form.items))  # type: ignore[misc]
-    if isinstance(form, Keyed):
-        return Keyed(tuple((key, _mapped(item, change)) for key, item in form.entries))  # type: ignore[misc]
-    return form
+    return tuple(altered(one, change) if may else one for one, may in zip(assignment, free, strict=True))
 
 
 # -- one call ---------------------------------------------------------------------------------------------------------

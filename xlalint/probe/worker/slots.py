@@ -20,7 +20,7 @@ import tensorflow as tf  # type: ignore[import-untyped]
 from xlalint.probe.specs import Form, Keyed, Literal, Many, Spec, spec
 from xlalint.probe.target import Parameter
 
-from .values import Made, made
+from .values import Made, altered, made
 
 # `None`: the parameter is left out.
 Choice: TypeAlias = Form | Made | None
@@ -187,7 +187,7 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
 
 def of_annotation(annotation: Any, depth: int = 0) -> Iterator[Choice]:
     """What an annotation promises, as inputs."""
-    if depth > _DEEPEST or not isinstance(annotation, collections.abc.Hashable):
+    if not isinstance(annotation, collections.abc.Hashable):
         return
     if annotation in _plain_types():
         yield from _plain_types()[annotation]
@@ -200,15 +200,15 @@ def of_annotation(annotation: Any, depth: int = 0) -> Iterator[Choice]:
         return
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
-        yield from of_annotation(arguments[0], depth + 1)
+        yield from of_annotation(arguments[0], depth)
     elif origin is typing.Literal:
         yield from map(Literal, arguments)
     elif origin in (typing.Union, types.UnionType):
-        found = [choice for one in arguments for choice in of_annotation(one, depth + 1)]
+        found = [choice for one in arguments for choice in of_annotation(one, depth)]
         # A tensor is what this is about, and `None` what says least.
         yield from sorted(found, key=lambda one: (one == Literal(None)) - isinstance(one, Spec))
     elif origin in (list, collections.abc.Sequence, collections.abc.Iterable):
-        for one in of_annotation(arguments[0], depth + 1) if arguments else (tensor(),):
+        for one in of_annotation(arguments[0], depth) if arguments else (tensor(),):
             yield _several("list", one)
     elif origin is tuple:
         yield from _of_tuple(arguments, depth)
@@ -224,14 +224,19 @@ def of_annotation(annotation: Any, depth: int = 0) -> Iterator[Choice]:
 
 def _several(kind: str, one: Choice) -> Choice:
     if isinstance(one, Made):
-        return Made(f"[{one.text}]", lambda: [one.make()])
+        return _in_list(one)
     return Many(kind, (one, one)) if one is not None else None
+
+
+def _in_list(one: Made) -> Made:
+    changed = one.changed
+    return Made(f"[{one}]", lambda: [one.make()], changed and (lambda change: _in_list(changed(change))))
 
 
 def _of_tuple(arguments: tuple[Any, ...], depth: int) -> Iterator[Choice]:
     if len(arguments) == 2 and arguments[1] is Ellipsis:
         arguments = arguments[:1] * 2
-    items = [next((c for c in of_annotation(one, depth + 1) if not isinstance(c, Made)), None) for one in arguments]
+    items = [next((c for c in of_annotation(one, depth) if not isinstance(c, Made)), None) for one in arguments]
     if items and all(item is not None for item in items):
         yield Many("tuple", tuple(item for item in items if item is not None))
 
@@ -308,7 +313,10 @@ def _made_of(cls: Any, first: Mapping[str, Form | Made]) -> Made:
     def make() -> Any:
         return cls(**keywords, **{name: one.make() for name, one in objects.items()})
 
-    return Made(f"{cls.__qualname__}({inside})", make)
+    def changed(change: Callable[[Spec], Spec]) -> Made:
+        return _made_of(cls, {name: altered(choice, change) for name, choice in first.items()})
+
+    return Made(f"{cls.__qualname__}({inside})", make, changed)
 
 
 def _smaller(cls: Any) -> dict[str, int]:

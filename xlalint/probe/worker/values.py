@@ -19,10 +19,12 @@ _NONE, _ALL = 4, 5
 
 @dataclass(frozen=True)
 class Made:
-    """An object that the grammar cannot write: how it is made, and that in words."""
+    """An object that the grammar cannot write: how it is made, and that in words. `changed` is the same made of other
+    tensors, if it is made of any."""
 
     text: str
     make: Callable[[], Any] = field(compare=False)
+    changed: Callable[[Callable[[Spec], Spec]], Made] | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.text
@@ -90,6 +92,20 @@ def _styled(style: str, magnitude: np.ndarray[Any, Any], shape: tuple[int, ...])
         rows = magnitude.reshape(shape) / (1.0 + magnitude.max(initial=0.0))
         return rows @ np.swapaxes(rows, -1, -2) + np.eye(shape[-1])
     return None
+
+
+def altered(form: Form | Made | None, change: Callable[[Spec], Spec]) -> Any:
+    """An input with all its tensors changed."""
+    match form:
+        case Spec():
+            return change(form)
+        case Many():
+            return Many(form.kind, tuple(altered(item, change) for item in form.items))
+        case Keyed():
+            return Keyed(tuple((key, altered(item, change)) for key, item in form.entries))
+        case Made(changed=changed) if changed is not None:
+            return changed(change)
+    return form
 
 
 def made(form: Form | Made, variant: int, value_set: int, positions: Iterator[int] | None = None) -> Any:
