@@ -26,7 +26,9 @@ A name that only the branch itself uses; a Python number in one branch and a ten
 that AutoGraph does not convert (there the `if` fails).
 
 ## Fix safety
-Shown only: what the other branch should give is for the author to say.
+`unsafe`: what one branch alone assigns, and what can be computed without it, gets zeros before the branch; where the
+branch is not taken eager execution has no value, and raises. Everything else has no rewrite: what the other branch
+should give is for the author to say.
 
 ## References
 - https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/control_flow.md
@@ -34,8 +36,10 @@ Shown only: what the other branch should give is for the author to say.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.fixes.defaults import default_before
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
 from xlalint.semantics.events import Event, JoinBranches
 
 REASONS = {
@@ -72,6 +76,15 @@ def f(x):
             ["tf.reduce_sum(x) > -1e6"],
             Fails("'scale' must also be initialized in the else branch"),
             effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    scale = tf.zeros_like(tf.reduce_max(x))
+    if tf.reduce_sum(x) > -1e6:
+        scale = tf.reduce_max(x)
+    return x * scale
+""",
         ),
         Bad(
             """
@@ -206,4 +219,5 @@ def load(path):
             case JoinBranches(name=name, reason=reason, context=context) if context.converted:
                 message = f"branches of a conditional on a tensor: {REASONS[reason].format(name=name)}"
                 effect = Effect.NAMED if reason == "shape" else Effect.FAILS
-                yield Draft(message, effect, HELPS[reason].format(name=name))
+                rewrite = partial(default_before, event.place, name) if reason == "one branch only" else None
+                yield Draft(message, effect, HELPS[reason].format(name=name), rewrite=rewrite)

@@ -37,6 +37,32 @@ _PURE: Final = frozenset(
         *("abs", "add", "cast", "equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "size"),
         *("logical_and", "logical_not", "logical_or", "reduce_all", "reduce_any", "reduce_max", "reduce_mean"),
         *("reduce_min", "reduce_prod", "reduce_sum", "square", "subtract", "multiply", "is_nan", "is_finite", "is_inf"),
+        *(
+            "ceil",
+            "cos",
+            "exp",
+            "expm1",
+            "floor",
+            "identity",
+            "log",
+            "log1p",
+            "maximum",
+            "minimum",
+            "negative",
+            "ones_like",
+        ),
+        *(
+            "divide_no_nan",
+            "reduce_logsumexp",
+            "reduce_std",
+            "reduce_variance",
+            "round",
+            "rsqrt",
+            "sigmoid",
+            "sign",
+            "sin",
+        ),
+        *("sqrt", "tanh", "zeros_like"),
     )
 )
 
