@@ -3,23 +3,27 @@
     python -m tests.corpus.fixes [PACKAGE ..]
 
 Each line of the table is a package: findings fixed, files changed, and what went wrong. The exit code is 1 when a
-changed file does not parse, when fixing again changes something, or when the linter broke.
+changed file does not parse, uses a name that nothing binds or imports what is not there, when fixing again changes
+something, or when the linter broke.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from xlalint.config import Settings
-from xlalint.fixing import Outcome, fix, write
+from xlalint.fixing import Change, Outcome, fix, write
 from xlalint.reports.diff import diff
 from xlalint.reports.terminal import Paint
 
@@ -49,7 +53,9 @@ def tried(folder: Path, name: str) -> Result:
         changes = (diff(change.display, change.before, change.after, Paint()) for change in first.changes)
         (DIFFS / f"{name}.diff").write_text("".join(changes), encoding="utf-8")
         wrong += [problem.message for problem in write(first.changes, [name])]
-        wrong += unreadable(first)
+        wrong += unreadable(first) or [
+            f"{change.display}: {one}" for change in first.changes for one in unresolved(change, folder)
+        ]
         second = fix([name], SETTINGS)
         wrong += [f"{change.display} changes again" for change in second.changes]
     fixed = Counter((one.code, str(one.fix.safety)) for one in first.report.fixed if one.fix is not None)
@@ -65,6 +71,36 @@ def unreadable(outcome: Outcome) -> list[str]:
         except SyntaxError as error:
             found.append(f"{change.display}: {error}")
     return found
+
+
+def unresolved(change: Change, folder: Path) -> list[str]:
+    """The names of a changed file that nothing binds, and the modules that it imports and that are not there, as far as
+    they are new."""
+    found = unbound(change.after) - unbound(change.before)
+    for module in imported(change.after) - imported(change.before):
+        top = module.partition(".")[0]
+        if find_spec(top) is None and not (folder / top).exists():
+            found[f"no module {module}"] += 1
+    return sorted(found)
+
+
+def unbound(data: bytes) -> Counter[str]:
+    """Uses of names that are bound nowhere, or too late."""
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F821,F823", "-"]
+    done = subprocess.run([*command, "--output-format", "json"], input=data, capture_output=True, check=False)
+    return Counter(one["message"] for one in json.loads(done.stdout))
+
+
+def imported(data: bytes) -> set[str]:
+    """The modules that a file imports by their whole name."""
+    modules = set()
+    for node in ast.walk(ast.parse(data)):
+        match node:
+            case ast.Import(names=names):
+                modules |= {alias.name for alias in names}
+            case ast.ImportFrom(module=str() as module, level=0):
+                modules.add(module)
+    return modules
 
 
 def main(names: Sequence[str]) -> int:
