@@ -26,6 +26,7 @@ _COMMANDS: Final = {
     "facts": "facts:facts",
     "padding": "padding:padding",
     "readiness": "readiness:readiness",
+    "report": "report:report",
     "rules": "about:list_rules",
     "new-rule": "authoring:new_rule",
     "test-rules": "authoring:test_rules",

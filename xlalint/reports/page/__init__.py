@@ -1,0 +1,1 @@
+"""A report as one page for browsers, which asks nothing of the network."""

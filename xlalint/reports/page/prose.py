@@ -1,0 +1,58 @@
+"""The pages of rules, and messages: the little Markdown that they are written in, as HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
+
+from .markup import Markup, element
+
+_CODE: Final = re.compile(r"`([^`]+)`")
+_LINK: Final = re.compile(r"(https?://[^\s)]+)")
+
+
+def inline(text: str) -> list[Markup | str]:
+    """Prose with spans of code."""
+    pieces = _CODE.split(text)
+    return [element("code", piece) if number % 2 else piece for number, piece in enumerate(pieces)]
+
+
+def page(markdown: str) -> Iterator[Markup]:
+    """Headings, paragraphs, lists and indented code."""
+    for blank, lines in groupby(markdown.split("\n"), key=lambda line: not line.strip()):
+        if not blank:
+            yield from _block(list(lines))
+
+
+def _block(lines: list[str]) -> Iterator[Markup]:
+    for kind, some in groupby(lines, key=_kind):
+        block = list(some)
+        match kind:
+            case "heading":
+                yield from (element("h4", inline(line.lstrip("# "))) for line in block)
+            case "code":
+                yield element("pre", element("code", "\n".join(line[4:] for line in block)), tabindex=0)
+            case "item":
+                items = re.split(r"(?m)^- ", "\n".join(block))[1:]
+                yield element("ul", (element("li", _linked(item.replace("\n", " "))) for item in items))
+            case "table":
+                rows = [line.strip().strip("|").split("|") for line in block if not set(line) <= set("|-: ")]
+                cells = (element("tr", (element("td", inline(cell.strip())) for cell in row)) for row in rows)
+                yield element("div", element("table", cells), class_="scroll", tabindex=0)
+            case _:
+                yield element("p", _linked(" ".join(block)))
+
+
+def _kind(line: str) -> str:
+    signs = (("#", "heading"), ("    ", "code"), ("- ", "item"), ("  ", "item"), ("|", "table"))
+    return next((kind for sign, kind in signs if line.startswith(sign)), "prose")
+
+
+def _linked(text: str) -> list[Markup | str]:
+    """Prose whose addresses can be followed."""
+    pieces: list[Markup | str] = []
+    for number, piece in enumerate(_LINK.split(text)):
+        pieces += [element("a", piece, href=piece, rel="noreferrer")] if number % 2 else inline(piece)
+    return pieces
