@@ -221,3 +221,21 @@ def test_the_lines_that_ran_are_known(worker: Worker, file: Path) -> None:
         "x = x / 2.0",
         "return x",
     }
+
+
+def test_a_rewrite_gets_the_inputs_of_its_original(worker: Worker, tmp_path: Path) -> None:
+    head = "import tensorflow as tf\n\nclass Size:\n    def __init__(self, rows: int): self.rows = rows\n\n"
+    body = "def f(x, size: Size):\n    assert {}\n    return tf.reshape(x, [size.rows, -1])\n"
+    targets = []
+    for name, asked in (("before", "len(x.shape) == 3"), ("after", "x.dtype == tf.float32")):
+        path = tmp_path / name / "code.py"
+        path.parent.mkdir()
+        path.write_text(head + body.format(asked))
+        targets.append(Target(str(path), "f", roots=(str(path.parent),)))
+    before, after = targets
+    outcome = worker.ask(after, Plan(gradients=False), Limits(function=300.0), before)
+    assert outcome.inputs == ("x: f32[4, 4, 4]", "size: Size(rows=4)")
+    assert {call.difference for call in outcome.calls} == {""}
+    assert len({call.variant for call in outcome.calls}) > 1
+    alone = worker.ask(after, Plan(drive_only=True), Limits(function=300.0))
+    assert alone.inputs[0] == "x: f32[4, 4]"

@@ -21,7 +21,7 @@ from xlalint.probe.target import Frame, Given, Target
 
 from .advice import message_of
 from .capture import Captured, as_it_is, captured, forms_of
-from .inputs import Arguments, NotFoundError, Run, Search, Solution
+from .inputs import Arguments, NotFoundError, Run, Search, Solution, follow, pinned
 from .load import Loaded, LoadError, first_line, load
 from .measure import eager_execution
 from .objects import (
@@ -58,7 +58,8 @@ class Driven:
     `value_sets`: how many sets of values of one shape, `variants`: how many shapes; `state`: the variables to put back
     before each call; `how`, `inputs`: what was done, in words, and the inputs in the grammar of `specs`; `reached`:
     the lines of the user's files that eager execution ran; `compiled_inside`: the call compiles by itself; `moved`:
-    files that stand for the user's, each with that and the lines to subtract; `close` forgets what was imported.
+    files that stand for the user's, each with that and the lines to subtract; `close` forgets what was imported;
+    `found`: the inputs of each step on the way, for another that is to be called with the same.
     """
 
     call: Callable[..., Any]
@@ -73,6 +74,7 @@ class Driven:
     compiled_inside: bool = False
     moved: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     close: Callable[[], None] = lambda: None
+    found: Sequence[Solution] = ()
 
 
 @dataclass
@@ -92,8 +94,11 @@ class _Way:
     search: Search | None = None
 
 
-def drive(target: Target, note: Callable[[str], None]) -> Driven:
-    """Get a target ready to be called; `note` hears what is done next. Raises NotDrivenError."""
+def drive(target: Target, note: Callable[[str], None], like: Driven | None = None) -> Driven:
+    """Get a target ready to be called, with the inputs of `like` if there is one; `note` hears what is done next.
+
+    Raises NotDrivenError.
+    """
     note("import")
     with ExitStack() as stack:
         moved: dict[str, tuple[str, int]] = {}
@@ -101,10 +106,12 @@ def drive(target: Target, note: Callable[[str], None]) -> Driven:
             path = _written(target, stack)
             moved[str(path)] = (target.file, 1)
             target = replace(target, file=str(path), qualname=NAME, roots=(*target.roots, str(path)))
-        driver = _Driver(target, _loaded(Path(target.file), target, "its"), note)
+        given = None if like is None else list(like.found)
+        driver = _Driver(target, _loaded(Path(target.file), target, "its"), note, given)
         stack.callback(driver.close)
         driven = driver.driven()
         driven.moved = moved
+        driven.found = driver.found
         driven.close = stack.pop_all().close
         return driven
 
@@ -129,12 +136,15 @@ def _loaded(path: Path, target: Target, whose: str) -> Loaded:
 
 @dataclass
 class _Driver:
-    """Drives one target."""
+    """Drives one target. `given`: the inputs to use, step by step, where they are not to be looked for; `found`: those
+    that were used."""
 
     target: Target
     loaded: Loaded
     note: Callable[[str], None]
+    given: list[Solution] | None = None
     others: list[Loaded] = field(default_factory=list)
+    found: list[Solution] = field(default_factory=list)
 
     def close(self) -> None:
         for loaded in (*self.others, self.loaded):
@@ -198,14 +208,27 @@ class _Driver:
         self.note("search")
         wanted = frozenset((self.target.file, line) for line in self.target.wanted)
         avoid = frozenset(self.target.avoid)
+        given = None
+        if self.given is not None:
+            given = self.given[len(self.found)] if len(self.found) < len(self.given) else None
+            if given is None or [(one.group, one.name) for one in given.slots] != [
+                (one.group, one.name) for one in way.slots
+            ]:
+                raise NotDrivenError("it cannot be called in the way that the original is")
+            way.slots = pinned(way.slots, given)
         way.search = Search(way.slots, way.run, self.own, way.entry, wanted, self.note, avoid)
         try:
             solution = way.search.solve()
         except NotFoundError as error:
             raise NotDrivenError(self._not_found(way, error)) from error.nearest
+        if given is not None:
+            solution = follow(solution, given)
+            if solution.words != given.words:
+                raise NotDrivenError(f"it does not take the inputs of the original ({given.words})")
         if not caller and not self.target.given and not _holds_tensors(solution.outcome.result):
             kind = type(solution.outcome.result).__name__
             raise NotDrivenError(f"it returns no tensor ({kind}): there is nothing to compile")
+        self.found.append(solution)
         return solution
 
     def _not_found(self, way: _Way, error: NotFoundError) -> str:
@@ -222,7 +245,8 @@ class _Driver:
         with eager_execution():
             called = way.ready(solution)
         assert way.search is not None
-        way.search.vary(solution, called)
+        if self.given is None:
+            way.search.vary(solution, called)
         target = self.target
         autograph = way.owner is None or keras_kind(way.owner) is None or keras_converts(way.owner)
         return Driven(

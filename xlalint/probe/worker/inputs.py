@@ -70,6 +70,26 @@ class Solution:
         )
 
 
+    @property
+    def words(self) -> str:
+        """All that was found, in one line."""
+        return ", ".join(f"{slot.name}: {one}" for slot, one in zip(self.slots, self.shapes[0], strict=True))
+
+
+def pinned(slots: Sequence[Slot], given: Solution) -> list[Slot]:
+    """The same slots, with what was found for others like them; objects, which are made of each module's own classes,
+    are looked for again."""
+    chosen = zip(slots, given.shapes[0], strict=True)
+    return [slot if isinstance(one, Made) else replace(slot, choices=(one,), fixed=True) for slot, one in chosen]
+
+
+def follow(solution: Solution, given: Solution) -> Solution:
+    """Inputs with the sets of values and the further shapes of others."""
+    own = [_settled(one) if isinstance(one, Made) else None for one in solution.shapes[0]]
+    shapes = [tuple(one or other for one, other in zip(own, shape, strict=True)) for shape in given.shapes]
+    return replace(solution, shapes=shapes, sets=given.sets)
+
+
 def arguments(
     slots: Sequence[Slot], assignment: Assignment, group: str, value_set: int, variant: int = 0
 ) -> tuple[Arguments, dict[int, Any]]:

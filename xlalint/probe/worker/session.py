@@ -62,16 +62,17 @@ class Session:
         with ExitStack() as stack:
             try:
                 with driving.watching(math.inf):
-                    driven = drive(target, self._note)
+                    reference = None if original is None else drive(original, self._note)
+                    if reference is not None:
+                        stack.callback(reference.close)
+                    driven = drive(target, self._note, reference)
                     stack.callback(driven.close)
                     blame.moved.update(driven.moved)
-                    reference = driven if original is None else drive(original, self._note)
-                    stack.callback(reference.close)
             except NotDrivenError as error:
                 return Outcome(not_run=str(error))
             if plan.drive_only:
                 return Outcome(how=driven.how, inputs=tuple(driven.inputs))
-            meter = Meter(driven, reference, plan, blame, self._dump, calling, Ears(self._note, self._keep))
+            meter = Meter(driven, reference or driven, plan, blame, self._dump, calling, Ears(self._note, self._keep))
             try:
                 return meter.measure()
             except EagerError as error:
