@@ -3,7 +3,9 @@
     python -m tests.corpus.verdicts --python INTERPRETER [--keras 2] [--tensorflow 2.15] [PACKAGE ..]
 
 Runs the code of the packages that the interpreter has installed, in the probe's own processes. Prints each finding with
-its verdict, and a table: confirmed, refuted on this TensorFlow, open because nothing was run, open for another reason.
+its verdict as soon as it has one, and a table: confirmed, refuted on this TensorFlow, open because nothing was run, or
+for another reason; and how many of the functions that the findings stand in were driven, and in what time. What was run
+is kept under `.corpus/probe`, and is not run again until it changes.
 """
 
 from __future__ import annotations
@@ -18,29 +20,36 @@ from typing import Final
 
 from xlalint import config
 from xlalint.engine import check
-from xlalint.findings import Finding, Severity
+from xlalint.findings import Finding, Report, Severity
 from xlalint.probe.checking import planned, with_verdicts
 from xlalint.probe.targets import Targets
-from xlalint.probe.verdicts import Run
+from xlalint.probe.verdicts import Run, judged
 
 from .drive import PACKAGES, folder_of
+from .packages import CORPUS
 
-HEADER: Final = f"{'':20}{'errors':>8}{'confirmed':>11}{'refuted':>9}{'not run':>9}{'open':>6}{'probe-only':>12}"
+COLUMNS: Final = ("errors", "confirmed", "refuted", "not run", "open", "probe-only", "functions", "driven", "s each")
+LIMITS: Final = ("probe.timeout = 60.0", "probe.memory = 6000", "probe.total-timeout = 36000.0")
 
 
 @dataclass(frozen=True)
 class Row:
-    """The verdicts on one package's errors."""
+    """The verdicts on one package's errors, and what became of the functions that they stand in."""
 
     package: str
     findings: Sequence[Finding]
+    runs: Sequence[Run]
 
     def __str__(self) -> str:
         counts = Counter(map(kind_of, self.findings))
         errors = len(self.findings) - counts["probe-only"]
-        numbers = [errors, counts["confirmed"], counts["refuted"], counts["not run"], counts["open"]]
-        columns = zip((*numbers, counts["probe-only"]), (8, 11, 9, 9, 6, 12), strict=True)
-        return f"{self.package:20}" + "".join(f"{number:>{width}}" for number, width in columns)
+        driven = [run.outcome for run in self.runs if run.outcome.not_run is None]
+        seconds = sum(outcome.seconds for outcome in driven) / max(len(driven), 1)
+        numbers = [errors, *(counts[kind] for kind in COLUMNS[1:6]), len(self.runs), len(driven), f"{seconds:.1f}"]
+        return f"{self.package:20}" + "".join(f"{number:>11}" for number in numbers)
+
+
+HEADER: Final = f"{'':20}" + "".join(f"{column:>11}" for column in COLUMNS)
 
 
 def kind_of(finding: Finding) -> str:
@@ -51,24 +60,29 @@ def kind_of(finding: Finding) -> str:
     return "not run" if verdict.status == "open" and verdict.outcome == "not run" else verdict.status
 
 
-def probed(folder: Path, given: argparse.Namespace) -> list[Finding]:
-    """The errors in a folder with their verdicts, and what only the probe saw while it ran them."""
+def probed(package: str, given: argparse.Namespace) -> Row:
+    """The errors in a package with their verdicts, and what only the probe saw while it ran them."""
+    folder = folder_of(package, given.python)
     options = {"keras": given.keras, "tensorflow": given.tensorflow}
-    texts = [f"probe.python = '{given.python}'", "probe.timeout = 90.0", "probe.memory = 8000"]
-    settings = replace(config.load([folder], options=options, config=texts, isolated=True), cache_dir=None)
-    report = check([folder], settings)
+    texts = [f"probe.python = '{given.python}'", *LIMITS]
+    settings = replace(config.load([folder], options=options, config=texts, isolated=True), cache_dir=CORPUS)
+    report = check([folder], replace(settings, cache_dir=None))
     errors = tuple(finding for finding in report.findings if finding.severity is Severity.ERROR)
     report = replace(report, findings=errors)
     job = planned(report, Targets(keras=settings.keras).of_findings(errors), ())
-    heard = iter(range(1, len(job.targets) + 1))
+    files = {path.absolute() for path in folder.rglob("*.py")}
+    runs: list[Run] = []
 
     def tell(run: Run) -> None:
-        seen = run.outcome.not_run or ", ".join(one.kind for one in run.outcome.observations) or "compiles"
-        name, seconds = f"{Path(run.target.file).name}::{run.target.qualname}", run.outcome.seconds
-        print(f"{next(heard)} of {len(job.targets)} {name}: {seen} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+        runs.append(run)
+        target, seconds = job.targets.index(run.target), run.outcome.seconds
+        name = f"{Path(run.target.file).name}::{run.target.qualname}"
+        print(f"{len(runs)} of {len(job.targets)}, {name}, {seconds:.0f} s: {run.outcome.not_run or run.outcome.how}")
+        own = [errors[position] for position, owner in job.owners.items() if owner == target]
+        alone = judged(Report(tuple(own)), [run], dict.fromkeys(range(len(own)), run))
+        print(*map(line_of, alone.findings), sep="\n", flush=True)
 
-    files = {path.absolute() for path in folder.rglob("*.py")}
-    return list(with_verdicts(report, job, settings, heard=tell, files=files).findings)
+    return Row(package, with_verdicts(report, job, settings, heard=tell, files=files).findings, runs)
 
 
 def line_of(finding: Finding) -> str:
@@ -88,10 +102,11 @@ def main() -> None:
     given = parser.parse_args()
     rows: list[Row] = []
     for package in given.packages:
-        rows.append(Row(package, probed(folder_of(package, given.python), given)))
-        print(package, *map(line_of, rows[-1].findings), sep="\n", flush=True)
-    everything = [finding for row in rows for finding in row.findings]
-    print(HEADER, *rows, Row("all", everything), sep="\n")
+        print(f"== {package}")
+        rows.append(row := probed(package, given))
+        print(f"== {package}: all", *map(line_of, row.findings), HEADER, row, sep="\n", flush=True)
+    findings, runs = [one for row in rows for one in row.findings], [one for row in rows for one in row.runs]
+    print(HEADER, *rows, Row("all", findings, runs), sep="\n")
 
 
 if __name__ == "__main__":
