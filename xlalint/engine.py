@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .dispatch import Candidate
     from .rule import Rule
     from .semantics.events import Event, Run
-    from .semantics.files import InternalTrouble, SyntaxTrouble
+    from .semantics.files import InternalTrouble, Session, SyntaxTrouble
 
 _START: Final = Span(1, 1, 1, 2)
 
@@ -98,15 +98,17 @@ def check(
     settings: Settings,
     stdin: Stdin | None = None,
     overlay: Mapping[Path, bytes] | None = None,
+    session: Session | None = None,
 ) -> Report:
     """Lint files and folders (or the text of `stdin`) and report. `overlay`: what is to be in files, by their absolute
-    paths, in place of what is on the disk."""
+    paths, in place of what is on the disk; those that are not linted are read with the others. `session`: what earlier
+    runs left; with it this one may raise Stopped."""
     inputs = _read(paths, settings, stdin, overlay or {})
     cache = Cache(settings.cache_dir) if settings.cache_dir else None
     key = key_of(_key_parts(inputs, settings)) if cache else ""
     entry = cache.load(key) if cache else None
     if entry is None:
-        entry = _analyse(inputs, settings)
+        entry = _analyse(inputs, settings, session=session)
         if cache and not inputs.problems:
             cache.store(key, entry)
     return _report(inputs, settings, entry)
@@ -141,14 +143,17 @@ def _read(
     paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None, overlay: Mapping[Path, bytes]
 ) -> _Input:
     contents = dict(overlay)
-    if stdin is None:
-        files, problems = files_to_check(paths, settings)
-    else:
-        path = Path(os.path.abspath(stdin.path))
-        excluded = settings.force_exclude and settings.exclude.covers_any_part(path)
-        files, problems = [] if excluded else [FileToCheck(path, display_path(path))], []
-        contents.setdefault(path, stdin.data)
-    around = discover([settings.project], settings.exclude)[0] if settings.project and files else []
+    if stdin is not None:
+        paths = [stdin.path]
+        contents.setdefault(Path(os.path.abspath(stdin.path)), stdin.data)
+    # What is given need not be on the disk.
+    given = {path: Path(os.path.abspath(path)) for path in paths}
+    files, problems = files_to_check([path for path in paths if given[path] not in contents], settings)
+    excluded = settings.exclude.covers_any_part if settings.force_exclude else lambda path: False
+    held = [FileToCheck(path, display_path(path)) for path in contents]
+    files += [file for file in held if file.path in given.values() and not excluded(file.path)]
+    around = held if files else []
+    around += discover([settings.project], settings.exclude)[0] if settings.project and files else []
     every = sorted(dict.fromkeys((*files, *around)), key=lambda file: file.display)
     result = _Input(every, problems, frozenset(file.display for file in files))
     for file in result.files:
@@ -190,7 +195,11 @@ def _import_folders(path: Path) -> Iterator[Path]:
 
 
 def _analyse(
-    inputs: _Input, settings: Settings, watchers: Sequence[Rule] = (), observed: list[Finding] | None = None
+    inputs: _Input,
+    settings: Settings,
+    watchers: Sequence[Rule] = (),
+    observed: list[Finding] | None = None,
+    session: Session | None = None,
 ) -> Entry:
     """Every finding of the readable files, after selection and suppression. What `watchers` say goes to `observed`."""
     found: list[Finding] = []
@@ -198,7 +207,7 @@ def _analyse(
     seen: list[Finding] = observed if observed is not None else []
     if inputs.analysed:
         with _collector_off():
-            found, imported, told = _run_rules(inputs, settings, watchers)
+            found, imported, told = _run_rules(inputs, settings, watchers, session)
             seen += told
     found = _selected(found, inputs, settings)
     found = list(_after_comments(found, inputs, settings))
@@ -209,7 +218,7 @@ def _analyse(
 
 
 def _run_rules(
-    inputs: _Input, settings: Settings, watchers: Sequence[Rule]
+    inputs: _Input, settings: Settings, watchers: Sequence[Rule], session: Session | None
 ) -> tuple[list[Finding], dict[str, str], list[Finding]]:
     """What the rules and the parser find, the digests of the files that were imported for it, and what watchers say."""
     from .dispatch import Dispatcher, gravest_of
@@ -222,7 +231,7 @@ def _run_rules(
     all_rules()  # one that cannot be loaded is told here, not by each process
     shown = {str(file.path): file.display for file in inputs.files}
     linted = shown.keys() | shown.values()
-    files = Files(inputs.analysed)
+    files = Files(inputs.analysed, session)
     options = Options(keras=settings.keras, include_host=settings.include_host)
 
     def part(share: range | None) -> Part[_Share]:

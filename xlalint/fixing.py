@@ -6,7 +6,7 @@ Everything happens in memory; writing comes last, file by file.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,6 +20,7 @@ from .sources.write import UnwritableSource, replace_source
 
 if TYPE_CHECKING:
     from .probe.proof import Proof
+    from .semantics.files import Session
 
 _ROUNDS: Final = 25  # rewrites inside rewrites are made one level a round
 
@@ -50,10 +51,16 @@ def is_applicable(finding: Finding, *, unsafe: bool) -> bool:
 
 
 def fix(
-    paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None = None, narrow: Narrow = unchanged
+    paths: Sequence[str | Path],
+    settings: Settings,
+    stdin: Stdin | None = None,
+    narrow: Narrow = unchanged,
+    overlay: Mapping[Path, bytes] | None = None,
+    session: Session | None = None,
 ) -> Outcome:
-    """Lint and fix in memory what `narrow` does not leave out; nothing is written."""
-    return _Run(paths, settings, stdin, narrow).outcome()
+    """Lint and fix in memory what `narrow` does not leave out; nothing is written. `overlay` and `session` are those of
+    `engine.check`."""
+    return _Run(paths, settings, stdin, narrow, overlay=overlay, session=session).outcome()
 
 
 def fix_proven(paths: Sequence[str | Path], settings: Settings, narrow: Narrow = unchanged) -> Outcome:
@@ -103,9 +110,12 @@ class _Run:
         stdin: Stdin | None,
         narrow: Narrow,
         without: Collection[tuple[Path, str]] | None = None,
+        overlay: Mapping[Path, bytes] | None = None,
+        session: Session | None = None,
     ) -> None:
         self._paths, self._settings, self._stdin, self._without = paths, settings, stdin, without
         self._narrow = narrow
+        self._overlay, self._session = overlay or {}, session
         if stdin is None:
             self._files = {file.display: file.path for file in files_to_check(paths, settings)[0]}
         else:
@@ -133,9 +143,10 @@ class _Run:
         return Outcome(replace(report, problems=(*report.problems, *self._problems), fixed=fixed), changes)
 
     def _checked(self) -> Report:
-        overlay = {self._files[path]: data for path, data in self._after.items()}
+        after = {self._files[path]: data for path, data in self._after.items()}
         stdin = {} if self._stdin is None else dict.fromkeys(self._files, self._stdin.data)
-        return self._narrow(check(self._paths, self._settings, self._stdin, overlay), stdin | self._after)
+        report = check(self._paths, self._settings, self._stdin, {**self._overlay, **after}, self._session)
+        return self._narrow(report, stdin | self._after)
 
     def _fixable(self, report: Report) -> dict[str, list[Finding]]:
         """The findings with a fix to apply, by file."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -76,7 +77,7 @@ class Unit:
 
     def __init__(self, file: File, stretch: Stretch) -> None:
         self.file = file
-        self.text = _PAGE_BREAK.sub("", "".join(file.lines[stretch.first - 1 : stretch.last]))
+        self.text = _text_of(file, stretch)
         indented = self.text[:1] in (" ", "\t")
         self.first_line = stretch.first
         self._offset = stretch.first - 1 - indented
@@ -86,6 +87,14 @@ class Unit:
             self.body: tuple[cst.BaseStatement, ...] = tuple(block.body)  # type: ignore[arg-type]
         else:
             self.body = tuple(self.tree.body)
+
+    def again(self, file: File, stretch: Stretch) -> Unit:
+        """The same unit in another version of its file, whose stretch has the same text."""
+        moved = copy(self)
+        moved.file = file
+        moved._offset += stretch.first - self.first_line
+        moved.first_line = stretch.first
+        return moved
 
     @classmethod
     def empty(cls, file: File) -> Unit:
@@ -128,6 +137,10 @@ class Unit:
         return self.tree.code_for_node(node).strip()
 
 
+def _text_of(file: File, stretch: Stretch) -> str:
+    return _PAGE_BREAK.sub("", "".join(file.lines[stretch.first - 1 : stretch.last]))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """A node of a file's source. Two places are equal when they are the same node."""
@@ -162,12 +175,20 @@ class Place:
 
 
 class File:
-    """A file: its outline, and the trees of the stretches that were asked for."""
+    """A file: its outline, and the trees of the stretches that were asked for. `before`: an earlier version of it that
+    is not needed any more."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, before: File | None = None) -> None:
         self.source = source
         self.outline: Outline = outline(source.text)
         self._units: dict[Stretch, Unit] = {}
+        self._before: dict[str, list[Unit]] = {}
+        for unit in before._all_units() if before is not None else ():
+            if unit.text in source.text:
+                self._before.setdefault(unit.text, []).append(unit)
+
+    def _all_units(self) -> list[Unit]:
+        return [*self._units.values(), *(unit for units in self._before.values() for unit in units)]
 
     @cached_property
     def lines(self) -> list[str]:
@@ -224,14 +245,41 @@ class File:
     def unit(self, stretch: Stretch) -> Unit:
         """The tree of a stretch, parsed once. Raises cst.ParserSyntaxError where libcst cannot read it."""
         if stretch not in self._units:
-            self._units[stretch] = Unit(self, stretch)
+            same = self._before.get(_text_of(self, stretch)) if self._before else None
+            # Each once: two definitions that read alike are two.
+            self._units[stretch] = same.pop().again(self, stretch) if same else Unit(self, stretch)
         return self._units[stretch]
+
+
+class Stopped(BaseException):
+    """A run is not wanted any more. No error: nothing that deals with errors is to hold it up."""
+
+
+class Session:
+    """What runs that follow each other share: the files as the last one read them, so that what is unchanged is not
+    parsed again. `stopped` is asked now and then whether the run is still wanted. No two runs at a time."""
+
+    def __init__(self) -> None:
+        self.stopped: Callable[[], bool] = lambda: False
+        self._files: dict[Path, File] = {}
+
+    def file(self, source: Source) -> File:
+        """The file of a source. Raises OutlineError."""
+        before = self._files.get(source.path)
+        if before is None or before.source != source:
+            self._files[source.path] = File(source, before)
+        return self._files[source.path]
+
+    def forget(self, path: Path) -> None:
+        """Keep nothing of a file."""
+        self._files.pop(path, None)
 
 
 class Files:
     """The files of a run: those to check, and those that they turn out to import."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Source], session: Session | None = None) -> None:
+        self._session = session
         self.trouble: list[SyntaxTrouble] = []
         self.failures: list[InternalTrouble] = []
         self._by_path: dict[Path, File | None] = {}
@@ -242,7 +290,7 @@ class Files:
     def _read(self, source: Source) -> File | None:
         file: File | None = None
         try:
-            file = File(source)
+            file = File(source) if self._session is None else self._session.file(source)
             self.trouble += (
                 SyntaxTrouble(source.display, part.line, part.column, part.message) for part in source.trouble
             )
@@ -252,6 +300,11 @@ class Files:
             self.failures.append(InternalTrouble.of(error, source.display, 1, "reading the file"))
         self._by_path[source.path] = file
         return file
+
+    def go_on(self) -> None:
+        """Raises Stopped where the run is not wanted any more."""
+        if self._session is not None and self._session.stopped():
+            raise Stopped
 
     def load(self, path: Path) -> File | None:
         """The file at a path, whether or not somebody asked to check it; None if it cannot be read."""

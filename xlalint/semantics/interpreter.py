@@ -95,6 +95,7 @@ class Interpreter(Statements):
         self, frame: Frame | None, value: FunctionValue, arguments: Arguments, context: Context
     ) -> Summary | None:
         """The summary of a function for these arguments in this context; None where it is not analysed any deeper."""
+        self.project.files.go_on()
         function = value.function
         if context.kind is ContextKind.HOST and is_plain(value, arguments):
             return None
