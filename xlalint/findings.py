@@ -194,7 +194,10 @@ class Probed:
 @dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of a run, ready to print: findings in a stable order, what went wrong, what was fixed, and what else
-    people should know, a line each."""
+    people should know, a line each.
+
+    `interrupted`: the user ended it before everything was run that the probe was to run.
+    """
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
@@ -202,6 +205,7 @@ class Report:
     fixed: tuple[Finding, ...] = ()
     functions: tuple[Probed, ...] = ()
     remarks: tuple[str, ...] = ()
+    interrupted: bool = False
 
 
 Narrow: TypeAlias = Callable[[Report, Mapping[str, bytes]], Report]

@@ -165,6 +165,37 @@ def started_for(folder: Path) -> set[int]:
     return found
 
 
+# A worker that answers the first job, and is busy with the second for ever.
+BUSY = """\
+#!/bin/sh
+echo '{"ready": {"tensorflow": "2.21.0"}}'
+read job
+echo '{"outcome": {"how": "as it is", "calls": [{"variant": 0, "values": 0, "compilations": 1}]}}'
+read job
+touch busy
+sleep 600
+"""
+
+
+@pytest.mark.parametrize("command", [["probe", "a.py::fine", "a.py::step"], ["check", "--probe=all", "a.py"]])
+def test_an_interruption_tells_what_is_known_by_then(project: Path, command: list[str]) -> None:
+    busy = project / "python"
+    busy.write_text(BUSY.replace("busy", str(project / "busy")))
+    busy.chmod(0o755)
+    whole = [*COMMAND, *command, "--python", str(busy), "--no-cache", "--output-format", "json"]
+    process = subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (project / "busy").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    functions = json.loads(out)["functions"]
+    assert [one["outcome"] for one in functions].count("compiles") == 1
+    assert {one["text"] for one in functions if one["outcome"] == "not run"} >= {"it was interrupted"}
+
+
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
 def test_an_interruption_leaves_nothing_behind(project: Path, end: signal.Signals) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .console import CLEAN, FAILED, FOUND, complain, own_rules, selectors, split, write
+from .console import CLEAN, FAILED, FOUND, INTERRUPTED, complain, own_rules, selectors, split, write
 from .output import deliver, targets_of
 from .probe import probe_options, probe_settings, with_probe
 
@@ -187,6 +187,8 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
         fixes.show(text)
     if given["verbose"]:
         complain(f"{report.files_checked} files in {perf_counter() - started:.2f} s", label="xlalint")
+    if report.interrupted:
+        return INTERRUPTED
     if report.problems or not delivered:
         return FAILED
     if fixes is not None and fixes.fails:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .console import CLEAN, FAILED, FOUND, coloured, complain, own_rules, write
+from .console import CLEAN, FAILED, FOUND, INTERRUPTED, coloured, complain, own_rules, write
 
 if TYPE_CHECKING:
     from ..config import Settings
@@ -85,6 +85,8 @@ def probe(places: tuple[str, ...], **given: Any) -> int:
     report, pairs = within(run(files, settings), targets)
     report = _probed(report, planned(report, pairs, ()), settings, files, given)
     _say(report, given)
+    if report.interrupted:
+        return INTERRUPTED
     outcomes = {function.verdict.outcome for function in report.functions}
     if report.problems or "not run" in outcomes:
         return FAILED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from ..config import Settings
@@ -55,15 +56,15 @@ def with_verdicts(
 
     `files`: those that were checked, where others are run too.
     """
-    runs = run_targets(job.targets, settings.probe, settings.cache_dir, heard)
+    runs, complete = run_targets(job.targets, settings.probe, settings.cache_dir, heard)
     owners = {position: runs[index] for position, index in job.owners.items()}
     for position, reason in job.without.items():
         finding = report.findings[position]
         nothing = Target(str(Path(finding.path).absolute()), "", (finding.span.line, finding.span.end_line))
         owners[position] = Run(nothing, Outcome(not_run=reason))
-    return judged(
-        report, runs, owners, lambda finding: _wanted(finding, settings, files), confirmed_only=confirmed_only
-    )
+    wanted = partial(_wanted, settings=settings, files=files)
+    found = judged(report, runs, owners, wanted, confirmed_only=confirmed_only)
+    return replace(found, interrupted=not complete)
 
 
 def _wanted(finding: Finding, settings: Settings, files: Collection[Path] | None) -> bool:

@@ -14,6 +14,7 @@ from .store import Store
 from .target import Target
 from .verdicts import Run
 
+_INTERRUPTED: Final = Outcome(not_run="it was interrupted")
 _SHARE: Final = 0.5  # of a function's time, after which nothing further is begun
 
 
@@ -22,8 +23,9 @@ def run_targets(
     settings: ProbeSettings,
     cache_dir: Path | None,
     heard: Callable[[Run], None] = lambda run: None,
-) -> list[Run]:
-    """What becomes of each target, in their order; `heard` of each when it is known.
+) -> tuple[list[Run], bool]:
+    """What becomes of each target, in their order, and whether all were run: an interruption by the user ends it early.
+    `heard` of each when it is known.
 
     Raises ProbeUnavailableError. However it ends, nothing that was started goes on.
     """
@@ -38,7 +40,9 @@ def run_targets(
         heard(Run(targets[index], outcome))
 
     for index, target in enumerate(targets):
-        if store is not None and (known := store.load(target, plan)) is not None:
+        if target.refused:
+            keep(index, Outcome(not_run=target.refused))
+        elif store is not None and (known := store.load(target, plan)) is not None:
             keep(index, known)
     left = [index for index in range(len(targets)) if index not in found]
 
@@ -47,6 +51,10 @@ def run_targets(
             store.save(targets[left[place]], plan, outcome)
         keep(left[place], outcome)
 
-    if left:
-        Pool(interpreter, limits, plan, settings.processes).run([targets[index] for index in left], done)
-    return [Run(target, found[index]) for index, target in enumerate(targets)]
+    try:
+        if left:
+            Pool(interpreter, limits, plan, settings.processes).run([targets[index] for index in left], done)
+    except KeyboardInterrupt:
+        pass  # what was seen until then is told
+    runs = [Run(target, found.get(index, _INTERRUPTED)) for index, target in enumerate(targets)]
+    return runs, len(found) == len(targets)

@@ -46,7 +46,7 @@ class Target:
     the object's own arguments; `factory`: "pkg.mod:make_inputs" gives the arguments; `search`: folders to import from;
     `autograph`: None leaves it to the driver; `roots`: the user's own files are under these; `wanted`: lines of the
     file that the inputs should reach; `callers`: who leads there, the nearest first; `avoid`: inputs, as
-    `note` was told of them, that ended the process.
+    `note` was told of them, that ended the process; `refused`: why nothing is to be run.
     """
 
     file: str
@@ -63,6 +63,7 @@ class Target:
     wanted: tuple[int, ...] = ()
     callers: tuple[Frame, ...] = ()
     avoid: tuple[str, ...] = ()
+    refused: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As JSON's types."""

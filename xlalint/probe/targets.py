@@ -86,7 +86,11 @@ class Targets:
                 qualname = owner.qualname  # the object is called, as its users do
             definition = self._file(path).named(qualname)
             if definition is not None and definition.kind != "nested":
-                found.setdefault((path, qualname), self._target(path, definition))
+                try:
+                    target = self._target(path, definition)
+                except TargetError as error:  # what is said of its inputs costs this one only
+                    target = Target(str(path), qualname, definition.lines, definition.kind, refused=str(error))
+                found.setdefault((path, qualname), target)
         return [found[key] for key in sorted(found)]
 
     def is_keras(self, target: Target, kind: str) -> bool:
