@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,7 @@ from .values import VALUE_SETS
 
 _DEEPEST: Final = 3  # callers of callers
 _WIDEST: Final = 3  # shapes that a user's function is asked for
+_SECONDS: Final = 30.0  # to look for inputs
 _LOCALS: Final = ".<locals>."
 
 _Given: TypeAlias = Mapping[str | int, Choice]  # the user's inputs, by name or position
@@ -94,10 +96,12 @@ class _Way:
     search: Search | None = None
 
 
-def drive(target: Target, note: Callable[[str], None], like: Driven | None = None) -> Driven:
+def drive(
+    target: Target, note: Callable[[str], None], like: Driven | None = None, seconds: float = _SECONDS
+) -> Driven:
     """Get a target ready to be called, with the inputs of `like` if there is one; `note` hears what is done next.
 
-    Raises NotDrivenError.
+    `seconds`: how long to look for inputs. Raises NotDrivenError.
     """
     note("import")
     with ExitStack() as stack:
@@ -107,7 +111,8 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
             moved[str(path)] = (target.file, 1)
             target = replace(target, file=str(path), qualname=NAME, roots=(*target.roots, str(path)))
         given = None if like is None else list(like.found)
-        driver = _Driver(target, _loaded(Path(target.file), target, "its"), note, given)
+        loaded = _loaded(Path(target.file), target, "its")
+        driver = _Driver(target, loaded, note, time.monotonic() + seconds, given)
         stack.callback(driver.close)
         driven = driver.driven()
         driven.moved = moved
@@ -136,12 +141,13 @@ def _loaded(path: Path, target: Target, whose: str) -> Loaded:
 
 @dataclass
 class _Driver:
-    """Drives one target. `given`: the inputs to use, step by step, where they are not to be looked for; `found`: those
-    that were used."""
+    """Drives one target, until `end` on the clock at the latest. `given`: the inputs to use, step by step, where they
+    are not to be looked for; `found`: those that were used."""
 
     target: Target
     loaded: Loaded
     note: Callable[[str], None]
+    end: float
     given: list[Solution] | None = None
     others: list[Loaded] = field(default_factory=list)
     found: list[Solution] = field(default_factory=list)
@@ -216,7 +222,8 @@ class _Driver:
             ]:
                 raise NotDrivenError("it cannot be called in the way that the original is")
             way.slots = pinned(way.slots, given)
-        way.search = Search(way.slots, way.run, self.own, way.entry, wanted, self.note, avoid)
+        left = max(self.end - time.monotonic(), 0.0)
+        way.search = Search(way.slots, way.run, self.own, way.entry, wanted, self.note, avoid, left)
         try:
             solution = way.search.solve()
         except NotFoundError as error:
@@ -337,6 +344,14 @@ class _Driver:
                 positional, keywords = built.make("call", 0, 0)
                 made[0](*positional, **keywords)
             return made[0]
+
+        if built is not None:
+            # Not in the search: that must not take what making the object runs for what the method does.
+            try:
+                with eager_execution():
+                    new({})
+            except Exception as error:
+                raise NotDrivenError(f"its object cannot be made again: {_said(error)}") from error
 
         def bound(thing: Any) -> Any:
             return (lambda: getattr(thing, name)) if isinstance(attribute, property) else getattr(thing, name)

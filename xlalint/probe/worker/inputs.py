@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import re
 import time
@@ -23,6 +24,7 @@ _MOST_SECONDS: Final = 15.0  # of the processor, which others may want too
 _MOST_WALL_SECONDS: Final = 40.0
 _LONGEST_CALL: Final = 10.0  # seconds
 _WIDEST: Final = 3  # shapes of one input
+_FOLLOWED: Final = 30  # calls behind one that reaches more and fails
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 # Runs what is probed with what is handed over: by group ("init", "call").
@@ -122,10 +124,14 @@ class Search:
     wanted: frozenset[tuple[str, int]] = frozenset()
     note: Callable[[str], None] = lambda stage: None
     avoid: frozenset[str] = frozenset()
+    seconds: float = _MOST_WALL_SECONDS
     calls: int = 0
     _reached: set[tuple[str, int]] = field(default_factory=set)
     _until: float = field(default_factory=lambda: time.process_time() + _MOST_SECONDS)
-    _end: float = field(default_factory=lambda: time.monotonic() + _MOST_WALL_SECONDS)
+    _end: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._end = time.monotonic() + min(self.seconds, _MOST_WALL_SECONDS)
 
     def solve(self) -> Solution:
         """Inputs that the eager call accepts, of one shape and one set of values. Raises NotFoundError."""
@@ -152,14 +158,18 @@ class Search:
             solution.shapes += self._other_shapes(assignment)
         solution.reached = frozenset(self._reached)
 
-    def _accepted(self, start: Assignment) -> tuple[Assignment, Outcome]:
-        """Best first: what follows a call that got further is tried before what follows one that did not."""
+    def _accepted(self, start: Assignment, most: int = _MOST_CALLS) -> tuple[Assignment, Outcome]:
+        """Best first: what follows a call that got further is tried before what follows one that did not.
+
+        Raises NotFoundError, after `most` calls at the latest.
+        """
+        last = self.calls + most
         order = count()
         queue: list[tuple[int, int, int, Assignment]] = [(0, 0, next(order), start)]
         seen = {start}
         complaints: set[object] = set()
         nearest: tuple[int, BaseException] | None = None
-        while queue and not self._is_over():
+        while queue and not self._is_over() and self.calls < last:
             _, depth, _, assignment = heapq.heappop(queue)
             outcome, objects = self._try(assignment)
             if outcome.error is None:
@@ -219,9 +229,16 @@ class Search:
                 if choice != assignment[position] and not self._is_over():
                     other = (*assignment[:position], choice, *assignment[position + 1 :])
                     found = self._try(other)[0]
-                    if found.error is None and len(found.reached & self.wanted) > len(outcome.reached & self.wanted):
+                    if found.error is not None and self._further(found, outcome):
+                        with contextlib.suppress(NotFoundError):
+                            other, found = self._accepted(other, _FOLLOWED)
+                    if found.error is None and self._further(found, outcome):
                         assignment, outcome = other, found
         return assignment, outcome
+
+    def _further(self, one: Outcome, other: Outcome) -> bool:
+        """Whether a call reached more of the wanted lines than another."""
+        return len(one.reached & self.wanted) > len(other.reached & self.wanted)
 
     def _other_shapes(self, assignment: Assignment) -> list[Assignment]:
         """Further shapes that are accepted: the user's own ranges, else longer ones, at the usual axes."""
@@ -258,6 +275,7 @@ def _otherwise(choice: Choice) -> Iterator[Choice]:
     """The same tensors in another form, or more of them: what code tells apart by their type and rank."""
     if isinstance(choice, Spec):
         yield from (replace(choice, style=style) for style in ("sparse", "ragged"))
+        yield Many("list", (choice, choice))
         yield from (replace(choice, dims=(*choice.dims, (size, size))) for _, size in choice.dims[-1:])
     elif isinstance(choice, Many):
         for position, item in enumerate(choice.items):

@@ -62,10 +62,10 @@ class Session:
         with ExitStack() as stack:
             try:
                 with driving.watching(math.inf):
-                    reference = None if original is None else drive(original, self._note)
+                    reference = None if original is None else drive(original, self._note, seconds=plan.seconds)
                     if reference is not None:
                         stack.callback(reference.close)
-                    driven = drive(target, self._note, reference)
+                    driven = drive(target, self._note, reference, plan.seconds)
                     stack.callback(driven.close)
                     blame.moved.update(driven.moved)
             except NotDrivenError as error:

@@ -335,8 +335,8 @@ def _smaller(cls: Any) -> dict[str, int]:
 
 def _input_signature(function: Callable[..., Any]) -> tuple[Choice, ...]:
     """What `tf.function` was told of its arguments, where that is tensors only."""
-    signature = getattr(function, "input_signature", None) or ()
-    if all(isinstance(one, tf.TensorSpec) for one in signature):
+    signature = getattr(function, "input_signature", None)
+    if isinstance(signature, list | tuple) and all(isinstance(one, tf.TensorSpec) for one in signature):
         return tuple(map(of_tensor_spec, signature))
     return ()
 
