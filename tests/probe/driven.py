@@ -134,6 +134,41 @@ class Doubled(keras.losses.Loss):
         return 2.0 * tf.reduce_mean(tf.square(y_true - y_pred), -1)
 
 
+class Hits(keras.metrics.Metric):
+    def __init__(self, name="hits", **options):
+        super().__init__(name=name, **options)
+        self.count = self.add_weight(name="count", initializer="zeros")
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        if sample_weight is not None:
+            y_pred *= sample_weight
+        self.count.assign_add(tf.reduce_sum(tf.cast(y_true == y_pred, tf.float32)))
+
+    def result(self):
+        return self.count * 1.0
+
+
+class Modes(keras.layers.Layer):
+    input_signature = property(lambda self: [])
+
+    def call(self, inputs):
+        x, a = inputs
+        return self.spread(x, a)
+
+    def spread(self, x, a):
+        if isinstance(a, tf.SparseTensor):
+            return tf.sparse.sparse_dense_matmul(a, x)
+        return tf.matmul(a, x)
+
+
+class Pooled(keras.layers.Layer):
+    def call(self, inputs):
+        if isinstance(inputs, list):
+            x, index = inputs
+            return tf.math.unsorted_segment_sum(x, index, 4)
+        return tf.reduce_sum(inputs, 0)
+
+
 class Trained(keras.Model):
     def __init__(self):
         super().__init__()

@@ -112,6 +112,8 @@ def line_of(text: str) -> int:
         ("Gated.mixed", ["left: f32[4, 4]", "right: f32[4, 4]"]),
         ("Joined", ["inputs: [f32[4, 4], bool[4, 4]]"]),
         ("Configured", ["x: f32[4, 4]"]),
+        ("Hits", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),
+        ("Hits.update_state", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),
         ("Doubled", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),
         ("Trained.train_step", None),
         ("Plain.scaled", None),
@@ -162,6 +164,11 @@ def test_inputs_reach_the_lines_that_are_wanted(driver: Driver) -> None:
     assert line in driver("optional", wanted=(line,))["reached"]
     line = line_of("        return tf.sparse.reduce_sum")
     assert driver("degrees", wanted=(line,))["inputs"] == ["a: f32[4, 4] sparse"]
+    # What a layer runs when it is built does not count for its method, and an error on the way is followed.
+    line = line_of("            return tf.sparse.sparse_dense_matmul(a, x)")
+    assert driver("Modes.spread", wanted=(line,))["inputs"][1] == "a: f32[4, 4] sparse"
+    line = line_of("            return tf.math.unsorted_segment_sum(x, index, 4)")
+    assert line in driver("Pooled", wanted=(line,))["reached"]
 
 
 def test_the_user_s_own_function_makes_the_inputs(driver: Driver) -> None:

@@ -55,7 +55,7 @@ def keras_converts(cls: type) -> bool:
 
 def called_method(cls: type) -> Callable[..., Any] | None:
     """The method that runs when an object of the class is called; None where none is the user's."""
-    for name in ("call", "__call__"):
+    for name in ("update_state",) if keras_kind(cls) == "metric" else ("call", "__call__"):
         method = getattr(cls, name, None)
         if inspect.isfunction(method) or hasattr(method, "python_function"):
             return method
