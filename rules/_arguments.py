@@ -22,23 +22,22 @@ def without_argument(event: SetupCall, name: str, names: Names) -> Rewrite | Non
 def left_out(event: SetupCall | ApiCall, name: str, values: Collection[str], differs: str | None) -> Rewrite | None:
     """The call without the argument, where it is written as one of the values in the call itself. `differs`: where the
     result does; empty where it does not, None where it does everywhere."""
-    arguments = event.node.args
-    for at, found in enumerate(arguments):
+    for at, found in enumerate(event.node.args):
         if found.keyword is not None and found.keyword.value == name and plain(found.value) in values:
-            text = _without(event.place, found, arguments[at - 1] if at else None, arguments[1:])
+            text = _without(event.place, event.node.args, at)
             safety = Safety.DISPLAY if differs is None else Safety.UNSAFE if differs else Safety.SAFE
             title = f"Remove `{name}={plain(found.value)}`"
             return Rewrite(title, (replace(event.place, text),), safety, differs or "")
     return None
 
 
-def _without(place: Place, removed: cst.Arg, before: cst.Arg | None, others: Sequence[cst.Arg]) -> str:
+def _without(place: Place, arguments: Sequence[cst.Arg], at: int) -> str:
     """The text of a call without an argument, and without the comma that parts it from the others."""
     unit, file = place.unit, place.unit.file
-    start, end = unit.span(removed)[:2], unit.span(removed.value)[2:]
-    if before is not None:
-        start = unit.span(before.value)[2:]
-    elif others:
-        end = unit.span(others[0])[:2]
-    first = place.span[:2]
-    return file.text_between(first, start) + file.text_between(end, place.span[2:])
+    spans = [unit.span(argument) for argument in arguments]  # parentheses included, commas not
+    start, end = spans[at][:2], spans[at][2:]
+    if at:
+        start = spans[at - 1][2:]
+    elif len(spans) > 1:
+        end = spans[1][:2]
+    return file.text_between(place.span[:2], start) + file.text_between(end, place.span[2:])

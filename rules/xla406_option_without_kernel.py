@@ -161,9 +161,13 @@ def f(x):
             """
 @tf.function(jit_compile=True)
 def f(x):
-    return tf.linalg.lstsq(tf.eye(3) + 1.0, x, fast=False)
+    return tf.linalg.lstsq(
+        tf.eye(3) + 1.0,  # symmetric
+        rhs=(x),
+        fast=False,
+    )
 """,
-            ["tf.linalg.lstsq(tf.eye(3) + 1.0, x, fast=False)"],
+            ["tf.linalg.lstsq(\n        tf.eye(3) + 1.0,  # symmetric\n        rhs=(x),\n        fast=False,\n    )"],
             Fails("MatrixSolveLs"),
             inputs=("f32[3, 2]",),
             effect=Effect.FAILS,
@@ -171,7 +175,10 @@ def f(x):
             fixed="""
 @tf.function(jit_compile=True)
 def f(x):
-    return tf.linalg.lstsq(tf.eye(3) + 1.0, x)
+    return tf.linalg.lstsq(
+        tf.eye(3) + 1.0,  # symmetric
+        rhs=(x),
+    )
 """,
         ),
     )

@@ -308,6 +308,9 @@ def masked_losses(draw: st.DrawFn) -> Program:
         forms = [
             f"tf.nn.softmax_cross_entropy_with_logits(labels=tf.one_hot({pair[0]}, {classes}), logits={pair[1]})",
             f"compute_loss({pair[0]}, {pair[1]})",
+            f"tf.nn.sparse_softmax_cross_entropy_with_logits({pair[0]}, {pair[1]})",
+            f"tf.nn.sparse_softmax_cross_entropy_with_logits(labels={pair[0]}, logits={pair[1]})",
+            f"tf.keras.losses.sparse_categorical_crossentropy({pair[0]}, {pair[1]}, from_logits=True)",
         ]
     lines += [f"loss = {draw(st.sampled_from(forms))}", f"return tf.{draw(st.sampled_from(_WEIGHED))}(loss)"]
     code = _function("outputs: tf.Tensor, labels: tf.Tensor", *lines) + _LOSS

@@ -43,6 +43,15 @@ _EACH_POSITION: Final = frozenset(
 )
 
 
+# Losses of classes by their numbers, of which no other number has one: NaN, whatever the weight. The argument is the
+# first, or has this name.
+_OF_CLASSES: Final[Mapping[str, str]] = {
+    "nn.sparse_softmax_cross_entropy_with_logits": "labels",
+    "keras.losses.sparse_categorical_crossentropy": "y_true",
+    "keras.metrics.sparse_categorical_crossentropy": "y_true",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """`values[mask]` at a place, as syntax and as far as both are known."""
@@ -432,13 +441,38 @@ class _Builder:
         for leaf in self._leaves(node):
             whole = self._whole_of(leaf)
             if whole is not None:
-                yield replace(self._place(leaf), plain(whole))
+                yield replace(self._place(leaf), plain(self._in_range(leaf, whole, node)))
 
     def _with_whole(self, node: cst.BaseExpression) -> cst.BaseExpression:
-        wholes = {leaf: whole for leaf in self._leaves(node) if (whole := self._whole_of(leaf)) is not None}
+        wholes = {
+            leaf: self._in_range(leaf, whole, node)
+            for leaf in self._leaves(node)
+            if (whole := self._whole_of(leaf)) is not None
+        }
         complete = node.visit(_Put(wholes))
         assert isinstance(complete, cst.BaseExpression)
         return complete
+
+    def _in_range(self, leaf: cst.CSTNode, whole: cst.BaseExpression, inside: cst.CSTNode) -> cst.BaseExpression:
+        """The whole tensor in the place of what is selected. Numbers of classes that the mask leaves out for what they
+        are become zero where a loss would be NaN for them."""
+        if not set(read(whole)) & set(read(self._definition())) or not any(
+            self._numbers_classes(leaf, node) for node in _nodes(inside)
+        ):
+            return whole
+        mask = operand(self._mask_twice(2))
+        test = f"{mask} > 0.0" if self._in_place else mask
+        return cst.parse_expression(f"{self._tf}.where({test}, {plain(whole)}, 0)")
+
+    def _numbers_classes(self, leaf: cst.CSTNode, node: cst.CSTNode) -> bool:
+        """Whether a node is a loss whose classes the leaf is."""
+        match node:
+            case cst.Call(func=function, args=[first, *_] as arguments):
+                wanted = _OF_CLASSES.get(self._knowledge.api(function) or "")
+                named = [one.value for one in arguments if one.keyword is not None and one.keyword.value == wanted]
+                return wanted is not None and leaf in (named or ([first.value] if first.keyword is None else []))
+            case _:
+                return False
 
     def _whole_of(self, leaf: cst.CSTNode) -> cst.BaseExpression | None:
         return self._whole.get(leaf.value) if isinstance(leaf, cst.Name) else self._selected(leaf)
