@@ -98,6 +98,31 @@ y, x = tf.cond(tf.reduce_sum(x) > 1.0, when_true, lambda: (y, x))""",
         "when_true = y\ndef when_true_2():\n    out.assign(x)\n\n"
         "tf.cond(tf.reduce_sum(x) > 1.0, when_true_2, lambda: None)\ny = when_true",
     ),
+    "a name that the next round of a loop reads": (
+        "for i in range(3):\n    if tf.reduce_sum(x) > 1.0:\n        z = tf.exp(x)\n"
+        "    else:\n        z = z + x\n        x = -z",
+        """
+for i in range(3):
+    def when_true():
+        z = tf.exp(x)
+        return z, x
+
+    def when_false(z=z, x=x):
+        z = z + x
+        x = -z
+        return z, x
+
+    z, x = tf.cond(tf.reduce_sum(x) > 1.0, when_true, when_false)""",
+    ),
+    "a comment behind the last line": (
+        "if tf.reduce_sum(x) > 1.0:\n    out.assign(x)  # first\n    out.assign(y)  # last",
+        "def when_true():\n    out.assign(x)  # first\n    out.assign(y)\n\n"
+        "tf.cond(tf.reduce_sum(x) > 1.0, when_true, lambda: None)  # last",
+    ),
+    "attributes that change places": (
+        "if tf.reduce_sum(x) > 1.0:\n    out.a, out.b = out.b, out.a",
+        "out.a, out.b = tf.cond(tf.reduce_sum(x) > 1.0, lambda: (out.b, out.a), lambda: (out.a, out.b))",
+    ),
     "a ternary inside of an expression": (
         "x = 2.0 * (x if tf.reduce_sum(x) > 1.0 else -y) + y",
         "x = 2.0 * (tf.where(tf.reduce_sum(x) > 1.0, x, -y)) + y",
@@ -121,6 +146,7 @@ x = tf.cond(tf.reduce_sum(x) > 1.0, when_true, lambda: x)""",
 LEFT_ALONE = {
     "a raise": "if tf.reduce_sum(x) > 1.0:\n    raise ValueError",
     "a list": "if tf.reduce_sum(x) > 1.0:\n    out.append(x)",
+    "attributes, one after the other": "if tf.reduce_sum(x) > 1.0:\n    out.a = tf.exp(x)\n    out.b = out.a * 2.0",
     "an item": "if tf.reduce_sum(x) > 1.0:\n    out[0] = x",
     "a name without a value": "if tf.reduce_sum(x) > 1.0:\n    z = tf.exp(x)\n    w = z * z\nx = x + w",
     "a call of what the class inherits": "x = super().call(x) if tf.reduce_sum(x) > 1.0 else y",
@@ -152,6 +178,7 @@ KEPT = {
     "positions that meet": "kept = x[x > 0.0]\nreturn tf.reduce_sum(tf.cumsum(kept))",
     "the mask made anew": "m = x > 0.0\nkept = x[m]\nm = y > 0.0\nreturn tf.reduce_sum(kept)",
     "bound twice": "kept = x[x > 0.0]\nif out:\n    kept = x\nreturn tf.reduce_sum(kept)",
+    "along the first axis, of a rank that is not known": "return tf.reduce_sum(x[y > 0.0], axis=0)",
     "along another axis": "return tf.reduce_sum(x[y > 0.0], axis=-1)",
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from textwrap import indent
 from typing import Final
 
@@ -110,6 +110,8 @@ class _Builder:
         self._knowledge = Knowledge(scope, self._tf)
         around = place.unit.around(place.node)
         self._enclosing = next((node for node in around if isinstance(node, cst.FunctionDef)), None)
+        own = takewhile(lambda node: not isinstance(node, cst.FunctionDef), place.unit.around(place.node))
+        self._in_loop = any(isinstance(node, cst.For | cst.While) for node in own)
 
     # -- the test -----------------------------------------------------------------------------------------------------
 
@@ -234,8 +236,8 @@ class _Builder:
         results = [] if ends[0] else self._results(chain, blocks)
         if results == [] and not ends[0] and all(map(self._only_says, blocks)):
             return self._eagerly(node) if len(blocks) == 1 else None
-        if results is None or any("[" in name for block in blocks for name in assigned(block)):
-            return None
+        if results is None or not all(name.isidentifier() for block in blocks for name in assigned(block)):
+            return None  # what both sides do to an object while they are traced, the one undoes for the other
         labels = ("when_true", "when_false")
         functions, sides = "", []
         for label, block in zip(labels, blocks, strict=False):
@@ -409,7 +411,7 @@ class _Builder:
         in_all = set.intersection(*sets) if chain.orelse is not None else set()
         results = []
         for name in dict.fromkeys(name for block in blocks for name in assigned(block)):
-            if not self._is_read_elsewhere(name):
+            if not self._is_read_elsewhere(name) and not (self._in_loop and self._is_read_first(name, chain)):
                 continue
             if name not in in_all and not self._is_bound(name, chain):
                 return None
@@ -418,8 +420,10 @@ class _Builder:
 
     def _is_bound(self, name: str, chain: _Chain) -> bool:
         """Whether a name has a value before the branch."""
-        if not name.isidentifier() or name in self._scope:
-            return True
+        return not name.isidentifier() or name in self._scope or self._is_read_first(name, chain)
+
+    def _is_read_first(self, name: str, chain: _Chain) -> bool:
+        """Whether the branch may read a name before it assigns it."""
         return any(name in read_first(small_statements(block)) for block in chain.blocks)
 
     def _is_read_elsewhere(self, name: str) -> bool:
@@ -434,10 +438,21 @@ class _Builder:
         needed = read_first(block) | (set(results) - surely_assigned(block))
         inputs = [local for local in dict.fromkeys(assigned(block)) if local in needed and local.isidentifier()]
         parameters = ", ".join(f"{local}={local}" for local in inputs)
-        code = "".join(self._code(line) for line in block)
+        code = "".join(self._code(line) for line in self._without_last_comment(block))
         if not ends:
             code += f"return {', '.join(results)}\n" if results else ""
         return f"def {name}({parameters}):\n{indent(code, self._names.indent)}\n"
+
+    def _without_last_comment(self, block: Ordered[cst.CSTNode]) -> Ordered[cst.CSTNode]:
+        """The lines of a block, the last without the comment behind it where that is behind the whole branch, too."""
+        match block:
+            case [
+                *before,
+                cst.SimpleStatementLine(trailing_whitespace=cst.TrailingWhitespace(comment=cst.Comment())) as last,
+            ] if self._place.unit.span(last)[2:] == self._place.unit.span(self._place.node)[2:]:
+                return [*before, last.with_changes(trailing_whitespace=cst.TrailingWhitespace())]
+            case _:
+                return block
 
     def _code(self, line: cst.CSTNode) -> str:
         text = self._place.unit.tree.code_for_node(line)
@@ -496,7 +511,7 @@ def _assignments(block: cst.BaseSuite) -> dict[str, cst.BaseExpression] | None:
             case cst.Assign(targets=[cst.AssignTarget(cst.Tuple(elements=left))], value=cst.Tuple(elements=right)) if (
                 len(left) == len(right) and not found
             ):
-                if not all(isinstance(element.value, cst.Name) for element in left):
+                if not all(isinstance(element.value, cst.Name | cst.Attribute) for element in left):
                     return None
                 found |= {plain(name.value): element.value for name, element in zip(left, right, strict=True)}
                 continue

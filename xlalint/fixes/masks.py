@@ -380,6 +380,8 @@ class _Builder:
         """A reduction of the selected elements themselves."""
         missing, axis = self._missing(), _axis(rest)
         if missing is None:
+            if axis == "0":
+                raise _GivenUp  # who names the axis expects others
             self._differs.append(_RANKS)
             missing = 0
         if axis == "0" and missing == 0:

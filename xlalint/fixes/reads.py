@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import dropwhile
 from typing import Final
 
 import libcst as cst
@@ -60,6 +61,7 @@ _OPTIONS: Final = frozenset(("axis", "keepdims"))
 # Functions of Python's `math` that give a floating number, as `tf.math` has them.
 _MATH: Final = frozenset(("sqrt", "exp", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "lgamma"))
 
+_ARITHMETIC: Final = (cst.BinaryOperation, cst.UnaryOperation)
 _ANOTHER_TYPE: Final = "where the number meets tensors of another type, or must be a number of Python's"
 _ARRAY: Final = "where an array is needed and no tensor"
 
@@ -129,7 +131,8 @@ def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
 
 def _needs_python(event: HostRead) -> bool:
     """Whether what is read goes straight where no tensor may stand: conditions, sizes, positions, text, readers."""
-    match [*event.place.unit.around(event.place.node)][:2]:
+    around = dropwhile(lambda node: isinstance(node, _ARITHMETIC), event.place.unit.around(event.place.node))
+    match [*around][:2]:
         case [cst.Arg(), cst.Call(func=cst.Name("range" | "str" | "print" | "len" | "isinstance" | "format"))]:
             return True
         case [cst.Index() | cst.Slice() | cst.FormattedStringExpression() | cst.Attribute(), *_]:
