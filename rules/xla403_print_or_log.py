@@ -19,7 +19,8 @@ Code that is not compiled, branches under `tf.executing_eagerly()`, Python's `pr
 
 ## Fix safety
 `unsafe`: a call that is a statement goes under `if tf.executing_eagerly():`. Eager execution prints as before; a
-`tf.function` that is not compiled prints nothing any more. What compiled code shall show has to become a result.
+`tf.function` that is not compiled prints nothing any more. None in a file of TensorFlow 1, whose sessions run graphs.
+What compiled code shall show has to become a result.
 
 ## References
 - https://github.com/tensorflow/tensorflow/issues/52944

@@ -227,6 +227,20 @@ def test_a_selection_that_is_not_reduced_is_left_alone(before: str) -> None:
     assert fixed(before, "XLA201") == before
 
 
+@pytest.mark.parametrize(
+    ("head", "guarded"),
+    [
+        ("import tensorflow as tf\n", True),
+        ("import tensorflow.compat.v1 as tf\nimport tensorflow\n", True),
+        ("import tensorflow.compat.v1 as tf\n", False),
+        ("from tensorflow.compat import v1 as tf\n", False),
+    ],
+)
+def test_files_of_version_1_run_nothing_eagerly(head: str, guarded: bool) -> None:
+    code = f"{head}\n\n@tf.function(jit_compile=True)\ndef f(x):\n    tf.print(x)\n    return x\n"
+    assert ("executing_eagerly" in rewritten(Program(code, (), "XLA403")).code) is guarded
+
+
 def test_the_documented_block_comes_out_as_documented(tmp_path: Path) -> None:
     path = tmp_path / "block.py"
     path.write_text(

@@ -17,7 +17,10 @@ SILENT: Final = "where a `tf.function` runs without being compiled, which is the
 
 
 def eagerly_only(event: ApiCall, names: Names) -> Rewrite | None:
-    """A call that is a statement on a line of its own, under `tf.executing_eagerly()`."""
+    """A call that is a statement on a line of its own, under `tf.executing_eagerly()`. None in a file of TensorFlow 1,
+    which runs graphs in sessions, never eagerly."""
+    if names.only_version_1:
+        return None
     match [*event.place.unit.around(event.place.node)][:2]:
         case [cst.Expr(), cst.SimpleStatementLine(body=[_]) as line]:
             text = f"if {names.tf}.executing_eagerly():\n{names.indent}{plain(event.node)}"

@@ -74,6 +74,13 @@ class Names:
         self.needed = f"from {module} import {attribute}"
         return attribute
 
+    @property
+    def only_version_1(self) -> bool:
+        """Whether the TensorFlow that the file imports is version 1, and no other."""
+        _, needed = self._tensorflow
+        imports = [one for found in self._file.outline.bindings.values() for one in found]
+        return needed is not None and any(isinstance(one, ImportOutline) and _is_version_1(one) for one in imports)
+
     @cached_property
     def indent(self) -> str:
         """By how much blocks are indented here."""
@@ -106,6 +113,11 @@ def _is_tensorflow(binding: Binding) -> bool:
             return f"{module}.{attribute}" in _TENSORFLOW
         case _:
             return False
+
+
+def _is_version_1(binding: ImportOutline) -> bool:
+    path = f"{binding.module}.{binding.attribute or ''}"
+    return f"{path}.".startswith("tensorflow.compat.v1.")
 
 
 def _bound_around(place: Place) -> Outline:
