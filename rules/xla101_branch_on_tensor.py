@@ -31,8 +31,8 @@ scales by a constant, or subtracts one, becomes indicator arithmetic where that 
 differences and constant multiples are selected with `tf.where`; everything else runs under `tf.cond`, because zero
 times the infinite gradient of the side not taken is NaN. `unsafe` where less is known: `tf.cond` refuses branches that
 give another dtype or structure, XLA those of another rank; effects in Python happen once, for both sides, while
-tracing; `and` and `or` compute their second part always. A test of sizes (`tf.shape(x)[0] > 2`) becomes one that
-Python decides, `unsafe` for a size that is not known while the function is traced; a branch that only hands text to
+tracing; `and` and `or` compute their second part always. A test of sizes (`tf.shape(x)[0] > 2`) becomes one that Python
+decides, `unsafe` where not all that is asked for its shape is a tensor for certain; a branch that only hands text to
 functions of Python's (a log) is left to eager execution. No fix where a branch raises, leaves a loop, imports or
 deletes, changes a list or dict, or where a name would be left without a value.
 

@@ -21,9 +21,10 @@ read fails: `.numpy()` with `AttributeError`, NumPy with "Cannot convert a symbo
 NumPy on constants, `int(x.shape[0])`, and eager code.
 
 ## Fix safety
-Unsafe: what is left is a tensor, which does not mix with tensors of another type as a Python number does, and which
-NumPy and Python may need to read after all. Shown only where that is certain: in conditions, positions, text, and for
-NumPy functions that compute other types of integers.
+`safe`: sizes and ranks of what is a tensor for certain, which Python knows (`len(tf.shape(x))`, `int(tf.shape(x)[0])`,
+`len(x)`). All else is unsafe: what is left is a tensor, which does not mix with tensors of another type as a Python
+number does, and which NumPy and Python may need to read after all. Shown only where that is certain: in conditions,
+positions, text, and for NumPy functions that compute other types of integers.
 
 ## References
 - https://www.tensorflow.org/guide/function#debugging
@@ -202,6 +203,25 @@ def f(x):
             ["tf.reduce_sum(x)"],
             Fails("unsupported format string"),
             effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True, autograph=False)
+def f(x: tf.Tensor):
+    shape = (tf.shape(x)[0],) + (1,) * (len(tf.shape(x)) - 1)
+    return x * tf.ones(shape) / (len(x) * int(tf.shape(x)[1]))
+""",
+            ["len(tf.shape(x))", "len(x)", "int(tf.shape(x)[1])"],
+            Fails("len is not well defined for a symbolic Tensor"),
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+            safety=Safety.SAFE,
+            fixed="""
+@tf.function(jit_compile=True, autograph=False)
+def f(x: tf.Tensor):
+    shape = (tf.shape(x)[0],) + (1,) * (len(x.shape) - 1)
+    return x * tf.ones(shape) / (x.shape[0] * x.shape[1])
+""",
         ),
     )
     good = (

@@ -126,10 +126,11 @@ def sizes(draw: st.DrawFn) -> Program:
     first, second = truth(), truth()
     test = draw(st.sampled_from((first, f"{first} and {second}", f"not {first} or {second}", f"not ({first})")))
     branch = [f"if {test}:", "    x = x * 2", "else:", "    x = -x"]
+    read = ["n = len(x) * int(tf.shape(x)[-1]) + len(tf.shape(x))", "return x * n, n"]
     loop = ["for i in tf.range(tf.shape(x)[0] - 1):", "    x = x * x[i]", "return x"]
-    lines = draw(st.sampled_from(([*branch, "return x"], [f"return x * 3 if {test} else x + 1"], loop)))
+    lines = draw(st.sampled_from(([*branch, "return x"], [f"return x * 3 if {test} else x + 1"], loop, read)))
     dtype = draw(st.sampled_from(_DTYPES))
-    rule = "XLA103" if lines is loop else "XLA101"
+    rule = "XLA103" if lines is loop else "XLA106" if lines is read else "XLA101"
     return Program(function("x: tf.Tensor", *lines), (Input(dtype, shape),), rule)
 
 

@@ -119,7 +119,7 @@ class _Builder:
         """A test of sizes: Python knows them where the code is compiled."""
         if not isinstance(self._test, Tensor) or self._test.dependence is Dependence.VALUE:
             return None
-        return decided_in_python(self._place, node.test, self._names)
+        return decided_in_python(self._place, node.test, self._names, self._scope)
 
     # -- forms --------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from ..findings import Safety
 from ..semantics.events import HostRead
-from ..semantics.values import Dependence, as_tensor
+from ..semantics.values import Dependence, Tensor, as_tensor
 from .names import Names
 from .rewrite import Rewrite, replace
 from .sizes import with_static_sizes
@@ -90,7 +90,7 @@ def host_read(reader: str, node: cst.CSTNode, tf: str = "tf") -> str | None:
 
 def read_in_graph(event: HostRead, names: Names) -> Rewrite | None:
     """The operation in place of the read, where a tensor may stand."""
-    if (sized := with_static_sizes(event.place, names)) is not None:
+    if (sized := with_static_sizes(event.place, names, event.names)) is not None:
         return sized
     node = event.place.node
     if _needs_python(event):
@@ -99,7 +99,8 @@ def read_in_graph(event: HostRead, names: Names) -> Rewrite | None:
     text = host_read(event.reader, node, names.tf) if differs is not None else None
     if differs is None or text is None:
         return None
-    return Rewrite("Compute with the tensor itself", (replace(event.place, text),), Safety.UNSAFE, differs)
+    safety = Safety.UNSAFE if differs else Safety.SAFE
+    return Rewrite("Compute with the tensor itself", (replace(event.place, text),), safety, differs)
 
 
 def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
@@ -112,7 +113,9 @@ def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
         case cst.Call(args=[cst.Arg(keyword=None, star="")]) if reader in _CASTS:
             return _ANOTHER_TYPE if tensor.rank in (0, None) else None
         case cst.Call(args=[cst.Arg(keyword=None, star="")]) if reader == "len":
-            return "for a size that is not known while the function is traced"
+            return (
+                "" if isinstance(event.value, Tensor) else "for a size that is not known while the function is traced"
+            )
         case cst.Call(args=[]) if reader in (".numpy", ".item"):
             return _ARRAY
         case cst.Call(args=[cst.Arg(keyword=None, star=""), *options]) if tensor.dtype in ("float", None):

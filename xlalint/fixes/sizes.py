@@ -9,11 +9,13 @@ import libcst as cst
 
 from ..findings import Safety
 from ..semantics.files import Place
+from ..semantics.values import Tensor
+from .known import Scope
 from .names import Names
 from .rewrite import Rewrite, replace
 from .syntax import operand, plain
 
-_UNKNOWN: Final = "for a size that is not known while the function is traced"
+_UNKNOWN: Final = "for what is no tensor, or has a size that is not known while the function is traced"
 _NO_TENSOR: Final = "where the body takes the number of its step for a tensor, or a bound is one"
 
 # TensorFlow's comparisons and logic, as Python writes them.
@@ -111,13 +113,22 @@ def _sign(operator: cst.CSTNode) -> str:
     return f" {cst.Module([]).code_for_node(operator).strip()} "
 
 
-def decided_in_python(place: Place, test: cst.BaseExpression, names: Names) -> Rewrite | None:
-    """A test of sizes that TensorFlow computes, on the sizes that Python knows."""
+def decided_in_python(place: Place, test: cst.BaseExpression, names: Names, scope: Scope) -> Rewrite | None:
+    """A test of sizes that TensorFlow computes, on the sizes that Python knows. It is told where AutoGraph converts
+    nothing: where a size is not known there, both fail."""
     text = in_python(test, names.tf)
     if text is None or text == plain(test):
         return None
-    edits = (replace(place.at(test), text),)
-    return Rewrite("Decide by the static sizes", edits, Safety.UNSAFE, _UNKNOWN)
+    return _rewrite(place.at(test), text, names.tf, scope, "Decide by the static sizes")
+
+
+def _all_tensors(node: cst.CSTNode, tf: str, scope: Scope) -> bool:
+    """Whether everything whose shape is asked for in an expression is a tensor for certain."""
+    match node:
+        case cst.Call(func=function, args=[cst.Arg(value=sized)]) if plain(function) in (f"{tf}.shape", f"{tf}.rank"):
+            return isinstance(sized, cst.Name) and isinstance(scope.get(sized.value), Tensor)
+        case _:
+            return all(_all_tensors(child, tf, scope) for child in node.children)
 
 
 def counted_in_python(place: Place, names: Names) -> Rewrite | None:
@@ -133,27 +144,32 @@ def counted_in_python(place: Place, names: Names) -> Rewrite | None:
             return None
 
 
-def with_static_sizes(place: Place, names: Names) -> Rewrite | None:
+def with_static_sizes(place: Place, names: Names, scope: Scope | None = None) -> Rewrite | None:
     """A call of Python's at `place` whose arguments are sizes and numbers: with the sizes that Python knows. The call
-    goes too where it only made a Python number of one."""
+    goes too where it only made a Python number of one. `scope`: where the result is the same number of Python's, what
+    is known of the names."""
     if isinstance(place.node, cst.Call) and (rank := static_rank(place.node, names.tf)) is not None:
-        return _rewrite(place, rank)
+        return _rewrite(place, rank, names.tf, scope)
     match place.node:
         case cst.Call(func=cst.Name(name), args=[cst.Arg(value=only, keyword=None, star="")]) if name == "int" and (
             size := static_size(only, names.tf)
         ):
-            return _rewrite(place, size)
+            return _rewrite(place, size, names.tf, scope)
         case cst.Call(func=cst.Name() as function, args=arguments):
             texts = [_size_or_number(argument, names.tf) for argument in arguments]
             if None in texts or not any(static_size(argument.value, names.tf) for argument in arguments):
                 return None
-            return _rewrite(place, f"{plain(function)}({', '.join(text for text in texts if text is not None)})")
+            text = f"{plain(function)}({', '.join(text for text in texts if text is not None)})"
+            return _rewrite(place, text, names.tf, scope)
         case _:
             return None
 
 
-def _rewrite(place: Place, text: str) -> Rewrite:
-    return Rewrite("Take the static size", (replace(place, text),), Safety.UNSAFE, _UNKNOWN)
+def _rewrite(place: Place, text: str, tf: str, scope: Scope | None, title: str = "Take the static size") -> Rewrite:
+    edits = (replace(place, text),)
+    if scope is not None and _all_tensors(place.node, tf, scope):
+        return Rewrite(title, edits)
+    return Rewrite(title, edits, Safety.UNSAFE, _UNKNOWN)
 
 
 def _size_or_number(argument: cst.Arg, tf: str) -> str | None:

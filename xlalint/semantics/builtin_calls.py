@@ -60,7 +60,7 @@ def _reader(name: str) -> Handler:
     def handle(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
         value = _first(arguments)
         if as_tensor(value, Dependence.STATIC) and not perhaps_array(value):
-            machine.emit(frame, HostRead, node, value=value, reader=name)
+            machine.emit(frame, HostRead, node, value=value, reader=name, names=dict(frame.env or {}))
             dtype = {"int": "int", "float": "float"}.get(name)
             tensor = as_tensor(value, Dependence.STATIC)
             if frame.context.kind is ContextKind.HOST and not frame.context.pipeline:
@@ -80,7 +80,7 @@ def _len(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpre
     machine.no_tensor(frame, value)
     tensor = as_tensor(value, Dependence.STATIC)
     if tensor is not None:
-        machine.emit(frame, HostRead, node, value=value, reader="len")
+        machine.emit(frame, HostRead, node, value=value, reader="len", names=dict(frame.env or {}))
         if frame.context.converted and tensor.bounded is None:
             # A Python number where the dimension is known, which nobody knows here.
             return OneOf((Tensor(Dependence.SHAPE, "int", 0), STATIC))

@@ -7,7 +7,7 @@ values as far as they are known. Events are about what the code does, never abou
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Final
 
@@ -187,11 +187,12 @@ class HostRead(Event):
     """Python or NumPy wants a tensor's content now; place: the whole call.
 
     `reader`: "bool", "int", "float", "complex", "len", "round", ".numpy", ".item", ".tolist", ".eval", "np.sum",
-    "list index", "format", ...
+    "list index", "format", ... `names`: what the function's own names are before it, for the builtins.
     """
 
     value: Value
     reader: str
+    names: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
