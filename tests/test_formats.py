@@ -90,11 +90,46 @@ def test_sarif_is_valid_and_has_what_code_scanning_wants(project: Path, capsys: 
         for location in (*result["locations"], *(frame["location"] for frame in flow["locations"])):
             where = location["physicalLocation"]
             assert where["artifactLocation"]["uri"] in ("a%20b/%C3%BC.py", "n.ipynb", "old.py")
-            assert set(where["region"]) == {"startLine", "startColumn", "endLine", "endColumn"}
+            assert where["region"].keys() - {"snippet"} == {"startLine", "startColumn", "endLine", "endColumn"}
+        [place] = [location["physicalLocation"] for location in result["locations"]]
+        flagged = place["region"]["snippet"]["text"]
+        assert flagged == ("x > 0" if result["ruleId"] == "XLA105" else "tf.reduce_sum(x) > 10.0")
+        assert flagged in place["contextRegion"]["snippet"]["text"]
+        assert place["contextRegion"]["startLine"] < place["region"]["startLine"]
     fixes = [fix for result in made["results"] for fix in result.get("fixes", ())]
     assert len(fixes) == 4
     replaced = [one for fix in fixes for change in fix["artifactChanges"] for one in change["replacements"]]
     assert all(one["insertedContent"]["text"] and len(one["deletedRegion"]) == 4 for one in replaced)
+
+
+# What the tool misses: addresses, which a project without a home page cannot give, and the one of the schema, which
+# may not be reachable; where the code is kept, which is not known; and messages made of a pattern and its arguments.
+ADVICE_NOT_TAKEN = {"SARIF2005", "SARIF2006", "SARIF2012", "SARIF2003", "SARIF2002"}
+
+
+def test_microsofts_validator_has_nothing_to_say(
+    project: Path, capsys: pytest.CaptureFixture[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """With its rules for GitHub's code scanning, and its mere advice, too."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed")
+    folder = tmp_path_factory.mktemp("multitool")
+    install = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), "@microsoft/sarif-multitool@5.7.0"]
+    try:
+        subprocess.run(install, capture_output=True, check=True, timeout=300)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        pytest.skip("npm cannot install the multitool")
+    (folder / "log.sarif").write_text(printed(capsys, "sarif"))
+    [tool] = folder.glob("node_modules/@microsoft/sarif-multitool-*/Sarif.Multitool")  # its launcher adds a shell
+    wanted = ["--rule-kind", "Sarif;Ghas", "--level", "Error;Warning;Note", "--output", "said.sarif"]
+    done = subprocess.run(
+        [tool, "validate", "log.sarif", *wanted], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert "Analysis completed successfully." in done.stdout, done.stdout + done.stderr
+    said = json.loads((folder / "said.sarif").read_text("utf-8-sig"))["runs"][0]["results"]
+    assert {result["ruleId"] for result in said} - ADVICE_NOT_TAKEN == set()
+    assert "SARIF2012" in {result["ruleId"] for result in said}  # it has read the rules
 
 
 RDFORMAT = {

@@ -16,6 +16,7 @@ from .around import Around, further
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _ROOT: Final = "SRCROOT"
+_AROUND: Final = 2  # lines shown above and below a finding
 
 
 def sarif(report: Report, around: Around) -> str:
@@ -82,7 +83,7 @@ def _result(finding: Finding, index: int, fingerprint: str, around: Around) -> d
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
         "message": {"text": "\n".join([finding.message, *further(finding)])},
-        "locations": [_location(finding.path, finding.cell, finding.span, around)],
+        "locations": [_flagged(finding, around)],
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
     }
     if finding.notes:
@@ -116,6 +117,22 @@ def _result(finding: Finding, index: int, fingerprint: str, around: Around) -> d
 def _location(path: str, cell: int | None, span: Span, around: Around) -> dict[str, Any]:
     region = _region(around.span(path, cell, span))
     return {"physicalLocation": {"artifactLocation": _artifact(path), "region": region}}
+
+
+def _flagged(finding: Finding, around: Around) -> dict[str, Any]:
+    """The place of a finding, with its text and some lines around it for readers who do not have the files."""
+    made = _location(finding.path, finding.cell, finding.span, around)
+    view, span = around.view(finding.path), around.span(finding.path, finding.cell, finding.span)
+    if view is None or span.end_line > len(view.lines):
+        return made
+    lines = view.lines
+    first, last = max(span.line - _AROUND, 1), min(span.end_line + _AROUND, len(lines))
+    whole = {"startLine": first, "endLine": last, "snippet": {"text": "".join(lines[first - 1 : last])}}
+    place = made["physicalLocation"]
+    place["region"]["snippet"] = {"text": view.text_of(span)}
+    if last - first > span.end_line - span.line:  # it must hold more than the region
+        place["contextRegion"] = whole
+    return made
 
 
 def _artifact(path: str) -> dict[str, str]:

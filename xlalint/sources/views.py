@@ -61,6 +61,11 @@ class FileView:
         start, end = stretch_in_file(self._data, cell, span)
         return Span(*self._position(start), *self._position(end))
 
+    def text_of(self, span: Span) -> str:
+        """The text of a place in the file."""
+        starts = self._starts
+        return self.text[starts[span.line - 1] + span.column - 1 : starts[span.end_line - 1] + span.end_column - 1]
+
     def _position(self, offset: int) -> tuple[int, int]:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
