@@ -125,7 +125,8 @@ def _tokens(line: str) -> Iterator[tuple[int, str, str]]:
         kind = match.lastgroup or ""
         if kind == "word":
             word = match[0]
-            kind = "keyword" if keyword.iskeyword(word) else "builtin" if word in _BUILTINS else ""
+            own = word in _BUILTINS and line[: match.start()][-1:] != "."
+            kind = "keyword" if keyword.iskeyword(word) else "builtin" if own else ""
         yield match.start(), match[0], kind
         position = match.end()
     if position < len(line):
