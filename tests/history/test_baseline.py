@@ -202,6 +202,10 @@ def test_paths_count_from_the_file(
     assert lint(capsys, "--baseline", "known.json", "..")[0] == 0
 
 
+def test_a_command_is_needed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lint(capsys, "baseline") == (2, "", "xlalint: error: Missing command.\n")
+
+
 @pytest.mark.parametrize(
     ("content", "arguments", "message"),
     [

@@ -183,6 +183,16 @@ def test_a_work_tree_in_a_folder_of_the_current_one(
     assert since(capsys, "HEAD", "link/step.py") == ["link/step.py:13:8"]
 
 
+def test_in_a_hook_that_git_runs(
+    repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("pkg/step.py", HAZARD)
+    repository.commit()
+    repository.write("pkg/step.py", HAZARD + SECOND)
+    monkeypatch.setenv("GIT_DIR", str(repository.folder / ".git"))
+    assert since(capsys, "HEAD", "pkg") == ["pkg/step.py:13:8"]
+
+
 def test_revisions_that_cannot_be_had(
     repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 def baseline() -> None:
     """Keep the findings that a project lives with for now; report only new ones.
 

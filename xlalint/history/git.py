@@ -139,12 +139,20 @@ class _RefusalError(GitError):
     """Git ran, and said no."""
 
 
+def _environment() -> dict[str, str]:
+    """Of a hook that Git runs, `GIT_DIR` alone would make every folder a work tree of its own."""
+    inherited = dict(os.environ)
+    if "GIT_WORK_TREE" not in inherited:
+        inherited.pop("GIT_DIR", None)
+    return inherited | _NO_LOCKS
+
+
 def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
     try:
         done = subprocess.run(
             ["git", *_PLAIN, *arguments],
             cwd=folder,
-            env={**os.environ, **_NO_LOCKS},
+            env=_environment(),
             input=stdin,
             capture_output=True,
             check=False,

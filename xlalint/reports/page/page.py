@@ -48,7 +48,8 @@ _KEYS: Final = (("/", "search"), ("j", "next"), ("k", "previous"), ("e", "open o
 
 def html(report: Report, lines: Lines, title: str) -> str:
     """The whole page. `title`: what was checked."""
-    findings = [_Shown(number, finding, _packages(report)) for number, finding in enumerate(report.findings, 1)]
+    packages = _packages(report)
+    findings = [_Shown(number, finding, packages) for number, finding in enumerate(report.findings, 1)]
     style, script = (Path(__file__).with_name(name).read_text("utf-8") for name in ("page.css", "page.js"))
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:"
     head = (
