@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from tests.repository import Repository
 from tests.samples import HAZARD
 
 ROOT: Final = Path(__file__).parent.parent
@@ -78,13 +79,33 @@ def test_the_action_checks_what_its_inputs_say(
 def test_the_workflows_use_the_action_with_inputs_that_it_has(project: Path) -> None:
     known = loaded(ACTION)["inputs"]
     workflows = sorted(EXAMPLES.glob("github-*.yml"))
-    assert len(workflows) == 2
+    assert len(workflows) == 3
     for path in workflows:
         [job] = loaded(path)["jobs"].values()
         [step] = [step for step in job["steps"] if "xlalint/.github/actions/xlalint@" in step.get("uses", "")]
         assert step["with"].keys() <= known.keys()
-        _, _, report = step["with"]["reports"].partition("=")
+        _, _, report = step["with"].get("reports", "=").partition("=")
         assert any(report in str(other) for other in job["steps"] if other is not step)
+
+
+def test_a_pull_request_is_compared_with_its_branch(project: Path) -> None:
+    """In what GitHub checks out: the merge of both, and no more history than the workflow asks for."""
+    [job] = loaded(EXAMPLES / "github-pull-request.yml")["jobs"].values()
+    checkout, step = job["steps"]
+    origin = Repository(project)
+    origin.commit()
+    origin.git("switch", "--quiet", "--create", "topic")
+    origin.write("clean.py", HAZARD)
+    origin.commit()
+    origin.git("switch", "--quiet", "main")
+    origin.write("other.py", HAZARD)
+    origin.commit()
+    origin.git("merge", "--quiet", "--no-edit", "topic")
+    depth = str(checkout["with"]["fetch-depth"])
+    origin.git("clone", "--quiet", "--depth", depth, f"file://{project}", "../clone")
+    done = shell(project.parent / "clone", f"xlalint check --output-format=concise {step['with']['arguments']}")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert [line.partition(": ")[0] for line in done.stdout.splitlines()[:-3]] == ["clean.py:6:8"]
 
 
 def test_the_gitlab_job_writes_the_reports_that_it_collects(project: Path) -> None:
