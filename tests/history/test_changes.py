@@ -183,6 +183,17 @@ def test_a_work_tree_in_a_folder_of_the_current_one(
     assert since(capsys, "HEAD", "link/step.py") == ["link/step.py:13:8"]
 
 
+def test_a_repository_that_is_a_package(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is imported by the name of its folder, also where its files of then are looked at elsewhere."""
+    repository.write("__init__.py", "")
+    repository.write("main.py", CALLER.replace("from helper", "from here.helper"))
+    repository.commit()
+    assert run(["--output-format", "concise"]) == 1
+    assert "helper.py:2:8: XLA101" in capsys.readouterr().out
+    repository.write("helper.py", "# more\n" + HELPER)
+    assert since(capsys, "HEAD") == []
+
+
 def test_in_a_hook_that_git_runs(
     repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,7 +129,9 @@ class Since:
 
     def _analyse(self, places: Iterable[str]) -> dict[_Where, Severity]:
         with tempfile.TemporaryDirectory(prefix="xlalint-") as name:
-            folder = Path(os.path.realpath(name))
+            # Under the same name: where the repository is itself a package, that is how it is imported.
+            folder = Path(os.path.realpath(name), self._repository.root.name or "root")
+            folder.mkdir()
             self._repository.extract(self._commit, _SUFFIXES, folder)
             paths = [folder / place for place in places if (folder / place).exists()]
             report = check(paths, self._settings_in(folder)) if paths else Report(())
