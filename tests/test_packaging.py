@@ -61,7 +61,7 @@ def install(commands: Path, *what: str | Path) -> None:
 
 def test_a_wheel_holds_all_of_the_package_and_nothing_else(wheel: Path, sources: Path) -> None:
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    packaged = [path for path in (sources / "xlalint").rglob("*") if path.suffix in (".py", ".json", ".toml", ".typed")]
+    packaged = [path for path in (sources / "xlalint").rglob("*") if path.is_file()]
     rules = {f"xlalint/rules/{path.name}" for path in (sources / "rules").glob("*.py")}
     assert names == {path.relative_to(sources).as_posix() for path in packaged} | rules
 
@@ -79,4 +79,5 @@ def test_an_installation_lints(kind: str, wheel: Path, sources: Path, tmp_path: 
     found = succeed(commands / "xlalint", "examples", "--exit-zero", "--output-format", "concise", cwd=tmp_path)
     assert "examples/train/ops.py:21:8: XLA101" in found
     listed = succeed(commands / "xlalint", "rules", cwd=tmp_path)
+    assert "<!doctype html>" in succeed(commands / "xlalint", "report", "--html", "-", "examples", cwd=tmp_path)
     assert len(listed.splitlines()) == len([*(ROOT / "rules").glob("xla*.py")])
