@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,8 @@ from tests.samples import FIXABLE, FIXED, HAZARD
 from tests.test_notebooks import notebook, saved
 from xlalint.cli import run
 from xlalint.history.changes import same_lines
+from xlalint.history.git import GitError
+from xlalint.history.git import Repository as Git
 
 HELPER: Final = "def halve(x):\n    if x > 10.0:\n        x = x / 2.0\n    return x\n"
 CALLER: Final = (
@@ -233,6 +236,35 @@ def test_links_and_settings_of_the_work_tree(repository: Repository, capsys: pyt
     assert since(capsys, "HEAD") == []
     shutil.rmtree("old")
     assert since(capsys, "HEAD") == []
+
+
+def test_no_commit_writes_elsewhere(repository: Repository, tmp_path: Path) -> None:
+    """Git itself would not make such a tree, but reads it."""
+
+    def tree(*entries: str) -> str:
+        made = subprocess.run(
+            ["git", "mktree"], cwd=repository.folder, input="".join(entries), capture_output=True, text=True, check=True
+        )
+        return made.stdout.strip()
+
+    def blob(text: str) -> str:
+        repository.write("content", text)
+        return repository.git("hash-object", "-w", "content")
+
+    code, up, here = blob("x = 1\n"), blob("../.."), blob(".")
+    inner = tree(f"100644 blob {code}\tevil.py\n")
+    links = tree(f"120000 blob {here}\tdot.py\n", f"120000 blob {up}\tout.py\n", f"040000 tree {inner}\tout.py\n")
+    root = tree(f"040000 tree {inner}\t..\n", f"040000 tree {links}\tpkg\n", f"100644 blob {code}\tgood.py\n")
+    folder = tmp_path / "deep" / "er"
+    folder.mkdir(parents=True)
+    Git(repository.folder).extract(repository.git("commit-tree", "-m", "x", root), (".py",), folder)
+    written = {path.relative_to(tmp_path / "deep").as_posix() for path in (tmp_path / "deep").rglob("*")}
+    assert written == {"er", "er/good.py", "er/pkg", "er/pkg/dot.py", "er/pkg/out.py", "er/pkg/out.py/evil.py"}
+    assert not (folder / "pkg" / "out.py").is_symlink()
+    both = tree(f"100644 blob {code}\tout.py\n", f"040000 tree {inner}\tout.py\n")
+    commit = repository.git("commit-tree", "-m", "x", both)
+    with pytest.raises(GitError, match=r"cannot write out\.py/evil\.py as it was"):
+        Git(repository.folder).extract(commit, (".py",), folder)
 
 
 TEXT = st.lists(st.sampled_from("ab c"), max_size=8)

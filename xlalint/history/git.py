@@ -92,16 +92,16 @@ class Repository:
         return _git(self.root, "cat-file", "blob", f"{commit}:{path}")
 
     def extract(self, commit: str, suffixes: tuple[str, ...], folder: Path) -> None:
-        """Write the files of a commit with certain suffixes into a folder. Raises GitError."""
+        """Write the files of a commit with certain suffixes into an empty folder, and none outside of it, whatever the
+        commit says. Raises GitError."""
         items = [item for item in self._items(commit) if item.path.endswith(suffixes)]
+        items.sort(key=lambda item: item.mode == _LINK_MODE)  # links last: nothing is written by way of one
         blobs = self._blobs([item.blob for item in items])
         for item, data in zip(items, blobs, strict=True):
-            target = folder / item.path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if item.mode != _LINK_MODE:
-                target.write_bytes(data)
-            elif Path(os.path.normpath(target.parent / os.fsdecode(data))).is_relative_to(folder):
-                target.symlink_to(os.fsdecode(data))
+            try:
+                _write(folder / item.path, data, folder if item.mode == _LINK_MODE else None)
+            except OSError as error:
+                raise GitError(f"cannot write {item.path} as it was: {error.strerror or error}") from error
 
     def _items(self, commit: str) -> Iterator[_Item]:
         for entry in _git(self.root, "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
@@ -133,6 +133,17 @@ class Repository:
 
     def _words(self, *arguments: str) -> list[str]:
         return os.fsdecode(_git(self.root, *arguments)).split("\0")[:-1]
+
+
+def _write(target: Path, data: bytes, within: Path | None) -> None:
+    """Write a file; or make a link, if it does not lead out of the folder `within`."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if within is None:
+        target.write_bytes(data)
+    elif not target.exists():
+        target.symlink_to(os.fsdecode(data))
+        if not Path(os.path.realpath(target)).is_relative_to(within):
+            target.unlink()
 
 
 class _RefusalError(GitError):
