@@ -43,8 +43,9 @@ CLEAN: Final = "def scaled(x):\n    return x\n"
 class User(Repository):
     """A Git repository of somebody who uses the hooks."""
 
-    def use(self, hook: str, release: dict[str, str]) -> None:
-        self.add(".pre-commit-config.yaml", yaml.safe_dump({"repos": [{**release, "hooks": [{"id": hook}]}]}))
+    def use(self, hook: str, release: dict[str, str], **settings: object) -> None:
+        used = {**release, "hooks": [{"id": hook, **settings}]}
+        self.add(".pre-commit-config.yaml", yaml.safe_dump({"repos": [used]}))
 
     def try_to_commit(self) -> tuple[bool, str]:
         """Whether what is staged could be committed, and what was printed."""
@@ -120,7 +121,19 @@ def test_commits_go_through_the_hooks(tmp_path: Path) -> None:
     passed, out = repository.try_to_commit()
     assert passed, out
 
+    # What a commit makes of code that is not in it, where all that it brings is asked for.
+    repository.use("xlalint", release, pass_filenames=False, args=["--diff-base=HEAD"])
+    repository.add("later.py", HELPER)
+    passed, out = repository.try_to_commit()
+    assert passed, out
+    repository.add("caller.py", MODEL.replace("ops", "later"))
+    passed, out = repository.try_to_commit()
+    assert not passed
+    assert "--> later.py:2:8" in out
+    repository.git("rm", "--quiet", "--force", "caller.py")
+
     # Fixes that collide with what is not staged are taken back.
+    repository.use("xlalint-fix", release)
     repository.add("fixable.py", FIXABLE)
     later = FIXABLE.replace("not m", "not (m)")
     repository.write("fixable.py", later)
