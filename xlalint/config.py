@@ -298,6 +298,13 @@ def _nearest_pyproject(start: Path) -> Path | None:
     return next((file for file in candidates if file.is_file() and _mentions_xlalint(file)), None)
 
 
+def home_of(folder: Path) -> Path:
+    """The folder from which a program that is not told one lints what is in another: where the settings are, else the
+    project's. Raises ConfigurationError."""
+    found = _nearest_pyproject(folder)
+    return found.parent if found is not None else _root(folder)
+
+
 def _mentions_xlalint(file: Path) -> bool:
     try:
         return b"xlalint" in file.read_bytes()

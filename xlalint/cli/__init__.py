@@ -28,6 +28,7 @@ _COMMANDS: Final = {
     "readiness": "readiness:readiness",
     "report": "report:report",
     "rules": "about:list_rules",
+    "server": "server:server",
     "new-rule": "authoring:new_rule",
     "test-rules": "authoring:test_rules",
     "schema": "about:schema",

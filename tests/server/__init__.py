@@ -1,0 +1,1 @@
+"""The language server, driven as editors drive it."""

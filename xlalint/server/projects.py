@@ -1,0 +1,70 @@
+"""The folders that open documents belong to, and the runs over them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from .. import config
+from ..config import ConfigurationError, Settings
+from ..engine import Stdin, check
+from ..findings import Report
+from ..fixing import fix
+from ..semantics.files import Session
+from ..sources.discovery import discover
+from .documents import Document
+
+_SMALL: Final = 200_000  # bytes of Python; a project of more is not analysed as a whole while somebody types
+
+
+class Project:
+    """A folder, linted as the command line would from there. One run at a time, and always on the same thread: a run
+    takes the folder as the working directory of the process."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.settings = Settings()
+        self.trouble: str | None = None  # why the settings are not those of the project
+        self._session = Session()
+        self._is_small: bool | None = None
+
+    def files_changed(self) -> None:
+        """Files of the folder have changed, come or gone."""
+        self._is_small = None
+
+    def lint(self, documents: Sequence[Document], stopped: Callable[[], bool]) -> Report:
+        """Lint what is open. Raises Stopped, and OSError where the folder is gone."""
+        settings = self._settled(documents)
+        self._session.stopped = stopped
+        overlay = {document.path: document.data for document in documents}
+        return check(list(overlay), settings, overlay=overlay, session=self._session)
+
+    def fixed(self, document: Document, documents: Sequence[Document], stopped: Callable[[], bool]) -> bytes:
+        """What a document becomes by its safe fixes. Raises Stopped, and OSError where the folder is gone."""
+        settings = replace(self._settled(documents), unsafe_fixes=False)
+        self._session.stopped = stopped
+        overlay = {other.path: other.data for other in documents if other.path != document.path}
+        given = Stdin(document.path, document.data)
+        outcome = fix([document.path], settings, given, overlay=overlay, session=self._session)
+        return next((change.after for change in outcome.changes), document.data)
+
+    def _settled(self, documents: Sequence[Document]) -> Settings:
+        """The settings as they are now: reading them anew takes a few milliseconds."""
+        os.chdir(self.root)
+        try:
+            settings, self.trouble = config.load([document.path for document in documents]), None
+        except ConfigurationError as error:
+            settings, self.trouble = self.settings, str(error)
+        around = settings.project or (self.root if self._small(settings) else None)
+        self.settings = replace(settings, cache_dir=None, jobs=1, force_exclude=True, project=around)
+        return self.settings
+
+    def _small(self, settings: Settings) -> bool:
+        """Whether the whole project can be analysed with what is open, so that callers are seen wherever they are."""
+        if self._is_small is None:
+            files, _ = discover([self.root], settings.exclude)
+            self._is_small = sum(file.path.stat().st_size for file in files if file.path.is_file()) <= _SMALL
+        return self._is_small
