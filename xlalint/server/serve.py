@@ -26,7 +26,7 @@ from .show import FIX_ALL, QUICK_FIX, Shown, changes_of, is_wanted, quick_fixes,
 
 T = TypeVar("T")
 
-_PAUSE: Final = 0.05  # seconds of silence after which a change is looked at
+_PAUSE: Final = 0.02  # seconds of silence after which a change is looked at
 _STACK: Final = 64 * 2**20  # bytes; analysis nests as deep as programs do
 _WATCHED: Final = ("**/*.py", "**/*.ipynb", "**/pyproject.toml", "**/setup.cfg", "**/requirements*.txt")
 _CELLS: Final = types.NotebookDocumentFilterWithCells(
