@@ -393,6 +393,32 @@ def test_settings_are_those_of_the_project_as_they_are_now(root: Path) -> None:
     asyncio.run(session())
 
 
+def test_what_a_baseline_holds_is_not_shown(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(root)
+    (root / "a.py").write_text(FIXABLE)
+    (root / "pyproject.toml").write_text('[tool.xlalint]\nbaseline = "known.json"\n')
+    assert run(["baseline", "write", "a.py"]) == 0
+    assert "known.json" in capsys.readouterr().out
+
+    async def session() -> None:
+        async with editing(root) as editor:
+            editor.open("a.py", "# moved\n" + FIXABLE)
+            assert await editor.diagnostics("a.py") == []
+            assert await editor.actions("a.py", START, ["source.fixAll"]) == {}
+            editor.change("a.py", FIXABLE + FIXABLE.partition("\n\n\n")[2].replace("step", "other"))
+            [shown] = await editor.diagnostics("a.py")
+            assert shown.range.start.line > FIXABLE.count("\n")
+            (root / "known.json").write_text("{")
+            editor.change("a.py", FIXABLE)
+            assert [one.code for one in await editor.diagnostics("a.py")] == ["XLA104"]
+            [message] = await editor.until(lambda: editor.messages or None)
+            assert "known.json: " in message
+
+    asyncio.run(session())
+
+
 def test_rules_of_ones_own(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     house = tmp_path_factory.mktemp("house")
     new_rule("no-inverse", None, house)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -11,10 +11,13 @@ from typing import Final
 from .. import config
 from ..config import ConfigurationError, Settings
 from ..engine import Stdin, check
-from ..findings import Report
+from ..findings import Narrow, Report, unchanged
 from ..fixing import fix
+from ..history.baseline import Baseline, BaselineError
+from ..history.marks import contents
 from ..semantics.files import Session
 from ..sources.discovery import discover
+from ..sources.text import display_path
 from .documents import Document
 
 _SMALL: Final = 200_000  # bytes of Python; a project of more is not analysed as a whole while somebody types
@@ -40,7 +43,8 @@ class Project:
         settings = self._settled(documents)
         self._session.stopped = stopped
         overlay = {document.path: document.data for document in documents}
-        return check(list(overlay), settings, overlay=overlay, session=self._session)
+        report = check(list(overlay), settings, overlay=overlay, session=self._session)
+        return self._narrow(list(overlay))(report, {display_path(path): data for path, data in overlay.items()})
 
     def fixed(self, document: Document, documents: Sequence[Document], stopped: Callable[[], bool]) -> bytes:
         """What a document becomes by its safe fixes. Raises Stopped, and OSError where the folder is gone."""
@@ -48,8 +52,25 @@ class Project:
         self._session.stopped = stopped
         overlay = {other.path: other.data for other in documents if other.path != document.path}
         given = Stdin(document.path, document.data)
-        outcome = fix([document.path], settings, given, overlay=overlay, session=self._session)
+        narrow = self._narrow([document.path])
+        outcome = fix([document.path], settings, given, narrow, overlay, self._session)
         return next((change.after for change in outcome.changes), document.data)
+
+    def _narrow(self, paths: Sequence[Path]) -> Narrow:
+        """What leaves out the findings that the project's baseline holds, if it has one."""
+        if self.settings.baseline is None:
+            return unchanged
+        try:
+            baseline = Baseline.read(self.settings.baseline)
+        except BaselineError as error:
+            self.trouble = str(error)
+            return unchanged
+
+        def narrow(report: Report, overlay: Mapping[str, bytes]) -> Report:
+            compared = baseline.compare(report.findings, contents(overlay), paths, self.settings.codes)
+            return replace(report, findings=compared.fresh)
+
+        return narrow
 
     def _settled(self, documents: Sequence[Document]) -> Settings:
         """The settings as they are now: reading them anew takes a few milliseconds."""
