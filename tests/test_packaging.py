@@ -78,6 +78,8 @@ def test_an_installation_lints(kind: str, wheel: Path, sources: Path, tmp_path: 
     shutil.copytree(EXAMPLES, tmp_path / "examples")
     found = succeed(commands / "xlalint", "examples", "--exit-zero", "--output-format", "concise", cwd=tmp_path)
     assert "examples/train/ops.py:21:8: XLA101" in found
+    program = "import xlalint; print({one.code for one in xlalint.lint_paths(['examples/train']).findings})"
+    assert "XLA101" in succeed(commands / "python", "-c", program, cwd=tmp_path)
     listed = succeed(commands / "xlalint", "rules", cwd=tmp_path)
     assert "<!doctype html>" in succeed(commands / "xlalint", "report", "--html", "-", "examples", cwd=tmp_path)
     assert len(listed.splitlines()) == len([*(ROOT / "rules").glob("xla*.py")])

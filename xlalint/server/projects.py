@@ -16,11 +16,12 @@ from ..fixing import fix
 from ..history.baseline import Baseline, BaselineError
 from ..history.marks import contents
 from ..semantics.files import Session
-from ..sources.discovery import discover
 from ..sources.text import display_path
 from .documents import Document
 
-_SMALL: Final = 200_000  # bytes of Python; a project of more is not analysed as a whole while somebody types
+# Bytes of Python, and folders; a project of more is not analysed as a whole while somebody types.
+_SMALL: Final = 200_000
+_FEW: Final = 200
 
 
 class Project:
@@ -86,6 +87,15 @@ class Project:
     def _small(self, settings: Settings) -> bool:
         """Whether the whole project can be analysed with what is open, so that callers are seen wherever they are."""
         if self._is_small is None:
-            files, _ = discover([self.root], settings.exclude)
-            self._is_small = sum(file.path.stat().st_size for file in files if file.path.is_file()) <= _SMALL
+            self._is_small = self._looks_small(settings)
         return self._is_small
+
+    def _looks_small(self, settings: Settings) -> bool:
+        size = 0
+        for folders, (folder, inner, files) in enumerate(os.walk(self.root), 1):
+            inner[:] = [name for name in inner if not settings.exclude.covers(Path(folder, name), folder=True)]
+            paths = (os.path.join(folder, name) for name in files if name.endswith((".py", ".ipynb")))
+            size += sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
+            if folders > _FEW or size > _SMALL:
+                return False
+        return True

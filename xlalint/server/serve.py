@@ -80,6 +80,12 @@ class Server(LanguageServer):
         await asyncio.sleep(_PAUSE)
         if generation != self._generation:
             return
+        try:
+            await self._lint_open(generation)
+        except Exception as error:  # nobody else would hear of it
+            self._failed(error)
+
+    async def _lint_open(self, generation: int) -> None:
         by_project: dict[Path, list[Document]] = {}
         for document in self.documents():
             if (home := self._home(document)) is not None:
@@ -128,8 +134,7 @@ class Server(LanguageServer):
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, guarded)
         except Exception as error:
-            self._log(traceback.format_exc())
-            self._say(f"{type(error).__name__}: {error}")
+            self._failed(error)
             return None
 
     # -- what is open -------------------------------------------------------------------------------------------------
@@ -242,6 +247,11 @@ class Server(LanguageServer):
         if message not in self._said:
             self._said.add(message)
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"xlalint: {message}"))
+
+    def _failed(self, error: Exception) -> None:
+        """Tell of an exception that is being handled."""
+        self._log(traceback.format_exc())
+        self._say(f"{type(error).__name__}: {error}")
 
     def _log(self, message: str) -> None:
         self.window_log_message(types.LogMessageParams(types.MessageType.Warning, message))

@@ -1,0 +1,45 @@
+"""The folders of open documents, without a server around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.samples import HAZARD
+from xlalint.server import projects
+from xlalint.server.documents import Document, Part
+from xlalint.server.positions import Text
+from xlalint.server.projects import Project
+
+CALLED = HAZARD.replace("@tf.function(jit_compile=True, autograph=False)\n", "").replace("(x)", "(x: tf.Tensor)", 1)
+CALLER = "import tensorflow as tf\nfrom a import step\n\nf = tf.function(step, jit_compile=True, autograph=False)\n"
+
+
+def document(path: Path) -> Document:
+    text = path.read_text()
+    return Document(path.as_uri(), path, 1, text.encode(), (Part(path.as_uri(), 1, Text(text, "utf-8")),))
+
+
+@pytest.mark.parametrize(
+    ("folders", "size", "severity"), [(1, 0, "error"), (projects._FEW, 0, "warning"), (1, projects._SMALL, "warning")]
+)
+def test_callers_count_in_projects_that_are_small(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folders: int, size: int, severity: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a run goes elsewhere
+    (tmp_path / "a.py").write_text(CALLED)
+    (tmp_path / "b.py").write_text(CALLER)
+    for number in range(folders):
+        (tmp_path / f"data{number}").mkdir()
+    (tmp_path / "data0" / "long.py").write_text("#" * size)
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / "excluded.py").write_text("#" * 2 * projects._SMALL)
+    report = Project(tmp_path).lint([document(tmp_path / "a.py")], lambda: False)
+    assert [(one.path, one.code, one.severity.label) for one in report.findings] == [("a.py", "XLA101", severity)]
+
+
+def test_a_folder_that_is_gone_is_an_error_of_the_system(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(HAZARD)
+    with pytest.raises(FileNotFoundError):
+        Project(tmp_path / "gone").lint([document(tmp_path / "a.py")], lambda: False)
