@@ -53,6 +53,7 @@ COMPARED: Final[dict[str, cst.BaseCompOp]] = {
     "__ge__": cst.GreaterThanEqual(),
 }
 _LARGEST_FOLDED: Final = 1 << 40
+_LONGEST_FOLDED: Final = 1000
 
 
 def arithmetic_tensor(value: Value) -> Tensor | None:
@@ -124,6 +125,8 @@ def fold(sign: type[object], a: Any, b: Any) -> Static:
     if any(isinstance(side, str) for side in (a, b)) and sign not in (cst.Add, cst.Equal, cst.NotEqual):
         return STATIC
     if any(isinstance(side, int | float) and abs(side) > _LARGEST_FOLDED for side in (a, b)):
+        return STATIC
+    if isinstance(a, str) and isinstance(b, str) and len(a) + len(b) > _LONGEST_FOLDED:
         return STATIC
     try:
         return Static(act(a, b))

@@ -158,19 +158,45 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds."""
+    """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds.
+
+    `size` is how many values it is to somebody who follows every way into it: `x = (x, x)` doubles it, with hardly any
+    memory for it. Of one that is too large, or too deep, nothing is known but the kind.
+    """
 
     kind: str  # "list", "tuple", "set"
     items: tuple[Value, ...] | None
     element: Value | None = None
+    size: int = field(init=False, compare=False, repr=False)
+    depth: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        size, depth = _extent(self.items or (self.element,))
+        if size > _LARGEST or depth > _DEEPEST:
+            object.__setattr__(self, "items", None)
+            object.__setattr__(self, "element", UNKNOWN)
+            size, depth = 2, 1
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "depth", depth)
 
 
 @dataclass(frozen=True, slots=True)
 class Dict:
-    """A dict. `entries` holds the literal keys; `element` is any other value."""
+    """A dict. `entries` holds the literal keys; `element` is any other value. `size` and `depth` as of a sequence."""
 
     entries: Mapping[Any, Value]
     element: Value | None = None
+    size: int = field(init=False, compare=False, repr=False)
+    depth: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        size, depth = _extent((*self.entries.values(), self.element))
+        if size > _LARGEST or depth > _DEEPEST:
+            object.__setattr__(self, "entries", {})
+            object.__setattr__(self, "element", UNKNOWN)
+            size, depth = 2, 1
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "depth", depth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +360,29 @@ Value: TypeAlias = (
     | Deferred
     | OneOf
 )
+
+
+# How large and how deep containers may be: more than programs write, and little enough to be followed everywhere.
+_LARGEST: Final = 4_000
+_DEEPEST: Final = 40
+
+
+def _extent(parts: Iterable[Value | None]) -> tuple[int, int]:
+    """The size and the depth of a container with these parts."""
+    size = depth = 0
+    pending = list(parts)
+    for part in pending:
+        match part:
+            case Sequence() | Dict():
+                size += part.size
+                depth = max(depth, part.depth)
+            case OneOf(alternatives):
+                pending += alternatives
+            case ApiObject(payload=inner) | TensorMethod(owner=inner):
+                pending.append(inner)
+            case _:
+                size += 1
+    return size + 1, depth + 1
 
 
 def united(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variation, ...]:
