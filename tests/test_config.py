@@ -48,6 +48,7 @@ def test_every_key_is_read(project: Path) -> None:
         keras = 2
         tensorflow = "2.15"
         unrolled-rounds = 64
+        file-timeout = 2.5
         jobs = 2
         cache-dir = "cache"
         project = "."
@@ -75,7 +76,7 @@ def test_every_key_is_read(project: Path) -> None:
     assert (settings.output_format, settings.fail_on) == ("concise", Severity.ERROR)
     assert settings.severities == {"XLA101": Severity.INFO}
     assert (settings.include_host, settings.keras, settings.tensorflow) == (True, 2, "2.15")
-    assert settings.unrolled_rounds == 64
+    assert (settings.unrolled_rounds, settings.file_timeout) == (64, 2.5)
     assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
     assert (settings.project, settings.baseline) == (project, project / "known.json")
     assert (settings.fix, settings.unsafe_fixes) == (False, True)

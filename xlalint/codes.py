@@ -17,6 +17,7 @@ SYNTAX_ERROR: Final = "XLA900"
 UNUSED_SUPPRESSION: Final = "XLA901"
 INVALID_SUPPRESSION: Final = "XLA902"
 PROBE_ONLY: Final = "XLA904"
+UNFINISHED_FILE: Final = "XLA905"
 
 UNROLLED_ROUNDS: Final = 32  # from so many rounds on, XLA311 takes a loop for long, unless the settings say otherwise
 

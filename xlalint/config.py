@@ -40,6 +40,7 @@ _TOML_TYPES: Final = {
     "str": "a string",
 }
 
+FILE_TIMEOUT: Final = 10.0
 DEFAULT_CACHE_DIR: Final = ".xlalint_cache"
 _ROOT_MARKS: Final = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 
@@ -132,6 +133,12 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         Annotated[int, Meta(description="From how many rounds on a loop that is unrolled is reported (XLA311).", ge=2)]
         | UnsetType
     ) = UNSET
+    file_timeout: (
+        Annotated[
+            float, Meta(description="Seconds of processor time for one file; what takes longer is reported.", gt=0)
+        ]
+        | UnsetType
+    ) = UNSET
     jobs: (
         Annotated[int, Meta(description="Processes that analyse a large project; 0: one a processor.", ge=0)]
         | UnsetType
@@ -184,6 +191,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "keras": None,
     "tensorflow": None,
     "unrolled-rounds": UNROLLED_ROUNDS,
+    "file-timeout": FILE_TIMEOUT,
     "jobs": 0,
     "cache-dir": DEFAULT_CACHE_DIR,
     "project": None,
@@ -214,6 +222,7 @@ class Settings:
     keras: int | None = None
     tensorflow: str | None = None
     unrolled_rounds: int = UNROLLED_ROUNDS
+    file_timeout: float = FILE_TIMEOUT
     jobs: int = 0
     cache_dir: Path | None = None
     project: Path | None = None
@@ -458,6 +467,7 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         keras=keras,
         tensorflow=tensorflow,
         unrolled_rounds=merged["unrolled-rounds"],
+        file_timeout=merged["file-timeout"],
         jobs=merged["jobs"],
         cache_dir=merged.path("cache-dir") or root / DEFAULT_CACHE_DIR,
         project=merged.project(),

@@ -11,6 +11,7 @@ from .findings import Effect, Finding, FindingContext, Fix, Note, Safety, Severi
 from .fixes.edits import fix_of
 from .fixes.names import Names, NoNameError
 from .rule import Draft, Rule, all_rules
+from .semantics.clock import Clock, Work
 from .semantics.events import ApiCall, ContextKind, Event, FeedForeign, Program, Run, Setup, Trail
 from .semantics.files import InternalTrouble, Place
 
@@ -104,12 +105,19 @@ class Dispatcher:
             for draft in rule.check(event):
                 self._heard.setdefault((rule, draft.place or event.place), []).append(_Heard(draft, event, run))
 
-    def candidates(self, linted: Callable[[str], bool], severities: Mapping[str, Severity]) -> Iterator[Candidate]:
-        """What each rule says of each place in the files that are `linted`; `severities` overrule by code."""
+    def candidates(
+        self, linted: Callable[[str], bool], severities: Mapping[str, Severity], clock: Clock | None = None
+    ) -> Iterator[Candidate]:
+        """What each rule says of each place in the files that are `linted`; `severities` overrule by code. Without a
+        fix where the file has had its time."""
+        clock = clock or Clock()
         for (rule, place), heard in self._heard.items():
             if linted(place.path):
                 gravest = max(heard, key=lambda one: one.gravity)
-                answers = self._answers(place, heard)
+                answers: dict[Fix | None, str] = {None: ""}
+                with clock.spent_on(place.path, Work.FIXES):
+                    clock.check()
+                    answers = self._answers(place, heard)
                 refused = None in answers
                 fix = None if refused else _agreed(answers)
                 help = answers.get(fix) or None

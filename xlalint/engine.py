@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .cache import Cache, Entry, key_of
-from .codes import INVALID_SUPPRESSION, SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, rule_names
+from .codes import INVALID_SUPPRESSION, SYNTAX_ERROR, UNFINISHED_FILE, UNREADABLE_FILE, UNUSED_SUPPRESSION, rule_names
 from .config import Settings
 from .findings import Finding, Problem, Report, Severity, Span, TrailStep
 from .sources.discovery import FileToCheck, discover
 from .sources.suppressions import names_rules, suppressions_in
 from .sources.text import (
+    OversizedSource,
     Source,
     UnreadableSource,
     digest_of,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .semantics.files import InternalTrouble, Session, SyntaxTrouble
 
 _START: Final = Span(1, 1, 1, 2)
+_SEVERITIES: Final = {SYNTAX_ERROR: Severity.ERROR, UNFINISHED_FILE: Severity.WARNING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class _Share:
     observed: list[Finding]
     failures: list[InternalTrouble]
     trouble: list[SyntaxTrouble]
+    given_up: list[str]
     imported: dict[str, str]
 
 
@@ -74,6 +77,7 @@ class _Input:
     sources: dict[str, Source] = field(default_factory=dict)
     analysed: list[Source] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    given_up: bool = False  # what is found depends on how fast the machine is
 
     def add(self, file: FileToCheck, data: bytes) -> None:
         """Take in one file's content."""
@@ -84,6 +88,12 @@ class _Input:
             if matters:
                 self.analysed.append(source)
         self.digests[file.display] = digest_of(data)
+
+    def skip(self, file: FileToCheck, message: str) -> None:
+        """Note that a file is not checked, although it could be read."""
+        if file.display in self.reported:
+            self.findings.append(_own(UNFINISHED_FILE, file.display, _START, message, _SEVERITIES[UNFINISHED_FILE]))
+            self.digests[file.display] = ""
 
     def fail(self, file: FileToCheck, message: str) -> None:
         """Note that a file that was asked for cannot be read: a finding about it, and a problem of the run."""
@@ -109,7 +119,7 @@ def check(
     entry = cache.load(key) if cache else None
     if entry is None:
         entry = _analyse(inputs, settings, session=session)
-        if cache and not inputs.problems:
+        if cache and not inputs.problems and not inputs.given_up:
             cache.store(key, entry)
     return _report(inputs, settings, entry)
 
@@ -159,6 +169,8 @@ def _read(
     for file in result.files:
         try:
             result.add(file, contents[file.path] if file.path in contents else read_bytes(file.path))
+        except OversizedSource as error:
+            result.skip(file, str(error))
         except UnreadableSource as error:
             result.fail(file, str(error))
     return result
@@ -225,6 +237,7 @@ def _run_rules(
     from .processes import ProcessLostError, run_parts
     from .rule import all_rules
     from .semantics.analysis import Options, analyse, deep_recursion
+    from .semantics.clock import Clock
     from .semantics.files import Files
     from .semantics.parts import Part, shares
 
@@ -235,6 +248,7 @@ def _run_rules(
     options = Options(keras=settings.keras, include_host=settings.include_host)
 
     def part(share: range | None) -> Part[_Share]:
+        clock = Clock(settings.file_timeout)
         dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow, settings.unrolled_rounds)
         watching = Dispatcher(watchers)
 
@@ -243,12 +257,12 @@ def _run_rules(
             watching.hear(event, run)
 
         wanted = dispatcher.wanted_apis | watching.wanted_apis
-        project = yield from analyse(files, share, options, hear if watchers else dispatcher.hear, wanted)
-        candidates = list(dispatcher.candidates(linted.__contains__, settings.severities))
+        project = yield from analyse(files, share, options, hear if watchers else dispatcher.hear, wanted, clock=clock)
+        candidates = list(dispatcher.candidates(linted.__contains__, settings.severities, clock))
         observed = [candidate.finding for candidate in watching.candidates(linted.__contains__, {})]
         failures = files.failures + project.failures + dispatcher.failures + watching.failures
         trouble = files.trouble + project.trouble
-        return _Share(candidates, observed, failures, trouble, imported)
+        return _Share(candidates, observed, failures, trouble, list(clock.given_up), imported)
 
     ranges = shares(files.checked)
     parts = [partial(part, share if len(ranges) > 1 else None) for share in ranges] or [partial(part, None)]
@@ -265,9 +279,15 @@ def _run_rules(
     for trouble in dict.fromkeys(chain.from_iterable(one.trouble for one in told)):
         if trouble.path in linted:
             span = Span(trouble.line, trouble.column, trouble.line, trouble.column + 1)
-            severity = settings.severities.get(SYNTAX_ERROR, Severity.ERROR)
+            severity = settings.severities.get(trouble.code, _SEVERITIES[trouble.code])
             path = shown.get(trouble.path, trouble.path)
-            found.append(_own(SYNTAX_ERROR, path, span, trouble.message, severity))
+            found.append(_own(trouble.code, path, span, trouble.message, severity))
+    for given_up in dict.fromkeys(chain.from_iterable(one.given_up for one in told)):
+        inputs.given_up = True
+        if given_up in linted:
+            message = f"it takes more than {settings.file_timeout:g} s (file-timeout): not all of it is checked"
+            severity = settings.severities.get(UNFINISHED_FILE, _SEVERITIES[UNFINISHED_FILE])
+            found.append(_own(UNFINISHED_FILE, shown.get(given_up, given_up), _START, message, severity))
     observed = [_shown(finding, shown) for one in told for finding in one.observed]
     return list(dict.fromkeys(found)), dict(ChainMap(*(one.imported for one in told))), observed
 

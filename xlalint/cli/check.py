@@ -73,6 +73,9 @@ class _Check(click.Command):
     "--jobs", type=click.IntRange(min=0), metavar="N", help="Processes for large projects. Default: one a processor."
 )
 @click.option(
+    "--file-timeout", type=float, metavar="SECONDS", help="Processor time for one file; the rest of it is left out."
+)
+@click.option(
     "--probe",
     type=click.Choice(_PROBES),
     metavar="[=all|confirmed-only]",
@@ -114,8 +117,8 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         **{key: split(given[key]) for key in ("select", "extend_select", "ignore")},
         **{key: list(given[key]) for key in ("exclude", "extend_exclude")},
         **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
-        **{key: given[key] for key in ("keras", "tensorflow", "jobs", "cache_dir", "project", "baseline")},
-        **{key: given[key] for key in ("fix", "unsafe_fixes")},
+        **{key: given[key] for key in ("keras", "tensorflow", "jobs", "file_timeout")},
+        **{key: given[key] for key in ("cache_dir", "project", "baseline", "fix", "unsafe_fixes")},
         "probe": probe_settings(given) or None,
     }
     settings = config.load(

@@ -47,6 +47,8 @@ _ATOMS: Final = (
 )
 # .. and those that want parentheses almost everywhere.
 _LOOSE: Final = (ast.Tuple, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Starred, ast.GeneratorExp)
+# What Python's parser says of text that would be Python if it were nested less deeply.
+_TOO_DEEP: Final = ("too many nested parentheses", "too many levels of indentation")
 
 
 class _Unplaceable(Exception):  # noqa: N818
@@ -235,7 +237,11 @@ def _point(line: int, column: int) -> Span:
 def _parsed(text: str, mode: str) -> ast.AST:
     try:
         return ast.parse(text, mode=mode)
+    except (RecursionError, MemoryError) as error:
+        raise _Unplaceable("a rewrite is nested too deeply") from error
     except SyntaxError as error:
+        if error.msg in _TOO_DEEP:
+            raise _Unplaceable(error.msg) from error
         raise ValueError(f"a rewrite is not Python: {error.msg}: {text!r}") from error
 
 

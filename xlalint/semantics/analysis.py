@@ -6,12 +6,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final, TypeAlias
 
 from . import api
+from .clock import Clock, Work
 from .core import Entry, Options, method_value
 from .events import HOST, CallOwnCompiled, Context, ContextKind, Event, Run, Setup, Trail
 from .files import Files, InternalTrouble, Place
@@ -49,18 +50,24 @@ def analyse(
     emit: Callable[[Event, Run], None],
     wanted_apis: frozenset[str],
     learned: Callable[[Summary], None] | None = None,
+    clock: Clock | None = None,
 ) -> Part[Project]:
     """Execute a share of the files abstractly, and hand each event that counts to `emit`. `share`: the positions of
-    the files, None for all, where this is the only part; `learned` is told of every analysis of a function. Returns
-    the project with the troubles that were met."""
-    project = Project(files)
-    analysis = _Analysis(project, share, options, wanted_apis)
+    the files, None for all, where this is the only part; `learned` is told of every analysis of a function; `clock`
+    says which files take too long. Returns the project with the troubles that were met."""
+    project, clock = Project(files), clock or Clock()
+    analysis = _Analysis(project, share, options, wanted_apis, clock)
     yield from analysis.run()
     if learned is not None:
         for summary in analysis.machine.memo.values():
             learned(summary)
     for event, run in analysis.events():
-        with _noted(project, event.place.path, event.place.unit.first_line, "applying the rules"):
+        path = event.place.path
+        with (
+            clock.spent_on(path, Work.RULES),
+            _noted(project, path, event.place.unit.first_line, "applying the rules"),
+        ):
+            clock.check()
             emit(event, run)
     return project
 
@@ -88,12 +95,14 @@ def _noted(project: Project, path: str, line: int, doing: str) -> Iterator[None]
 class _Analysis:
     """The order of work: what is compiled for certain, then module code, then what nobody was seen to call."""
 
-    def __init__(self, project: Project, share: range | None, options: Options, wanted_apis: frozenset[str]) -> None:
+    def __init__(
+        self, project: Project, share: range | None, options: Options, wanted_apis: frozenset[str], clock: Clock
+    ) -> None:
         self.project = project
         self.alone = share is None
         self.modules = project.modules if share is None else [project.modules[position] for position in share]
         self.options = options
-        self.machine = Interpreter(project, options, wanted_apis)
+        self.machine = Interpreter(project, options, wanted_apis, clock)
         self.roots: list[Summary] = []
         self.open_roots: list[tuple[int, Summary]] = []  # each with its place in the order of all parts' roots
         self._reached: set[object] = set()  # identities of functions
@@ -133,10 +142,13 @@ class _Analysis:
         yield from self._find_opened()
         yield from self._find_piped()
 
-    def _about(self, module: Module, name: str, function: Function | None = None) -> AbstractContextManager[None]:
+    @contextmanager
+    def _about(self, module: Module, name: str, function: Function | None = None) -> Iterator[None]:
         """What is done about a definition; no exception leaves it."""
         line = function.stretch.first if function is not None and function.stretch is not None else 1
-        return _noted(self.project, module.source.display, line, f"reading `{name}`")
+        path = module.source.display
+        with self.machine.clock.spent_on(path, Work.ANALYSIS), _noted(self.project, path, line, f"reading `{name}`"):
+            yield
 
     def _drain(self) -> None:
         """Analyse everything that is known to be entered, and what that brings to light."""
@@ -222,7 +234,8 @@ class _Analysis:
                 is_case = owner is not None and any(base.endswith(_TEST_CASES) for base in owner.external_bases)
                 is_callback = owner is not None and owner.is_keras("callback")
                 if (module.is_test or is_case or is_callback) and not self._is_reached(function):
-                    self.machine.enter(self.machine.as_called(function), HOST, Arguments(unknown=True), "test")
+                    with self._about(module, function.qualname, function):
+                        self.machine.enter(self.machine.as_called(function), HOST, Arguments(unknown=True), "test")
         self._drain()
 
     # -- what nobody calls --------------------------------------------------------------------------------------------
@@ -279,9 +292,10 @@ class _Analysis:
             function = entry.value.function
             if function.identity not in self.machine.called and not _is_among(function, self._called_elsewhere):
                 given = replace(entry.arguments, inputs=True)
-                summary = self.machine.analyse(None, entry.value, given, entry.context)
-                if summary is not None:
-                    self.roots.append(summary)
+                with self._about(function.module, function.qualname, function):
+                    summary = self.machine.analyse(None, entry.value, given, entry.context)
+                    if summary is not None:
+                        self.roots.append(summary)
         self._drain()
 
     # -- the outcome --------------------------------------------------------------------------------------------------

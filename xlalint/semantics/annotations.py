@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
+from ..sources.outline import OutlineError
+from .files import NestedTooDeepError, expression_of
 from .joins import join_all
 from .values import (
     NONE,
@@ -66,8 +68,8 @@ def value_of_annotation(machine: Interpreter, frame: Frame, node: cst.BaseExpres
             return NONE
         case cst.SimpleString(value=text):
             try:
-                return value_of_annotation(machine, frame, cst.parse_expression(ast.literal_eval(text)))
-            except (cst.ParserSyntaxError, ValueError, TypeError):
+                return value_of_annotation(machine, frame, expression_of(ast.literal_eval(text)))
+            except (cst.ParserSyntaxError, OutlineError, NestedTooDeepError, ValueError, TypeError):
                 return None
         case cst.BinaryOperation(left=left, operator=cst.BitOr(), right=right):
             return _union(machine, frame, [left, right])

@@ -11,6 +11,7 @@ from typing import Any, Final
 import libcst as cst
 
 from . import libraries
+from .clock import Clock
 from .distribution import uses_strategies
 from .events import Context, ContextKind, Event, Setup
 from .files import Place
@@ -51,8 +52,9 @@ class Entry:
 class Core(ABC):
     """State shared by all floors: the project, what was analysed, what is still to be entered."""
 
-    def __init__(self, project: Project, options: Options, wanted_apis: frozenset[str]) -> None:
+    def __init__(self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock) -> None:
         self.project = project
+        self.clock = clock
         self.options = options
         self.wanted_apis = wanted_apis
         self.entries: list[Entry] = []

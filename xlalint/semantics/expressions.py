@@ -78,6 +78,7 @@ class Expressions(Iteration):
 
     def evaluate(self, frame: Frame, node: cst.BaseExpression) -> Value:
         """The value of an expression; says on the way what it does."""
+        self.clock.check()
         handler = self._EXPRESSIONS.get(type(node))
         return handler(self, frame, node) if handler is not None else UNKNOWN
 

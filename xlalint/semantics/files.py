@@ -5,6 +5,7 @@ Nothing here knows what a name means, so that several analyses of one project sh
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import traceback
@@ -13,12 +14,14 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from textwrap import dedent
 from typing import Final, cast
 
 import libcst as cst
 from libcst.metadata import CodeRange, PositionProvider
 
-from ..sources.outline import ImportOutline, Outline, OutlineError, Stretch, outline
+from ..codes import SYNTAX_ERROR, UNFINISHED_FILE
+from ..sources.outline import TOO_DEEP, ImportOutline, Outline, OutlineError, Stretch, outline, parsed
 from ..sources.text import Source, UnreadableSource, read_source
 
 # An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`;
@@ -34,17 +37,20 @@ Span4 = tuple[int, int, int, int]
 # Python's own idea of a line end; str.splitlines also breaks at form feeds and Unicode separators.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 # A form feed before an indentation, which Python passes over and libcst does not.
+_BOOLEAN: Final = re.compile(r"\b(?:and|or)\b")
+_LONGEST_CHAIN: Final = 1000
 _PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class SyntaxTrouble:
-    """A file or definition that cannot be read as Python; 1-based line and column."""
+    """A file or definition that cannot be read as Python, or is not worth it; 1-based line and column."""
 
     path: str
     line: int
     column: int
     message: str
+    code: str = SYNTAX_ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,36 @@ class _Positions(PositionProvider):
         return cast(Mapping[cst.CSTNode, CodeRange], self._computed)
 
 
+class NestedTooDeepError(Exception):
+    """A definition of which libcst would make a tree so deep that neither it nor its readers have the stack for it."""
+
+
+def _refuse_long_chains(text: str) -> None:
+    """Raise NestedTooDeepError for what is flat in Python's own tree, which has been made of the text and was not too
+    deep, and nested in libcst's: `a and b and ..`, and the parts of an imported module's name."""
+    if text.count(".") <= _LONGEST_CHAIN and len(_BOOLEAN.findall(text)) <= _LONGEST_CHAIN:
+        return  # nearly every one
+    for node in ast.walk(ast.parse(dedent(text))):
+        match node:
+            case ast.BoolOp(values=parts):
+                length = len(parts)
+            case ast.Import(names=names):
+                length = max(name.name.count(".") for name in names)
+            case ast.ImportFrom(module=str(name)):
+                length = name.count(".")
+            case _:
+                continue
+        if length > _LONGEST_CHAIN:
+            raise NestedTooDeepError(TOO_DEEP)
+
+
+def expression_of(text: str) -> cst.BaseExpression:
+    """The expression that a text is. Raises OutlineError, NestedTooDeepError and cst.ParserSyntaxError."""
+    parsed(text)
+    _refuse_long_chains(text)
+    return cst.parse_expression(text)
+
+
 class Unit:
     """A stretch of a file as a libcst tree. An indented stretch, a method, hangs under an `if` not of the file."""
 
@@ -81,6 +117,7 @@ class Unit:
         indented = self.text[:1] in (" ", "\t")
         self.first_line = stretch.first
         self._offset = stretch.first - 1 - indented
+        _refuse_long_chains(self.text)
         self.tree = cst.parse_module("if 1:\n" + self.text if indented else self.text)
         if indented:
             block = cst.ensure_type(self.tree.body[0], cst.If).body
@@ -243,7 +280,8 @@ class File:
         return _IMPORTS.search("".join(self.lines[stretch.first - 1 : stretch.last])) is not None
 
     def unit(self, stretch: Stretch) -> Unit:
-        """The tree of a stretch, parsed once. Raises cst.ParserSyntaxError where libcst cannot read it."""
+        """The tree of a stretch, parsed once. Raises cst.ParserSyntaxError where libcst cannot read it, and
+        NestedTooDeepError."""
         if stretch not in self._units:
             same = self._before.get(_text_of(self, stretch)) if self._before else None
             # Each once: two definitions that read alike are two.
@@ -295,7 +333,8 @@ class Files:
                 SyntaxTrouble(source.display, part.line, part.column, part.message) for part in source.trouble
             )
         except OutlineError as error:
-            self.trouble.append(SyntaxTrouble(source.display, error.line, error.column, error.message))
+            code = UNFINISHED_FILE if error.deep else SYNTAX_ERROR
+            self.trouble.append(SyntaxTrouble(source.display, error.line, error.column, error.message, code))
         except Exception as error:
             self.failures.append(InternalTrouble.of(error, source.display, 1, "reading the file"))
         self._by_path[source.path] = file

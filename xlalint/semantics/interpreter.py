@@ -9,13 +9,15 @@ from typing import Final
 
 import libcst as cst
 
+from ..codes import UNFINISHED_FILE
 from .annotations import value_of_annotation
+from .clock import Clock
 from .core import Options, method_value
 from .decorators import COMPILERS, RECORDS, TRANSPARENT, is_wrapped
 from .distribution import TORCH_MODULE, note_making, said_setup
 from .events import HOST, Context, ContextKind, JoinBranches
 from .feeding import NOT_TRACED, feed, say_own
-from .files import Place, SyntaxTrouble, Unit
+from .files import NestedTooDeepError, Place, SyntaxTrouble, Unit
 from .frames import Arguments, Compilation, Frame, Summary
 from .higher_order import split_gradient
 from .joins import generalise, join, join_all, join_environments, pattern
@@ -54,8 +56,8 @@ _UNCONVERTIBLE: Final = re.compile(r":=|\byield\b|^\s*match\b", re.MULTILINE)
 class Interpreter(Statements):
     """Executes the project abstractly; `analysis` decides where to start."""
 
-    def __init__(self, project: Project, options: Options, wanted_apis: frozenset[str]) -> None:
-        super().__init__(project, options, wanted_apis)
+    def __init__(self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock) -> None:
+        super().__init__(project, options, wanted_apis, clock)
         project.execute = self.execute_module
         self.module_frames: dict[Module, Frame] = {}
         self.fragments: dict[Module, Summary] = {}
@@ -101,7 +103,7 @@ class Interpreter(Statements):
             return None
         try:
             node, unit = function.node, function.unit
-        except (cst.ParserSyntaxError, LookupError) as error:
+        except (cst.ParserSyntaxError, NestedTooDeepError, LookupError) as error:
             self._note_trouble(function, error)
             return None
         if value.partial_args or value.partial_keywords:
@@ -223,8 +225,13 @@ class Interpreter(Statements):
 
     def _note_trouble(self, function: Function, error: Exception) -> None:
         line = function.stretch.first if function.stretch is not None else 1
-        message = f"libcst cannot read `{function.qualname}`: {str(error).splitlines()[0]}"
-        trouble = SyntaxTrouble(function.module.source.display, line, 1, message)
+        self._note(function.module, line, error, f"libcst cannot read `{function.qualname}`")
+
+    def _note(self, module: Module, line: int, error: Exception, said: str) -> None:
+        if isinstance(error, NestedTooDeepError):
+            trouble = SyntaxTrouble(module.source.display, line, 1, str(error), UNFINISHED_FILE)
+        else:
+            trouble = SyntaxTrouble(module.source.display, line, 1, f"{said}: {str(error).splitlines()[0]}")
         if trouble not in self.project.trouble:
             self.project.trouble.append(trouble)
 
@@ -350,7 +357,7 @@ class Interpreter(Statements):
             return value
         try:
             node, unit = function.node, function.unit
-        except (cst.ParserSyntaxError, LookupError) as error:
+        except (cst.ParserSyntaxError, NestedTooDeepError, LookupError) as error:
             self._note_trouble(function, error)
             return value
         if not isinstance(node, cst.FunctionDef):
@@ -441,10 +448,8 @@ class Interpreter(Statements):
     def _unit(self, module: Module, line: int, stretch: object) -> Unit | None:
         try:
             return module.file.unit(stretch)  # type: ignore[arg-type]
-        except cst.ParserSyntaxError as error:
-            trouble = SyntaxTrouble(module.source.display, line, 1, f"libcst cannot read this: {error.message}")
-            if trouble not in self.project.trouble:
-                self.project.trouble.append(trouble)
+        except (cst.ParserSyntaxError, NestedTooDeepError) as error:
+            self._note(module, line, error, "libcst cannot read this")
             return None
 
     def canonical_instance(self, cls: Class) -> Instance:

@@ -57,6 +57,7 @@ from .variations import is_data
 
 # Values climb a short ladder: a loop's names are stable after this many rounds, or are given up as they are.
 _MOST_ROUNDS: Final = 3
+_NESTED: Final = 4  # loops inside each other; those inside of these run one round each time, else all would be 3 ** n
 
 
 class Statements(Calls):
@@ -74,6 +75,7 @@ class Statements(Calls):
             handler = self._STATEMENTS.get(type(statement))
             if handler is None:
                 continue
+            self.clock.check()
             try:
                 handler(self, frame, statement)
             except Exception as error:
@@ -421,7 +423,7 @@ class Statements(Calls):
         current: dict[str, Value] | None = dict(start)
         said = frame.summary
         events, calls = len(said.events), len(said.calls)
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MOST_ROUNDS if frame.loop + frame.python_loop <= _NESTED else 1):
             if in_graph:  # it is traced once, for what the loop carries: a round before that was known says nothing
                 del said.events[events:], said.calls[calls:]
             frame.env = dict(current) if current is not None else None

@@ -17,7 +17,7 @@ import msgspec
 
 from .ipython import python_of
 from .outline import OutlineError, parsed
-from .text import CellLines, Source, SourceTrouble, UnreadableSource, digest_of, split_lines
+from .text import CellLines, Source, SourceTrouble, UnreadableSource, digest_of, limit_python, split_lines
 
 _PYTHON: Final = frozenset(("python", "python2", "python3", "ipython"))
 # IPython takes a cell as a whole that is indented as a whole; it becomes a block that always runs.
@@ -61,10 +61,13 @@ def cells_of(data: bytes) -> list[Cell]:
     if not _is_python(notebook.metadata, ("language_info", "name"), ("kernelspec", "language")):
         return []
     found = []
+    size = 0
     for number, cell in enumerate(notebook.cells, 1):
         if cell.cell_type != "code" or not _is_python(cell.metadata, ("vscode", "languageId")):
             continue
         written = cell.source if isinstance(cell.source, str) else "".join(cell.source)
+        size += len(written)
+        limit_python(size)
         python = python_of(written)
         if python is not None and python.strip():
             found.append(Cell(number, written, python))

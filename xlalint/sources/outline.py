@@ -8,17 +8,25 @@ count as the module's own, since the branch taken is rarely knowable and the fir
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from types import FrameType
+from typing import Final, TypeAlias
+
+# Frames of Python's stack that the parser may use, each of which is worth three levels of the tree.
+_FRAMES: Final = 340
+TOO_DEEP: Final = "nested too deeply: this is not checked"
 
 
 class OutlineError(Exception):
-    """The file is not Python that this interpreter reads. `line` and `column` are 1-based."""
+    """The file is not Python that this interpreter reads. `line` and `column` are 1-based; `deep`: it may be Python,
+    and is nested too deeply."""
 
-    def __init__(self, message: str, line: int, column: int) -> None:
+    def __init__(self, message: str, line: int, column: int, *, deep: bool = False) -> None:
         super().__init__(message)
-        self.message, self.line, self.column = message, line, column
+        self.message, self.line, self.column, self.deep = message, line, column, deep
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +94,29 @@ class Outline:
 def parsed(text: str) -> ast.Module:
     """The text as Python's own tree. Raises OutlineError where Python itself would refuse it."""
     try:
-        return ast.parse(text)
+        with _shallow():
+            return ast.parse(text)
     except SyntaxError as error:
         raise OutlineError(error.msg or "invalid syntax", error.lineno or 1, max(error.offset or 1, 1)) from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise OutlineError(str(error) or "nested too deeply", 1, 1) from None
+    except (RecursionError, MemoryError):
+        raise OutlineError(TOO_DEEP, 1, 1, deep=True) from None
+    except ValueError as error:
+        raise OutlineError(str(error), 1, 1) from None
+
+
+@contextmanager
+def _shallow() -> Iterator[None]:
+    """Have the parser refuse the same trees wherever it is called, however deep that is."""
+    frame: FrameType | None = sys._getframe()
+    depth = 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(depth + _FRAMES)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def outline(text: str) -> Outline:

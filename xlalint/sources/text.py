@@ -29,11 +29,18 @@ _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
 _BLANK: Final = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 
+# Many times what the largest file holds that people wrote, and about ten seconds of work.
+_MOST_PYTHON: Final = 1_000_000
+
 _reads: ContextVar[dict[str, str] | None] = ContextVar("reads", default=None)
 
 
 class UnreadableSource(Exception):  # noqa: N818
     """A file that cannot be read as Python text; the message says why."""
+
+
+class OversizedSource(UnreadableSource):
+    """A file with more Python than is worth reading: somebody's data, or an attack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +203,14 @@ def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> 
         from .notebooks import notebook_source
 
         return notebook_source(data, path, display, linted=linted)
+    limit_python(len(data))
     return Source(path=path, display=display, text=decode(data), digest=digest_of(data), linted=linted)
+
+
+def limit_python(size: int) -> None:
+    """Raise OversizedSource for a file with so many bytes or characters of Python."""
+    if size > _MOST_PYTHON:
+        raise OversizedSource(f"more than {_MOST_PYTHON:,} characters of Python: the file is not checked")
 
 
 def read_source(path: Path, display: str, *, linted: bool = True) -> Source:
