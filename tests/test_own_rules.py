@@ -180,6 +180,15 @@ def test_rules_that_are_named_run_and_have_pages(project: Path, capsys: pytest.C
     assert lint(capsys, "--select", "OWN") == (2, "", "xlalint: error: command line: select: no rule is called 'OWN'\n")
 
 
+def test_every_command_that_lints_takes_them(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = xla(capsys, "report", "code", "--rules", "house", "--html", "-")
+    assert (code, "OWN101" in out) == (0, True)
+    code, out, _ = xla(capsys, "baseline", "write", "--rules", "house", "code")
+    assert (code, "OWN101" in Path("xlalint-baseline.json").read_text()) == (0, True)
+    (project / "code" / "a.py").write_text(CODE.replace("inv(x)", "inv(x)  # noqa: OWN101"))
+    assert xla(capsys, "readiness", "--rules", "house", "code")[0] == 0
+
+
 @pytest.mark.parametrize("comment", ["# noqa: OWN101", "# noqa: E501, OWN101", "# xlalint: ignore[OWN101] yes"])
 def test_their_findings_can_be_suppressed(project: Path, capsys: pytest.CaptureFixture[str], comment: str) -> None:
     (project / "code" / "a.py").write_text(CODE.replace("inv(x)", f"inv(x)  {comment}"))

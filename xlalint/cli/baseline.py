@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .console import CLEAN, FAILED, FOUND, coloured, complain, write
+from .console import CLEAN, FAILED, FOUND, coloured, complain, own_rules, write
 
 if TYPE_CHECKING:
     from ..config import Settings
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def _options(command: Callable[..., int]) -> Callable[..., int]:
     for option in (
+        own_rules,
         click.option("--isolated", is_flag=True, help="Read no settings file."),
         click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a file."),
         click.option(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .console import CLEAN, FAILED, complain, write
+from .console import CLEAN, FAILED, complain, own_rules, write
 
 
 @click.command()
@@ -16,6 +16,7 @@ from .console import CLEAN, FAILED, complain, write
 @click.option("--title", metavar="TEXT", help="What the page is called. Default: the name of the folder.")
 @click.option("--diff-base", metavar="REV", help="Only what the changes since a Git revision brought.")
 @click.option("--no-baseline", is_flag=True, help="Also what the baseline of the settings holds.")
+@own_rules
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 def report(paths: tuple[str, ...], **given: Any) -> int:
