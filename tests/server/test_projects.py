@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.samples import HAZARD
+from xlalint.semantics.files import Stopped
 from xlalint.server import projects
 from xlalint.server.documents import Document, Part
 from xlalint.server.positions import Text
@@ -37,6 +38,17 @@ def test_callers_count_in_projects_that_are_small(
     (tmp_path / "venv" / "excluded.py").write_text("#" * 2 * projects._SMALL)
     report = Project(tmp_path).lint([document(tmp_path / "a.py")], lambda: False)
     assert [(one.path, one.code, one.severity.label) for one in report.findings] == [("a.py", "XLA101", severity)]
+
+
+def test_a_run_ends_when_it_is_not_wanted_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(HAZARD)
+    project, opened = Project(tmp_path), [document(tmp_path / "a.py")]
+    with pytest.raises(Stopped):
+        project.lint(opened, lambda: True)
+    with pytest.raises(Stopped):
+        project.fixed(opened[0], opened, lambda: True)
+    assert [one.code for one in project.lint(opened, lambda: False).findings] == ["XLA101"]
 
 
 def test_a_folder_that_is_gone_is_an_error_of_the_system(tmp_path: Path) -> None:
