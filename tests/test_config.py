@@ -81,7 +81,7 @@ def test_every_key_is_read(project: Path) -> None:
     assert (settings.project, settings.baseline) == (project, project / "known.json")
     assert (settings.fix, settings.unsafe_fixes) == (False, True)
     assert settings.probe == ProbeSettings(
-        "/opt/python", 5, 60.5, 1000, 2, ("HF_HOME",), {"pkg.mod.f": "x: f32[8, 128]"}
+        "/opt/python", 5, 60.5, 1000, 2, ("HF_HOME",), inputs={"pkg.mod.f": "x: f32[8, 128]"}
     )
     assert shown(settings, "probe")[0]["total-timeout"] == 60.5
     assert {origin for _, _, origin in settings.shown} == {"pyproject.toml"}

@@ -17,9 +17,7 @@ from .findings import Severity
 from .requirements import keras_of, keras_of_project, tensorflow_of_project
 from .sources.discovery import DEFAULT_EXCLUDE, PathPatterns, is_pattern
 
-OutputFormat = Literal[
-    "full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown"
-]
+OutputFormat = Literal["full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown"]
 Level = Literal["error", "warning", "info"]
 OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
 LEVELS: Final[tuple[str, ...]] = get_args(Level)
@@ -64,6 +62,13 @@ class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_
         Annotated[list[str], Meta(description="Names of the environment that the code sees besides the usual ones.")]
         | UnsetType
     ) = UNSET
+    target: Annotated[Literal["cpu", "tpu"], Meta(description="What to compile for besides the CPU.")] | UnsetType = (
+        UNSET
+    )
+    topology: Annotated[str, Meta(description="The TPU to compile for: chip and layout, as `v5e:2x2`.")] | UnsetType = (
+        UNSET
+    )
+    batch: Annotated[int, Meta(description="How many examples a TPU gets at once.", gt=0)] | UnsetType = UNSET
     inputs: (
         Annotated[
             dict[str, str],
@@ -86,6 +91,9 @@ class ProbeSettings:
     memory: int = 4096
     processes: int = 1
     environment: tuple[str, ...] = ()
+    target: str = "cpu"
+    topology: str = "v5e:2x2"
+    batch: int | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
 
     def shown(self) -> dict[str, Any]:
@@ -167,9 +175,9 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         Annotated[bool, Meta(description="Apply safe fixes; not for the settings of the code that is checked.")]
         | UnsetType
     ) = UNSET
-    unsafe_fixes: (
-        Annotated[bool, Meta(description="Apply unsafe fixes too, where fixes are applied.")] | UnsetType
-    ) = UNSET
+    unsafe_fixes: Annotated[bool, Meta(description="Apply unsafe fixes too, where fixes are applied.")] | UnsetType = (
+        UNSET
+    )
     probe: Annotated[ProbeTable, Meta(description="How the probe runs code.")] | UnsetType = UNSET
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _COMMANDS: Final = {
     "check": "check:check",
     "probe": "probe:probe",
+    "tpu": "tpu:tpu",
     "baseline": "baseline:baseline",
     "explain": "explain:explain",
     "facts": "facts:facts",

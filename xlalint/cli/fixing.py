@@ -28,9 +28,7 @@ class Fixes:
     ) -> None:
         self._given = given
         proven = given["prove"]
-        self._outcome: Outcome = (
-            _proven(paths, settings, narrow) if proven else fix(paths, settings, stdin, narrow)
-        )
+        self._outcome: Outcome = _proven(paths, settings, narrow) if proven else fix(paths, settings, stdin, narrow)
         self.report: Report = self._outcome.report
         self.stdin = stdin
         if given["diff"]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..probe.verdicts import Run
 
 _FORMATS: Final = ("full", "json")
-_WELL: Final = frozenset(("compiles", "bounded"))
+_WELL: Final = frozenset(("compiles", "bounded", "tpu-bounded"))
 
 
 def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,6 +28,9 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option("--python", metavar="INTERPRETER", help="The interpreter that runs the code. Default: this one."),
         click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for a function."),
+        click.option("--target", type=click.Choice(("cpu", "tpu")), help="Ask a TPU's compiler, too. Default: cpu."),
+        click.option("--topology", metavar="TPU", help="The TPU to compile for. Default: v5e:2x2."),
+        click.option("--batch", type=click.IntRange(1), metavar="N", help="How many examples the TPU gets at once."),
         click.option("--memory", type=click.IntRange(1), metavar="MB", help="What a process that runs code may hold."),
     )
     for option in reversed(options):
@@ -37,7 +40,11 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def probe_settings(given: dict[str, Any]) -> dict[str, Any]:
     """What `probe_options` say, as the table of the settings."""
-    return {key: given[key] for key in ("python", "timeout", "memory") if given[key] is not None}
+    return {
+        key: given[key]
+        for key in ("python", "timeout", "target", "topology", "batch", "memory")
+        if given[key] is not None
+    }
 
 
 @click.command()
@@ -172,11 +179,12 @@ def _probed(
     from ..reports.terminal import counted
 
     number = len(job.targets)
+    steps = number * (2 if settings.probe.target == "tpu" else 1)
     if number and not given["quiet"]:
         told = f"the probe executes the code: {counted(number, 'function')}, in processes of their own"
         complain(told, label="xlalint")
     try:
-        with _terminable(), progress(quiet=given["quiet"], doing="running", total=number) as advance:
+        with _terminable(), progress(quiet=given["quiet"], doing="running", total=steps) as advance:
 
             def heard(run: Run) -> None:
                 advance()

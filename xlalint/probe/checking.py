@@ -56,7 +56,11 @@ def with_verdicts(
 
     `files`: those that were checked, where others are run too.
     """
-    runs, complete = run_targets(job.targets, settings.probe, settings.cache_dir, heard)
+    probe = settings.probe
+    runs, complete = run_targets(job.targets, replace(probe, target="cpu"), settings.cache_dir, heard)
+    if probe.target == "tpu" and complete:
+        lowered, complete = run_targets(job.targets, probe, settings.cache_dir, heard)
+        runs = [_together(*both) for both in zip(runs, lowered, strict=True)]
     owners = {position: runs[index] for position, index in job.owners.items()}
     for position, reason in job.without.items():
         finding = report.findings[position]
@@ -65,6 +69,27 @@ def with_verdicts(
     wanted = partial(_wanted, settings=settings, files=files)
     found = judged(report, runs, owners, wanted, confirmed_only=confirmed_only)
     return replace(found, interrupted=not complete)
+
+
+def _together(run: Run, lowered: Run) -> Run:
+    """What was seen of one target on the CPU and by a TPU's compiler."""
+    cpu, tpu = run.outcome, lowered.outcome
+    if cpu.not_run is not None:
+        return run
+    if tpu.not_run is not None or tpu.death is not None:
+        why = tpu.not_run or f"the process {tpu.death}"
+        return replace(run, outcome=replace(cpu, notes=(*cpu.notes, f"not compiled for a TPU: {why}")))
+    return replace(
+        run,
+        outcome=replace(
+            cpu,
+            observations=(*cpu.observations, *tpu.observations),
+            programs=tpu.programs,
+            notes=(*cpu.notes, *(note for note in tpu.notes if note not in cpu.notes)),
+            seconds=cpu.seconds + tpu.seconds,
+            versions={**cpu.versions, "tensorflow-tpu": tpu.versions.get("tensorflow", "")},
+        ),
+    )
 
 
 def _wanted(finding: Finding, settings: Settings, files: Collection[Path] | None) -> bool:

@@ -15,7 +15,8 @@ TRACE: Final = "trace"
 COMPILE: Final = "compile"
 GRADIENT: Final = "gradient"
 RUN: Final = "run"
-OF_XLA: Final = {TRACE: "traced", COMPILE: "compiled", GRADIENT: "differentiated"}
+TPU: Final = "tpu"
+OF_XLA: Final = {TRACE: "traced", COMPILE: "compiled", GRADIENT: "differentiated", TPU: "compiled for a TPU"}
 
 # A target's kind when its whole file is run as one call.
 PROGRAM: Final = "program"
@@ -26,12 +27,17 @@ SEARCH: Final = "search"
 # Where what one line made is compiled and run by itself; behind it, the line and the file.
 LINE: Final = "line"
 
+# The variable of the environment that names a folder of further packages, behind those of the interpreter.
+PACKAGES: Final = "XLALINT_PACKAGES"
+
 # What an observation may be of, gravest first.
 FAILS: Final = "fails"
 DIVERGES: Final = "diverges"
 RECOMPILES: Final = "recompiles"
 BOUNDED: Final = "bounded"
-KINDS: Final = (FAILS, DIVERGES, RECOMPILES, BOUNDED)
+TPU_FAILS: Final = "tpu-fails"
+TPU_BOUNDED: Final = "tpu-bounded"
+KINDS: Final = (FAILS, TPU_FAILS, DIVERGES, RECOMPILES, BOUNDED, TPU_BOUNDED)
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,8 @@ class Plan:
 
     `value_sets`: at most so many; `locate`: look for the line at which results part; `seconds`: after these no further
     shapes and no gradients are begun; `drive_only`: only see whether the target can be called; `by_lines`: compile it
-    line after line instead, to see at which the process dies.
+    line after line instead, to see at which the process dies; `topology`: only ask
+    the compiler of this TPU; `batch`: with inputs of which so many are in a batch (0: as they are).
     """
 
     value_sets: int = 6
@@ -50,6 +57,8 @@ class Plan:
     seconds: float = 30.0
     drive_only: bool = False
     by_lines: bool = False
+    topology: str = ""
+    batch: int = 0
 
 
 @dataclass(frozen=True)
@@ -118,6 +127,22 @@ class Observation:
 
 
 @dataclass(frozen=True)
+class Lowering:
+    """What a TPU's compiler made of one program: the function, its gradient or a step of training.
+
+    `refusal`: why it does not compile; else `seconds` for both compilers, and the bytes of a core's `memory` that it
+    takes. `wide`: the types of 64 and 128 bits that it computes with, each with the user's line.
+    """
+
+    of: str
+    topology: str
+    refusal: str | None = None
+    seconds: float = 0.0
+    memory: int = 0
+    wide: tuple[tuple[str, Spot], ...] = ()
+
+
+@dataclass(frozen=True)
 class Outcome:
     """All that was seen of one function. `not_run`: why nothing was measured; then nothing else is meant.
 
@@ -141,3 +166,4 @@ class Outcome:
     ran: dict[str, tuple[int, ...]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    programs: tuple[Lowering, ...] = ()  # for a TPU

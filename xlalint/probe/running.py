@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from ..config import ProbeSettings
-from .pool import Interpreter, Limits, Pool
-from .protocol import Outcome, Plan
+from ..tpu import stack
+from ..tpu.chips import chip_of
+from .pool import Interpreter, Limits, Pool, ProbeUnavailableError
+from .protocol import PACKAGES, Outcome, Plan
 from .store import Store
 from .target import Target
 from .verdicts import Run
@@ -29,9 +32,11 @@ def run_targets(
 
     Raises ProbeUnavailableError. However it ends, nothing that was started goes on.
     """
-    interpreter = Interpreter(settings.python or sys.executable, settings.environment)
+    interpreter = _interpreter(settings)
     limits = Limits(settings.timeout, settings.total_timeout, settings.memory)
     plan = Plan(seconds=settings.timeout * _SHARE)
+    if settings.target == "tpu":
+        plan = replace(plan, topology=settings.topology, batch=settings.batch or 0)
     store = Store(cache_dir / "probe", interpreter) if cache_dir else None
     found: dict[int, Outcome] = {}
 
@@ -58,3 +63,16 @@ def run_targets(
         pass  # what was seen until then is told
     runs = [Run(target, found.get(index, _INTERRUPTED)) for index, target in enumerate(targets)]
     return runs, len(found) == len(targets)
+
+
+def _interpreter(settings: ProbeSettings) -> Interpreter:
+    """What runs the code. For a TPU it is the environment of the TPU's compiler, with the packages of what would run it
+    otherwise behind its own. Raises ProbeUnavailableError."""
+    if settings.target != "tpu":
+        return Interpreter(settings.python or sys.executable, settings.environment)
+    try:
+        chip_of(settings.topology)
+        fixed = {**stack.ENVIRONMENT, PACKAGES: stack.packages_of(settings.python)}
+        return Interpreter(str(stack.program()), settings.environment, fixed)
+    except (stack.StackError, ValueError) as error:
+        raise ProbeUnavailableError(str(error)) from error

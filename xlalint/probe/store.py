@@ -21,7 +21,7 @@ from .protocol import Outcome, Plan, Spot
 from .target import Target
 
 _KEPT: Final = 4096  # outcomes; the oldest go first
-_LIBRARIES: Final = ("tensorflow", "tensorflow-cpu", "keras", "tf-keras", "numpy")
+_LIBRARIES: Final = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "jax", "keras", "tf-keras", "numpy")
 _ASK: Final = """\
 import importlib.metadata, json, sys
 found = {"python": sys.version}

@@ -13,7 +13,20 @@ from ..codes import PROBE_ONLY, rule_names
 from ..facts import tables
 from ..findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
 from ..sources.text import display_path
-from .protocol import BOUNDED, DIVERGES, FAILS, KINDS, RECOMPILES, Observation, Outcome, Spot
+from ..tpu.chips import chip_of
+from .protocol import (
+    BOUNDED,
+    DIVERGES,
+    FAILS,
+    KINDS,
+    RECOMPILES,
+    TPU_BOUNDED,
+    TPU_FAILS,
+    Lowering,
+    Observation,
+    Outcome,
+    Spot,
+)
 from .statements import Statements
 from .target import Target
 
@@ -26,14 +39,20 @@ NOT_RUN: Final = "not run"
 
 # Which observations bear out a finding of each effect.
 _BEARS_OUT: Final[dict[Effect, frozenset[str]]] = {
-    Effect.FAILS: frozenset((FAILS, DIVERGES, RECOMPILES)),
-    Effect.DIVERGES: frozenset((FAILS, DIVERGES)),
-    Effect.RECOMPILES: frozenset((FAILS, RECOMPILES)),
+    Effect.FAILS: frozenset((FAILS, TPU_FAILS, DIVERGES, RECOMPILES)),
+    Effect.DIVERGES: frozenset((FAILS, TPU_FAILS, DIVERGES)),
+    Effect.RECOMPILES: frozenset((FAILS, TPU_FAILS, RECOMPILES)),
     Effect.NAMED: frozenset(KINDS),
-    Effect.TPU: frozenset(),
+    Effect.TPU: frozenset((TPU_FAILS,)),
 }
-_EFFECTS: Final = {FAILS: Effect.FAILS, DIVERGES: Effect.DIVERGES, RECOMPILES: Effect.RECOMPILES}
+_EFFECTS: Final = {
+    FAILS: Effect.FAILS,
+    TPU_FAILS: Effect.TPU,
+    DIVERGES: Effect.DIVERGES,
+    RECOMPILES: Effect.RECOMPILES,
+}
 _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
+_EMULATED: Final = "a TPU computes with 32 bits, and takes several such numbers for one"
 # Rules about gradients: the function itself compiles.
 _OF_GRADIENTS: Final = frozenset(("while-loop-gradient", "gradient-without-kernel"))
 
@@ -199,8 +218,8 @@ def _undecided(finding: Finding, run: Run, statements: Statements) -> str | None
     outcome = run.outcome
     if not outcome.calls:
         return "nothing was compiled"
-    if finding.effect is Effect.TPU:
-        return "a CPU cannot tell what a TPU does"
+    if finding.effect is Effect.TPU and not outcome.programs:
+        return "a CPU cannot tell what a TPU does: --target tpu asks its compiler"
     first = next((one for one in outcome.observations if one.kind == FAILS and not one.gradient), None)
     if first is not None:
         return f"the function fails elsewhere before that{_where(first.spots)}"
@@ -271,12 +290,31 @@ def probed(run: Run) -> Probed:
         )
     graver = [one for one in outcome.observations if one.per != "shape"]
     gravest = min(graver, key=_gravity, default=None)
-    status = CONFIRMED if gravest is not None and gravest.kind != BOUNDED else REFUTED
+    status = CONFIRMED if gravest is not None and gravest.kind not in (BOUNDED, TPU_BOUNDED) else REFUTED
     details = [
         one.text if one.per == "shape" else f"{one.kind}{_where(one.spots)}: {one.text}" for one in outcome.observations
     ]
     verdict = _of(run, status, gravest, text="" if gravest else _compiled(outcome))
+    details += [line for program in outcome.programs if program.refusal is None for line in _lowered(program)]
+    if outcome.programs and verdict.text and not graver:
+        details.insert(0, verdict.text)
     return Probed(path, run.target.lines[0], verdict, (*details, *outcome.notes))
+
+
+def _lowered(program: Lowering) -> Iterator[str]:
+    """What a TPU's compiler says of a program that it compiles."""
+    has = chip_of(program.topology).memory
+    takes = f"{_bytes(program.memory)} of the {_bytes(has)} of a core's memory"
+    yield f"tpu-compiles: {program.of}, for {program.topology} in {program.seconds:.1f} s; {takes}"
+    for name, spot in program.wide:
+        yield f"{name}{_where([spot])}: {_EMULATED}"
+
+
+def _bytes(number: int) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20)):
+        if number >= size / 10:
+            return f"{number / size:.1f} {unit}"
+    return f"{number / 2**10:.1f} KiB"
 
 
 def _gravity(observation: Observation) -> tuple[bool, int]:

@@ -8,7 +8,7 @@ from typing import Final
 from ..findings import Probed, Report
 from .terminal import Paint, joined, safe
 
-_COLOURS: Final = {"fails": "red", "diverges": "red", "recompiles": "yellow", "not run": "yellow"}
+_COLOURS: Final = {"fails": "red", "tpu-fails": "red", "diverges": "red", "recompiles": "yellow", "not run": "yellow"}
 
 
 def probed(report: Report, paint: Paint) -> str:

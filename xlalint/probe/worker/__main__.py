@@ -67,10 +67,13 @@ def _start() -> dict[str, str]:
     tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
     import keras  # type: ignore[import-untyped]
 
+    from xlalint.probe.protocol import PACKAGES
     from xlalint.probe.worker.blame import filtering
 
     found["keras"] = keras.__version__
     filtering(False)
+    if packages := os.environ.get(PACKAGES):
+        sys.path.append(packages)
     return found
 
 

@@ -96,9 +96,7 @@ class _Way:
     search: Search | None = None
 
 
-def drive(
-    target: Target, note: Callable[[str], None], like: Driven | None = None, seconds: float = _SECONDS
-) -> Driven:
+def drive(target: Target, note: Callable[[str], None], like: Driven | None = None, seconds: float = _SECONDS) -> Driven:
     """Get a target ready to be called, with the inputs of `like` if there is one; `note` hears what is done next.
 
     `seconds`: how long to look for inputs. Raises NotDrivenError.

@@ -121,3 +121,13 @@ def compiled_for(programs: Sequence[str]) -> tuple[int, bool, tuple[int, ...]]:
     """How many programs, whether a bounded shape is inside of one, and which outputs of the last are bounded."""
     inside = any(BOUNDED in program for program in programs)
     return len(programs), inside, bounded_outputs(programs[-1]) if programs else ()
+
+
+def aliased(program: str, pairs: Mapping[int, int]) -> str:
+    """The program with results (the keys) that are written where arguments were (the values)."""
+    if not pairs:
+        return program
+    written = ", ".join(f"{{{result}}}: ({argument}, {{}}, may-alias)" for result, argument in pairs.items())
+    return program.replace(
+        ", entry_computation_layout=", f", input_output_alias={{ {written} }}, entry_computation_layout=", 1
+    )

@@ -71,7 +71,6 @@ class Solution:
             if slot.group == group and one is not None and not (slot.star and one == Many("tuple", ()))
         )
 
-
     @property
     def words(self) -> str:
         """All that was found, in one line."""

@@ -36,6 +36,7 @@ from xlalint.probe.statements import statements
 from xlalint.probe.target import Target
 from xlalint.probe.worker.blame import Blame, all_graphs, brief, filtering
 from xlalint.probe.worker.compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats, rounding
+from xlalint.probe.worker.gradients import gradients_of
 from xlalint.probe.worker.hlo import Dump, bounded_ops, changed_ops, compiled_for
 from xlalint.probe.worker.load import LoadError, load
 from xlalint.probe.worker.locate import departing, made_at, results_at
@@ -189,6 +190,20 @@ class Meter:
             self._keep(self.outcome())
             self._gradient()
         return self.outcome()
+
+    def traced(self) -> tuple[list[Any], list[Any]] | None:
+        """The variables that it uses, and those of them that can be trained, as its trace tells; None without a trace.
+        Raises EagerError."""
+        self._note("eager")
+        self._eager(0, 0)
+        if self._driven.compiled_inside:
+            return None
+        self._state = State(self._driven.state())
+        function = compiled(self._driven)
+        self._note(TRACE)
+        if self._trace(function) is not None:
+            return None
+        return list(self._concrete.graph.variables), self._state.trained
 
     def outcome(self) -> Outcome:
         """What is known by now."""
@@ -439,18 +454,7 @@ class Meter:
 
     def _gradient(self) -> None:
         """Of the sum of all floating results, by all floating inputs and trained variables."""
-        trained = self._state.trained
-        call = self._driven.call
-
-        def gradients(*arguments: Any, **keywords: Any) -> list[Any]:
-            given = tf.nest.flatten((arguments, keywords), expand_composites=True)
-            watched = [one for one in given if tf.is_tensor(one) and one.dtype.is_floating]
-            with tf.GradientTape() as tape:
-                tape.watch(watched)
-                total = _total(call(*arguments, **keywords))
-            found = tape.gradient(total, [*watched, *trained]) if total is not None else []
-            return [tf.convert_to_tensor(one) for one in found if one is not None]
-
+        gradients = gradients_of(self._driven.call, self._state.trained)
         self._note("eager gradient")
         try:
             expected = self._eagerly(gradients)
@@ -518,13 +522,6 @@ def compiled(driven: Driven) -> Callable[..., Any]:
 def autograph_of(driven: Driven) -> bool:
     """Whether a function around the driven one is to be converted; a `tf.function` decides for itself."""
     return driven.autograph and not isinstance(driven.call, TensorFunction)
-
-
-def _total(result: Any) -> Any:
-    """The sum of the floating parts of a result; None without any."""
-    parts = [part for part in tf.nest.flatten(result, expand_composites=True) if tf.is_tensor(part)]
-    sums = [tf.reduce_sum(tf.cast(part, tf.float32)) for part in parts if part.dtype.is_floating]
-    return tf.add_n(sums) if sums else None
 
 
 def _disturbed(given: Any) -> Any:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlalint.probe.protocol import COMPILE, PROGRAM, Outcome, Plan
+from xlalint.probe.protocol import COMPILE, PROGRAM, TPU, Outcome, Plan
 from xlalint.probe.target import Target
 from xlalint.probe.worker.blame import Blame
 from xlalint.probe.worker.drive import NotDrivenError, drive
@@ -21,6 +21,8 @@ from xlalint.probe.worker.reach import Reach
 
 if TYPE_CHECKING:
     from xlalint.probe.worker.__main__ import Pipe
+    from xlalint.probe.worker.drive import Driven
+    from xlalint.probe.worker.tpu import TpuCompiler
 
 
 class Session:
@@ -32,6 +34,7 @@ class Session:
         self._dump = Dump(folder / "dump")
         self._pipe = pipe
         self._before: dict[str, set[int]] = {}
+        self._tpu: TpuCompiler | None = None
 
     def outcome(self, job: dict[str, Any]) -> Outcome:
         """What became of one job; whatever goes wrong on our way is said, and never taken for a result."""
@@ -74,9 +77,29 @@ class Session:
                 return Outcome(how=driven.how, inputs=tuple(driven.inputs))
             meter = Meter(driven, reference or driven, plan, blame, self._dump, calling, Ears(self._note, self._keep))
             try:
-                return meter.measure()
+                return self._lowered(driven, meter, plan, blame) if plan.topology else meter.measure()
             except EagerError as error:
                 return dataclasses.replace(meter.outcome(), not_run=str(error))
+
+    def _lowered(self, driven: Driven, meter: Meter, plan: Plan, blame: Blame) -> Outcome:
+        """What a TPU's compiler says; in its environment XLA cannot compile for the CPU."""
+        from xlalint.probe.worker.tpu import Lowerer, TpuCompiler
+
+        traced = meter.traced()
+        if traced is None:
+            return dataclasses.replace(meter.outcome(), not_run="there is no trace of it to compile")
+        self._note(TPU)
+        if self._tpu is None or self._tpu.topology != plan.topology:
+            self._tpu = TpuCompiler(plan.topology)
+        lowerer = Lowerer(self._tpu, blame, self._note, plan.batch)
+        lowerer.all_of(driven, *traced)
+        found = meter.outcome()
+        return dataclasses.replace(
+            found,
+            observations=tuple(lowerer.observations),
+            programs=tuple(lowerer.programs),
+            notes=(*found.notes, *lowerer.notes),
+        )
 
     def _note(self, stage: str) -> None:
         self._pipe.say({"at": stage})
