@@ -1,0 +1,231 @@
+"""A TPU's compiler, asked on a machine without a TPU: what is said where it is not there, and what it says."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import ran
+from xlalint.findings import Effect, Finding, FindingContext, Report, Severity, Span
+from xlalint.probe.protocol import RECOMPILES, TPU_BOUNDED, TPU_FAILS, Call, Lowering, Observation, Outcome, Spot
+from xlalint.probe.target import Target
+from xlalint.probe.verdicts import Run, judged
+from xlalint.probe.worker.hlo import aliased
+from xlalint.reports.probed import probed
+from xlalint.reports.terminal import Paint
+from xlalint.tpu import stack
+from xlalint.tpu.chips import CHIPS, DEFAULT, chip_of
+
+CODE = """\
+import keras
+import tensorflow as tf
+
+
+def cut(x, size):
+    return x[:size]
+
+
+def solve(x):
+    return tf.linalg.lu(x)[0]
+
+
+def chosen(x):
+    return tf.boolean_mask(x, x > 0.0)
+
+
+def fine(x):
+    return tf.cast(tf.cast(x, tf.float64) * 2.0, tf.float32)
+
+
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = keras.layers.Dense(8)
+        self.drop = keras.layers.Dropout(0.5)
+
+    def call(self, x):
+        return self.drop(self.inner(x), training=True)
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(CODE)
+    return tmp_path / "m.py"
+
+
+# -- without it -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_installed_is_named(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(stack.HOME, str(file.parent / "nowhere"))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    code, out, err = ran(capsys, "tpu", "check")
+    assert (code, out) == (2, "")
+    assert (
+        err
+        == f"xlalint: error: there is no TPU compiler in {file.parent / 'nowhere'}: `xlalint tpu setup` installs it\n"
+    )
+
+
+@pytest.mark.parametrize(("system", "machine"), [("darwin", "arm64"), ("linux", "aarch64"), ("win32", "AMD64")])
+def test_elsewhere_one_line_says_where_it_runs(
+    system: str, machine: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    for command in (("check",), ("setup", "--yes")):
+        code, _, err = ran(capsys, "tpu", *command)
+        assert code == 2
+        assert "the TPU's compiler is made for Linux on x86-64 only" in err
+
+
+def test_nothing_is_installed_without_being_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(stack.HOME, str(tmp_path / "tpu"))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False)
+    code, _, err = ran(capsys, "tpu", "setup")
+    assert code == 2
+    assert f"GB go into {tmp_path / 'tpu'}: tensorflow-tpu==" in err
+    assert not (tmp_path / "tpu").exists()
+
+
+def test_topologies(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = ran(capsys, "tpu", "topologies")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == [chip.topology for chip in CHIPS.values()]
+    assert f"{DEFAULT}   4 cores of 15.75 GiB  (default)" in out
+    assert chip_of("v5e:4x4") is CHIPS["v5e"]
+    for wrong in ("v5e", "v9:2x2", "v5e:", "v5e:2x2;", ""):
+        with pytest.raises(ValueError, match="no TPU topology"):
+            chip_of(wrong)
+
+
+# -- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def judge(file: Path, outcome: Outcome, effect: Effect) -> Report:
+    span, context = Span(6, 12, 6, 20), FindingContext("xla", True)
+    finding = Finding("m.py", span, "XLA205", "size-from-value", Severity.WARNING, effect, "m", context)
+    run = Run(Target(str(file), "cut", (5, 6)), outcome)
+    return judged(Report((finding,), files_checked=1), [run], {0: run})
+
+
+def test_what_a_tpu_refuses_confirms_what_a_cpu_compiles(file: Path) -> None:
+    here = (Spot(str(file), 6),)
+    refusal = Observation(TPU_FAILS, "the TPU's compiler refuses the function: it must be a constant", here)
+    reached: dict[str, tuple[int, ...]] = {str(file): (6,)}
+    outcome = Outcome(calls=(Call(0, 0, 1),), observations=(refusal,), programs=(Lowering("f", DEFAULT, "no"),))
+    for effect in (Effect.RECOMPILES, Effect.TPU, Effect.NAMED):
+        verdict = judge(file, outcome, effect).findings[0].verdict
+        assert verdict is not None
+        assert (verdict.status, verdict.outcome, verdict.line) == ("confirmed", TPU_FAILS, 6)
+    both = Outcome(
+        calls=outcome.calls, observations=(Observation(RECOMPILES, "3 compilations", here, "value"), refusal)
+    )
+    assert judge(file, both, Effect.RECOMPILES).functions[0].verdict.outcome == TPU_FAILS
+    # Without having asked, nothing is said of it.
+    unasked = Outcome(calls=(Call(0, 0, 1),), reached=reached)
+    verdict = judge(file, unasked, Effect.TPU).findings[0].verdict
+    assert verdict is not None
+    assert verdict.status == "open"
+    assert "--target tpu" in verdict.text
+    asked = Outcome(calls=(Call(0, 0, 1),), reached=reached, programs=(Lowering("the function", DEFAULT),))
+    verdict = judge(file, asked, Effect.TPU).findings[0].verdict
+    assert verdict is not None
+    assert verdict.status == "refuted"
+
+
+def test_what_it_takes_is_told(file: Path) -> None:
+    wide = (("float64", Spot(str(file), 6)),)
+    programs = (
+        Lowering("the function", DEFAULT, None, 0.34, 3 * 2**29, wide),
+        Lowering("its gradient", DEFAULT, "it does not fit: it takes 20.00G of 15.75G"),
+    )
+    bounded = Observation(TPU_BOUNDED, "the function has a bounded dynamic shape inside", (Spot(str(file), 6),))
+    report = judge(file, Outcome(calls=(Call(0, 0, 1),), observations=(bounded,), programs=programs), Effect.TPU)
+    told = probed(report, Paint(False))
+    assert "tpu-compiles: the function, for v5e:2x2 in 0.3 s; 1.5 GiB of the 15.8 GiB of a core's memory" in told
+    assert "float64 at m.py:6: a TPU computes with 32 bits" in told
+    assert "tpu-bounded at m.py:6: the function has a bounded dynamic shape inside" in told
+
+
+def test_what_is_assigned_to_is_written_where_it_was() -> None:
+    program = "HloModule m, entry_computation_layout={(f32[4]{0})->(f32[], f32[4]{0})}\n\nENTRY %m {\n}\n"
+    header = "HloModule m, input_output_alias={ {1}: (0, {}, may-alias) }, entry_computation_layout="
+    assert aliased(program, {1: 0}).startswith(header)
+    assert aliased(program, {}) == program
+
+
+@pytest.mark.compiler
+def test_tensors_stand_in_for_variables() -> None:
+    import keras  # type: ignore[import-untyped]
+    import tensorflow as tf  # type: ignore[import-untyped]
+
+    from xlalint.probe.worker.stateless import standing_in
+
+    layer = keras.Sequential([keras.layers.Embedding(5, 3), keras.layers.BatchNormalization()])
+    ids = tf.constant([[0, 1], [2, 4]])
+    layer(ids)
+    variables = [one.value for one in layer.variables]
+    before = [one.numpy() for one in variables]
+    doubled = [2.0 * one for one in before]
+
+    def pure(state: Any) -> Any:
+        with standing_in(variables, state) as now:
+            return layer(ids, training=True), now()
+
+    result, after = tf.function(pure)(doubled)
+    assert all((one.numpy() == old).all() for one, old in zip(variables, before, strict=True))
+    for one, value in zip(variables, doubled, strict=True):
+        one.assign(value)
+    expected = layer(ids, training=True)
+    tf.debugging.assert_near(result, expected)
+    for one, new in zip(variables, after, strict=True):
+        tf.debugging.assert_near(one, new)
+
+
+# -- with it ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.compiler
+def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        stack.program()
+    except stack.StackError as error:
+        pytest.skip(f"the TPU's compiler was not asked: {error}")
+    options = ("--target", "tpu", "--no-cache", "--output-format", "json", "--timeout", "300")
+    code, out, _ = ran(capsys, "probe", "m.py", *options)
+    assert code == 1
+    functions = {one["function"]: one for one in json.loads(out)["functions"]}
+    assert {name: one["outcome"] for name, one in functions.items()} == {
+        "cut": "tpu-fails",
+        "solve": "fails",
+        "chosen": "bounded",
+        "fine": "compiles",
+        "Net": "diverges",
+    }
+    told = {name: " | ".join(one["details"]) for name, one in functions.items()}
+    assert "tpu-fails at m.py:6: the TPU's compiler refuses the function" in told["cut"]
+    assert "must be a compile-time constant" in told["cut"]
+    assert "tpu-fails at m.py:10: the TPU's compiler refuses the function: no kernel for `Lu`" in told["solve"]
+    assert "tpu-bounded at m.py:14" in told["chosen"]
+    assert "float64 at m.py:18: a TPU computes with 32 bits" in told["fine"]
+    assert [re.sub(r", for .*", "", line) for line in functions["Net"]["details"] if line.startswith("tpu-")] == [
+        "tpu-compiles: the function",
+        "tpu-compiles: its gradient",
+        "tpu-compiles: a step of Adam",
+    ]
+    code, out, _ = ran(capsys, "probe", "m.py::fine", *options, "--batch", "100000000")
+    assert "it does not fit" in out
