@@ -131,7 +131,7 @@ class Lowering:
     """What a TPU's compiler made of one program: the function, its gradient or a step of training.
 
     `refusal`: why it does not compile; else `seconds` for both compilers, and the bytes of a core's `memory` that it
-    takes. `wide`: the types of 64 and 128 bits that it computes with, each with the user's line.
+    takes. `wide`: the types of 64 bits that it computes with, each with the user's line.
     """
 
     of: str

@@ -29,8 +29,8 @@ _OWN: Final = "GetCompilerIr does not support"  # resources, say: it does not ge
 # The words of libtpu for a program that does not fit, and of the way to it, which does not know every operation.
 _MEMORY: Final = re.compile(r"Used (?P<used>\S+) of (?P<all>\S+) hbm")
 _UNTRANSLATED: Final = re.compile(r"unregistered operation '(?P<op>[^']+)'|failed to legalize")
-# Types that a TPU computes with only by taking several numbers of 32 bits for one.
-_WIDE: Final = {"f64": "float64", "c128": "complex128", "s64": "int64", "u64": "uint64"}
+# Types for one number of which libtpu computes with several of 32 bits (complex128 has no kernel at all).
+_WIDE: Final = {"f64": "float64", "s64": "int64", "u64": "uint64"}
 _TYPE: Final = re.compile(rf"({'|'.join(_WIDE)})\[")
 _OPCODE: Final = re.compile(r"^\S+ ([\w-]+)\(")
 _MOVES: Final = frozenset(("parameter", "constant", "tuple", "get-tuple-element", "convert"))
@@ -188,7 +188,7 @@ class Lowerer:
             self.observations.append(Observation(TPU_BOUNDED, said, spots, gradient=gradient))
 
     def _wide(self, program: str, graph: Any) -> tuple[tuple[str, Spot], ...]:
-        """The types of 64 and 128 bits that it computes with, each with the first of the user's lines that does."""
+        """The types of 64 bits that it computes with, each with the first of the user's lines that does."""
         found: dict[str, Spot] = {}
         for one in instructions(program).values():
             opcode = _OPCODE.match(one.what)
