@@ -76,18 +76,20 @@ def _together(run: Run, lowered: Run) -> Run:
     cpu, tpu = run.outcome, lowered.outcome
     if cpu.not_run is not None:
         return run
+    notes = tuple(note for note in tpu.notes if note not in cpu.notes)
     if tpu.not_run is not None or tpu.death is not None:
-        why = tpu.not_run or f"the process {tpu.death}"
-        return replace(run, outcome=replace(cpu, notes=(*cpu.notes, f"not compiled for a TPU: {why}")))
+        what = "only this is compiled for a TPU" if tpu.programs else "not compiled for a TPU"
+        notes = (*notes, f"{what}: {tpu.not_run or f'the process {tpu.death}'}")
+    version = tpu.versions.get("tensorflow")
     return replace(
         run,
         outcome=replace(
             cpu,
             observations=(*cpu.observations, *tpu.observations),
             programs=tpu.programs,
-            notes=(*cpu.notes, *(note for note in tpu.notes if note not in cpu.notes)),
+            notes=(*cpu.notes, *notes),
             seconds=cpu.seconds + tpu.seconds,
-            versions={**cpu.versions, "tensorflow-tpu": tpu.versions.get("tensorflow", "")},
+            versions={**cpu.versions, **({"tensorflow-tpu": version} if version else {})},
         ),
     )
 

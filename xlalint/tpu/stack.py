@@ -31,8 +31,8 @@ PINNED: Final = (
 GIGABYTES: Final = 2.9  # of downloads and of what is unpacked
 HOME: Final = "XLALINT_TPU_HOME"
 ENVIRONMENT: Final = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
-"""What libtpu needs where there is no TPU: it looks for one in the metadata of the machine otherwise, and lets one process
-in at a time."""
+"""What libtpu needs where there is no TPU: otherwise it looks for one in the metadata of the machine, and lets in one
+process at a time."""
 
 _PYTHONS: Final = ((3, 11), (3, 13))
 _PATHS: Final = "import sysconfig, sys; print(*sys.version_info[:2], sysconfig.get_path('purelib'))"

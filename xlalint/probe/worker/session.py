@@ -91,15 +91,20 @@ class Session:
         self._note(TPU)
         if self._tpu is None or self._tpu.topology != plan.topology:
             self._tpu = TpuCompiler(plan.topology)
-        lowerer = Lowerer(self._tpu, blame, self._note, plan.batch)
+
+        def seen() -> Outcome:
+            found = meter.outcome()
+            observations, programs = tuple(lowerer.observations), tuple(lowerer.programs)
+            notes = (*found.notes, *lowerer.notes)
+            return dataclasses.replace(found, observations=observations, programs=programs, notes=notes)
+
+        def next_up() -> None:
+            self._keep(seen())
+            self._note(TPU)
+
+        lowerer = Lowerer(self._tpu, blame, next_up, plan.batch)
         lowerer.all_of(driven, *traced)
-        found = meter.outcome()
-        return dataclasses.replace(
-            found,
-            observations=tuple(lowerer.observations),
-            programs=tuple(lowerer.programs),
-            notes=(*found.notes, *lowerer.notes),
-        )
+        return seen()
 
     def _note(self, stage: str) -> None:
         self._pipe.say({"at": stage})

@@ -20,10 +20,12 @@ from xlalint.probe.worker.gradients import floats, total
 from xlalint.probe.worker.hlo import BOUNDED, aliased, bounded_ops, bounded_outputs, instructions
 from xlalint.probe.worker.measure import TensorFunction, autograph_of
 from xlalint.probe.worker.stateless import standing_in
+from xlalint.tpu.chips import chip_of
 
 if TYPE_CHECKING:
     from xlalint.probe.worker.drive import Driven
 
+_GIB: Final = 2**30
 _PREFACE: Final = "Failed getting HLO text: '"
 _OWN: Final = "GetCompilerIr does not support"  # resources, say: it does not get as far as the TPU's kernels
 # The words of libtpu for a program that does not fit, and of the way to it, which does not know every operation.
@@ -51,6 +53,7 @@ class TpuCompiler:
         from jax.experimental import topologies  # type: ignore[import-not-found]
 
         self.topology = topology
+        self._available = chip_of(topology).memory
         self._device = topologies.get_topology_desc(topology, platform="tpu").devices[0]
 
     def memory(self, program: str) -> int:
@@ -76,15 +79,18 @@ class TpuCompiler:
             raise RefusedError(fits) from error
         needs = compiled.get_compiled_memory_stats()
         held = needs.argument_size_in_bytes + needs.output_size_in_bytes - needs.alias_size_in_bytes
-        return int(held + needs.temp_size_in_bytes + needs.generated_code_size_in_bytes)
+        total_bytes = int(held + needs.temp_size_in_bytes + needs.generated_code_size_in_bytes)
+        if total_bytes > self._available:  # libtpu itself refuses only some programs that do not
+            raise RefusedError(f"it does not fit: it takes {total_bytes / _GIB:.2f}G of {self._available / _GIB:.2f}G")
+        return total_bytes
 
 
 class Lowerer:
-    """Lowers and compiles what is to be known of one driven function; `note` hears of each step that may end the
-    process."""
+    """Lowers and compiles what is to be known of one driven function; `next_up` is called before each program, which
+    may end the process or take all the time that there is."""
 
-    def __init__(self, compiler: TpuCompiler, blame: Blame, note: Callable[[str], None], batch: int = 0) -> None:
-        self._compiler, self._blame, self._note, self._batch = compiler, blame, note, batch
+    def __init__(self, compiler: TpuCompiler, blame: Blame, next_up: Callable[[], None], batch: int = 0) -> None:
+        self._compiler, self._blame, self._next_up, self._batch = compiler, blame, next_up, batch
         self.observations: list[Observation] = []
         self.programs: list[Lowering] = []
         self.notes: list[str] = []
@@ -138,7 +144,7 @@ class Lowerer:
 
     def _one(self, of: str, function: Any, specs: Sequence[Any]) -> bool:
         """Whether it could be lowered."""
-        self._note(TPU)
+        self._next_up()
         gradient, started = bool(self.programs), time.monotonic()
         try:
             concrete = function.get_concrete_function(*specs)
@@ -169,7 +175,7 @@ class Lowerer:
             self.notes.append(f"{of} is lowered for a TPU, and cannot be handed to libtpu: {error}")
             return True
         except RefusedError as error:
-            said = f"libtpu refuses {of} for {self._compiler.topology}: {error}"
+            said = f"{self._compiler.topology} does not take {of}: {error}"
             self.observations.append(Observation(TPU_FAILS, said, gradient=gradient))
             self.programs.append(Lowering(of, self._compiler.topology, str(error), wide=wide))
             return True
