@@ -31,6 +31,7 @@ _MESSAGE: Final = 300  # characters of a message that are kept
 _PLACE: Final = ("lineno", "colno", "end_lineno", "end_colno")  # of a frame in a traceback
 _PREFACES: Final = ("in user code:", 'File "', "Exception encountered when calling", "Arguments received by")
 _DEVICE: Final = re.compile(r"\{\{function_node .*?\}\} ?| \[Op:\w+\].*")
+_NAMELESS: Final = re.compile(r" for '$")  # the name of the operation is left out
 _ADVICE: Final = re.compile(r"You can attempt|The op is created at:|Stack trace for op|\{\{node|\n\tf2xla")
 
 
@@ -190,7 +191,7 @@ def brief(text: str) -> str:
     if len(paragraphs) > 1 and paragraphs[0].startswith(_PREFACES):
         paragraphs = [part for part in paragraphs if not part.startswith(_PREFACES)] or paragraphs
     said = _ADVICE.split(_DEVICE.sub("", paragraphs[0]))[0] if paragraphs else ""
-    said = " ".join(said.split())
+    said = _NAMELESS.sub("", " ".join(said.split()))
     return said if len(said) <= _MESSAGE else said[: _MESSAGE - 3] + "..."
 
 

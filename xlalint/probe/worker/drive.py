@@ -207,8 +207,8 @@ class _Driver:
             return self._step_way(owner, name, given, made_of)
         return self._method_way(owner, name, given, made_of)
 
-    def _solved(self, way: _Way, caller: bool = False) -> Solution:
-        """Inputs for a way. A `caller` of what is meant may return anything."""
+    def _solved(self, way: _Way, caller: bool = False, share: float = 1.0) -> Solution:
+        """Inputs for a way. A `caller` of what is meant may return anything; `share`: of the time that is left."""
         self.note("search")
         wanted = frozenset((self.target.file, line) for line in self.target.wanted)
         avoid = frozenset(self.target.avoid)
@@ -220,7 +220,7 @@ class _Driver:
             ]:
                 raise NotDrivenError("it cannot be called in the way that the original is")
             way.slots = pinned(way.slots, given)
-        left = max(self.end - time.monotonic(), 0.0)
+        left = share * max(self.end - time.monotonic(), 0.0)
         way.search = Search(way.slots, way.run, self.own, way.entry, wanted, self.note, avoid, left)
         try:
             solution = way.search.solve()
@@ -327,7 +327,7 @@ class _Driver:
         built: Solution | None = None
         if keras_kind(cls) in ("layer", "model") and called_method(cls) is not None:
             try:
-                built = self._solved(self._object_way(cls, {}, made_of))
+                built = self._solved(self._object_way(cls, {}, made_of), share=0.5)
             except NotDrivenError:
                 built = None  # it is tried as it is made
         if built is not None:
