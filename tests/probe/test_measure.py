@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xlalint.probe.pool import Interpreter, Limits, Worker
-from xlalint.probe.protocol import Outcome, Plan
+from xlalint.probe.protocol import FAILS, RECOMPILES, Outcome, Plan
 from xlalint.probe.target import Given, Target
 
 pytestmark = pytest.mark.compiler
@@ -239,3 +239,20 @@ def test_a_rewrite_gets_the_inputs_of_its_original(worker: Worker, tmp_path: Pat
     assert len({call.variant for call in outcome.calls}) > 1
     alone = worker.ask(after, Plan(drive_only=True), Limits(function=300.0))
     assert alone.inputs[0] == "x: f32[4, 4]"
+
+
+def test_what_an_object_draws_by_chance_is_not_compared(worker: Worker, tmp_path: Path) -> None:
+    path = tmp_path / "code.py"
+    path.write_text(
+        "import keras\n\nclass Noise(keras.layers.Layer):\n    def call(self, x):\n"
+        "        if self.scaled is not None and tf.reduce_sum(x) > 1.0:\n            x = x / 2.0\n"
+        "        return x + tf.random.normal(tf.shape(x))\n\n"
+        "class Plain(Noise):\n    scaled = None\n\nclass Scaled(Noise):\n    scaled = 2.0\n"
+    )
+    plain, scaled = (
+        worker.ask(Target(str(path), name, kind="class", roots=(str(path),)), Plan(gradients=False), Limits(300.0))
+        for name in ("Plain", "Scaled")
+    )
+    assert (plain.random, [one for one in plain.observations if one.kind != RECOMPILES]) == (True, [])
+    [failed] = scaled.observations  # and watching the rest of a layer ends no process
+    assert (failed.kind, scaled.notes) == (FAILS, ())

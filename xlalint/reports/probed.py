@@ -17,8 +17,9 @@ def probed(report: Report, paint: Paint) -> str:
     for finding in report.findings:
         if finding.verdict is not None:
             place = f"{safe(finding.path)}:{finding.span.line}:{finding.span.column}"
-            status = paint(finding.verdict.status, "bold")
-            lines.append(f"{place}: {finding.code} {finding.name}: {status}: {safe(finding.verdict.text)}")
+            named = finding.name == finding.verdict.status  # the rule about what only the probe saw
+            status = "" if named else f": {paint(finding.verdict.status, 'bold')}"
+            lines.append(f"{place}: {finding.code} {finding.name}{status}: {safe(finding.verdict.text)}")
     return joined(lines)
 
 

@@ -65,8 +65,11 @@ def called_method(cls: type) -> Callable[..., Any] | None:
 def make_object(cls: type, given: Mapping[str, Arguments]) -> Any:
     """An object of a class. The random numbers of its weights are the same every time."""
     tf.random.set_seed(0)
-    positional, keywords = given.get("init", _NONE)
-    return cls(*positional, **keywords)
+    try:
+        positional, keywords = given.get("init", _NONE)
+        return cls(*positional, **keywords)
+    finally:
+        tf.random.set_seed(None)  # else all that is traced later seems to be asked to repeat its numbers
 
 
 def call_of(cls: type, made: Any) -> Callable[..., Any]:

@@ -130,9 +130,12 @@ class Witness:
                 elif name in vars(owner):
                     delattr(owner, name)
 
-    def _ran(self, kind: str, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None) -> None:
+    def _ran(
+        self, op: str | bytes, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None
+    ) -> None:
         if graph is not None:
             return
+        kind = op.decode() if isinstance(op, bytes) else op  # by the way that it was run
         self._kept += outputs
         self._made.update(map(id, outputs))
         definition = op_def_registry.get(kind)
