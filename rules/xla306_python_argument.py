@@ -21,7 +21,8 @@ used or not, since a Python number is part of the trace. The same numbers as ten
 The same constant in each call; flags and text, of which there are few; functions with an `input_signature`.
 
 ## Fix safety
-A tensor cannot be used where the function needs a Python number: as a size, in `range`, as a default of an `if`.
+Shown only: a tensor cannot be used where the function needs a Python number: as a size, in `range`, as a
+default of an `if`.
 
 ## References
 - https://www.tensorflow.org/guide/function#controlling_retracing

@@ -24,7 +24,7 @@ in a plain `tf.function` around the compiled rest, or `tf.stop_gradient` where n
 Calls without a gradient around them, and calls whose gradient compiles.
 
 ## Fix safety
-Shown only.
+Shown only: what is compiled, and where no gradient is wanted, is for the author to say.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues

@@ -29,7 +29,7 @@ Variables made in `__init__` or `build`, at module level, under a condition, or 
 which may run a method once.
 
 ## Fix safety
-Shown only.
+Shown only: a variable needs another method to be made in, and nothing says whether it was to keep its value.
 
 ## References
 - https://www.tensorflow.org/guide/function#creating_tfvariables

@@ -23,7 +23,7 @@ numbers.
 Real tensors, tensors whose dtype is not known, and versions that have a kernel for complex numbers.
 
 ## Fix safety
-Shown only.
+Shown only: the parts are computed one by one, or in another way, and round otherwise.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues

@@ -28,7 +28,8 @@ A resolver that comes from elsewhere (an argument, `TPUClusterResolver.connect()
 initialised; a TPU VM (`tpu="local"`) without a connection; tensors and models made before.
 
 ## Fix safety
-Shown only.
+`unsafe`: connection and initialisation go before a strategy in a program that is not seen to do so; what the TPU holds
+by then is lost. Shown only: an order that is wrong, since what stands between is for the author to move.
 
 ## References
 - https://www.tensorflow.org/guide/tpu
@@ -37,14 +38,20 @@ Shown only.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from xlalint.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Severity
+import libcst as cst
+
+from xlalint.fixes.names import Names
+from xlalint.fixes.rewrite import Rewrite, before
+from xlalint.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Safety, Severity
 from xlalint.semantics.distribution import RESOLVER, address_of, is_node, is_strategy, is_tpu
 from xlalint.semantics.events import Event, Program, SetupCall
 from xlalint.semantics.values import NONE, ApiObject, Value
 
 CONNECT = frozenset(("tf.config.experimental_connect_to_cluster", "tf.config.experimental_connect_to_host"))
 INITIALISE = "tf.tpu.experimental.initialize_tpu_system"
+DIFFERS = "where code that is not seen has initialised the TPU: what that keeps there is lost"
 ORDER = "experimental_connect_to_cluster(resolver), then initialize_tpu_system(resolver), then TPUStrategy(resolver)"
 
 
@@ -55,14 +62,52 @@ class TpuNotInitialised(Rule):
     bad = (
         Bad(
             """
-resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
-strategy = tf.distribute.TPUStrategy(resolver)
+strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local"))
 """,
-            ["tf.distribute.TPUStrategy(resolver)"],
+            ['tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local"))'],
             Breaks("index 0 is out of bounds"),
             effect=Effect.FAILS,
             severity=Severity.ERROR,
             help="initialize_tpu_system(resolver)",
+        ),
+        Bad(
+            """
+class Trainer:
+    def __init__(self, name):
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=name)
+        self.strategy = tf.distribute.TPUStrategy(resolver)
+
+Trainer("my-tpu")
+""",
+            ["tf.distribute.TPUStrategy(resolver)"],
+            None,
+            safety=Safety.UNSAFE,
+            fixed="""
+class Trainer:
+    def __init__(self, name):
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=name)
+        tf.config.experimental_connect_to_cluster(resolver)
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+        self.strategy = tf.distribute.TPUStrategy(resolver)
+
+Trainer("my-tpu")
+""",
+            why="it needs a TPU",
+        ),
+        Bad(
+            """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+strategy = tf.distribute.TPUStrategy(resolver)
+""",
+            ["tf.distribute.TPUStrategy(resolver)"],
+            None,
+            safety=Safety.UNSAFE,
+            fixed="""
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+""",
+            why="it needs a TPU",
         ),
         Bad(
             """
@@ -196,7 +241,7 @@ def _too_early(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) ->
             continue
         if not started:
             message = "a `TPUStrategy`, and nothing in this program initialises the TPU"
-            yield Draft(message, Effect.FAILS, ORDER, place=step.place)
+            yield Draft(message, Effect.FAILS, ORDER, place=step.place, rewrite=partial(_initialised, step))
         first = min(started, key=lambda call: call.order, default=None)
         if first is not None and first.order > step.order and first.place.path == step.place.path:
             yield Draft(
@@ -206,6 +251,19 @@ def _too_early(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) ->
                 place=step.place,
                 notes=(DraftNote(first.place, "initialised here"),),
             )
+
+
+def _initialised(step: SetupCall, names: Names) -> Rewrite | None:
+    """The connection and the initialisation before the strategy; a TPU of this machine needs no connection."""
+    match step.node.args, [*step.place.unit.around(step.node)][:2]:
+        case [cst.Arg(value=cst.Name(resolver)), *_], [cst.Assign(), cst.SimpleStatementLine(body=[_]) as line]:
+            lines = [f"{names.tf}.tpu.experimental.initialize_tpu_system({resolver})"]
+            if address_of(step.result) != "local":
+                lines.insert(0, f"{names.tf}.config.experimental_connect_to_cluster({resolver})")
+            edits = (before(step.place.at(line), "\n".join(lines)),)
+            return Rewrite("Initialise the TPU first", edits, Safety.UNSAFE, DIFFERS)
+        case _:
+            return None
 
 
 def _again(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) -> Iterator[Draft]:

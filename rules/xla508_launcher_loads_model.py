@@ -29,7 +29,7 @@ A launch with another number of processes than eight, which is for GPUs, where e
 model that is handed over; tokenizers and configurations.
 
 ## Fix safety
-Shown only.
+Shown only: the model becomes an argument of the function and of all who call it.
 
 ## References
 - https://huggingface.co/docs/accelerate/concept_guides/training_tpu

@@ -21,7 +21,7 @@ of a TPU.
 Batch sizes that are not known, equal or smaller ones, and loaders outside of what is launched.
 
 ## Fix safety
-Shown only.
+Shown only: which of the sizes fits the memory is for the author to say.
 
 ## References
 - https://huggingface.co/docs/accelerate/concept_guides/training_tpu

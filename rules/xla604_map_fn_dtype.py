@@ -21,7 +21,7 @@ or the operation on the whole tensor: `tf.math.count_nonzero(rows, axis=1)`.
 Functions whose dtype is not known, nested results, and `tf.vectorized_map`, which finds the dtype itself.
 
 ## Fix safety
-Shown only. The width of the dtype (`tf.int32`, `tf.int64`) is for the author to say.
+Shown only: the width of the dtype (`tf.int32`, `tf.int64`) is for the author to say.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/map_fn
