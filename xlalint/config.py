@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -215,7 +215,8 @@ _DEFAULTS: Final[dict[str, Any]] = {
 class Settings:
     """What a run goes by, every selector resolved to codes; without arguments the defaults, and no cache.
 
-    `project`: a folder whose files are analysed, too, without being reported.
+    `project`: a folder whose files are analysed, too, without being reported. `inferred`: what of `keras` and
+    `tensorflow` nobody set, so that requirements decide.
     `shown`: every key with its value and where that was written, for `--show-settings`.
     """
 
@@ -229,6 +230,7 @@ class Settings:
     include_host: bool = False
     keras: int | None = None
     tensorflow: str | None = None
+    inferred: frozenset[str] = frozenset()
     unrolled_rounds: int = UNROLLED_ROUNDS
     file_timeout: float = FILE_TIMEOUT
     jobs: int = 0
@@ -452,6 +454,8 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         for selector, level in merged["severity"].items()
         for code in merged.codes("severity", [selector])
     }
+    unset = [key for key in ("keras", "tensorflow") if merged[key] is None]
+    inferred = unset if "tensorflow" in unset else ()  # which, where it is set, decides both
     ignore_base = merged.base("per-file-ignores")
     merged.patterns("per-file-ignores")
     probe = _probe(layers)
@@ -474,6 +478,7 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         include_host=merged["include-host"],
         keras=keras,
         tensorflow=tensorflow,
+        inferred=frozenset(inferred),
         unrolled_rounds=merged["unrolled-rounds"],
         file_timeout=merged["file-timeout"],
         jobs=merged["jobs"],
@@ -498,6 +503,17 @@ def _probe(layers: Sequence[_Layer]) -> ProbeSettings:
     if "environment" in found:
         found["environment"] = tuple(found["environment"])
     return ProbeSettings(**found)
+
+
+def inferred_anew(settings: Settings, paths: Sequence[Path]) -> Settings:
+    """The settings as they are for code in another place: what nobody set, the requirements there decide."""
+    if "keras" in settings.inferred:
+        keras = keras_of_project(paths)
+        settings = replace(settings, keras=keras[0] if keras else None)
+    if "tensorflow" in settings.inferred:
+        tensorflow = tensorflow_of_project(paths)
+        settings = replace(settings, tensorflow=tensorflow[0] if tensorflow else None)
+    return settings
 
 
 def _keras(merged: _Merged, paths: Sequence[Path]) -> tuple[int | None, str]:

@@ -197,6 +197,17 @@ def test_a_repository_that_is_a_package(repository: Repository, capsys: pytest.C
     assert since(capsys, "HEAD") == []
 
 
+def test_requirements_that_change(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    """Keras 2 converts `call` with AutoGraph, Keras 3 does not: what they do to the code comes with the change."""
+    repository.write("requirements.txt", "tensorflow<2.16\n")
+    model = "import tensorflow as tf\n\n\nclass Model(tf.keras.Model):\n    def call(self, x):\n"
+    repository.write("model.py", f"{model}        if tf.reduce_sum(x) > 1:\n            x = x / 2\n        return x\n")
+    repository.commit()
+    repository.write("requirements.txt", "tensorflow>=2.16\n")
+    assert since(capsys, "HEAD") == ["model.py:6:12"]
+    assert since(capsys, "HEAD", "--keras", "3") == []
+
+
 def test_in_a_hook_that_git_runs(
     repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

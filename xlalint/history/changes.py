@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ..cache import Folder, key_of
-from ..config import Settings
+from ..config import Settings, inferred_anew
 from ..engine import check, settings_parts
 from ..findings import Finding, Report, Severity
 from ..reports.terminal import counted
@@ -23,7 +23,7 @@ from ..sources.text import Source, UnreadableSource, source_of, split_lines
 from .git import GitError, Repository
 from .marks import contents, is_under
 
-_SUFFIXES: Final = (".py", ".ipynb")
+_SUFFIXES: Final = (".py", ".ipynb", "pyproject.toml", "setup.cfg", ".txt")  # code, and what it requires
 _KEPT: Final = 8
 _Where: TypeAlias = tuple[str, str, int, int]  # path in the repository, code, line of the text, column
 Lines: TypeAlias = Mapping[int, int]
@@ -85,7 +85,7 @@ class Since:
         return replace(report, findings=tuple(kept), remarks=(*report.remarks, *([remark] if left else [])))
 
     def _lines(self, shown: str, source: Source | None, overlaid: bool) -> Lines | None:
-        """Where the lines of a file stood that have not changed; None where none has."""
+        """Where the lines of a file stood that have not changed; None for a file that is what it was."""
         path = self._path(shown)
         if path not in self._changed and not overlaid:
             return None
@@ -111,7 +111,8 @@ class Since:
         settings = self._settings
         folder = Folder(settings.cache_dir / "revisions", _KEPT) if settings.cache_dir else None
         tree, root = self._repository.tree_of(self._commit), str(self._repository.root)
-        key = key_of((tree, root, repr(places), repr(settings.exclude), *settings_parts(settings)))
+        where = (tree, root, repr(places), repr(settings.exclude), repr(sorted(settings.inferred)))
+        key = key_of((*where, *settings_parts(settings)))
         found = _decoded(folder.load(key)) if folder else None
         if found is None:
             found = self._analyse(places)
@@ -131,10 +132,10 @@ class Since:
         with tempfile.TemporaryDirectory(prefix="xlalint-") as name:
             # Under the same name: where the repository is itself a package, that is how it is imported.
             folder = Path(os.path.realpath(name), self._repository.root.name or "root")
-            folder.mkdir()
+            (folder / ".git").mkdir(parents=True)  # what lies above is of no concern
             self._repository.extract(self._commit, _SUFFIXES, folder)
             paths = [folder / place for place in places if (folder / place).exists()]
-            report = check(paths, self._settings_in(folder)) if paths else Report(())
+            report = check(paths, inferred_anew(self._settings_in(folder), paths)) if paths else Report(())
             found: dict[_Where, Severity] = {}
             for finding in report.findings:
                 file = Path(os.path.abspath(finding.path))
