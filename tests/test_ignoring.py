@@ -121,6 +121,17 @@ def test_what_wants_repair_is_not_switched_off(project: Path, capsys: pytest.Cap
     assert [Path(name).read_bytes() for name in ("broken.py", "idle.py")] == before
 
 
+def test_a_comment_that_would_change_the_program(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the first two lines a comment can name the encoding."""
+    Path("branch.py").write_text("if tf.reduce_sum(x) > 10:\n    x = x / len('größer')\n", "utf-8")
+    before = Path("branch.py").read_bytes()
+    for reason, message in (("coding: latin-1", "would not be the same program"), ("coding: x", "unknown encoding: x")):
+        code, _, err = lint(capsys, "--add-ignores", "--reason", reason)
+        assert (code, len(err.splitlines())) == (2, 1)
+        assert message in err
+        assert Path("branch.py").read_bytes() == before
+
+
 def test_a_file_that_cannot_be_written(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "elsewhere.py").write_text(HAZARD)
     (project / "here").mkdir()

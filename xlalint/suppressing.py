@@ -5,6 +5,7 @@ Everything happens in memory; writing comes last, file by file.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from .engine import check, files_to_check
 from .findings import Finding, Narrow, Problem, unchanged
 from .fixing import Change, Outcome
 from .sources.ignoring import ignorable, ignore_edits
+from .sources.outline import OutlineError, parsed
 from .sources.text import UnreadableSource, read_bytes, source_of
 from .sources.write import UnwritableSource, edited
 
@@ -35,15 +37,26 @@ def suppress(
         try:
             before = read_bytes(files[path])
             edits = ignore_edits(source_of(before, files[path], path), findings, reason)
-            changes.append(Change(files[path], path, before, edited(before, edits, files[path])))
+            changed = edited(before, edits, files[path])
+            if _code(before, files[path]) != _code(changed, files[path]):  # as by an encoding that the reason names
+                raise UnwritableSource("with the comments the file would not be the same program")
+            changes.append(Change(files[path], path, before, changed))
         except (UnreadableSource, UnwritableSource) as error:
             problems.append(Problem(path, f"not suppressed: {error}"))
     overlay = {change.path: change.after for change in changes}
     after = narrow(check(paths, settings, overlay=overlay), {change.display: change.after for change in changes})
-    changed = {change.display for change in changes}
+    silenced = {change.display for change in changes}
     for finding in after.findings:
-        if finding.path in changed and ignorable(finding):
+        if finding.path in silenced and ignorable(finding):
             message = f"line {finding.span.line}: {finding.code} is still found below its comment"
             problems.append(Problem(finding.path, message))
-    gone = tuple(finding for path in changed for finding in by_path[path])
+    gone = tuple(finding for path in silenced for finding in by_path[path])
     return Outcome(replace(after, problems=(*after.problems, *problems), fixed=gone), tuple(changes))
+
+
+def _code(data: bytes, path: Path) -> str:
+    """A file as a program. Raises UnreadableSource, also for what is none."""
+    try:
+        return ast.dump(parsed(source_of(data, path, path.name).text))
+    except (OutlineError, RecursionError) as error:
+        raise UnreadableSource(str(error)) from error
