@@ -137,13 +137,16 @@ def test_changed_code_is_new(project: Path, capsys: pytest.CaptureFixture[str], 
 
 def test_what_is_no_python_is_known_by_its_text(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("pkg/step.py").write_text("import tensorflow as tf\nif tf.zeros(:\n")
-    Path("unused.py").write_text("import tensorflow as tf\n\n# xlalint: ignore[XLA101] no\nx = 1\n")
+    unused = "import tensorflow as tf\n\ndef f():\n    # xlalint: ignore[XLA101] no\n    return 1\n"
+    Path("unused.py").write_text(unused)
     lint(capsys, "baseline", "write")
     assert entries() == [("pkg/step.py", "XLA900"), ("train.ipynb", "XLA104"), ("unused.py", "XLA901")]
     Path("pkg/step.py").write_text("\nimport tensorflow as tf\n\nif   tf.zeros(:\n")
-    Path("unused.py").write_text("import tensorflow as tf\n\n\n# xlalint: ignore[XLA101] no\nx = 2\n")
+    Path("unused.py").write_text(unused.replace("def f():", "\n\ndef g(x):"))
     code, out, _ = lint(capsys, "baseline", "check")
     assert (code, out.splitlines()) == (0, ["No findings (3 files checked).", "3 entries of the baseline found again."])
+    Path("unused.py").write_text(unused.replace("XLA101", "XLA102"))
+    assert lint(capsys, "baseline", "check")[0] == 1
 
 
 # -- the commands -----------------------------------------------------------------------------------------------------

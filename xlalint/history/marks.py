@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from ..codes import INVALID_SUPPRESSION, UNUSED_SUPPRESSION
 from ..findings import Finding
 from ..sources.outline import OutlineError, parsed
 from ..sources.text import Source, UnreadableSource, read_bytes, source_of, split_lines
@@ -94,9 +95,10 @@ class _File:
             above = next((cell.first - 1 for cell in self._source.cells if cell.cell == finding.cell), 0)
         first, last = above + finding.span.line, above + finding.span.end_line
         flagged = [" ".join(line.split()) for line in self._lines[first - 1 : last]]
-        nodes = self._around(first, finding.span.column, last, finding.span.end_column)
+        about_comment = finding.code in (UNUSED_SUPPRESSION, INVALID_SUPPRESSION)
+        nodes = None if about_comment else self._around(first, finding.span.column, last, finding.span.end_column)
         shown = " ".join(flagged)
-        if nodes is None:  # no Python, or a comment: its text is all that there is
+        if nodes is None:  # its text is all that there is
             return Mark(self._path, finding.code, "", _digest(shown), shown[:_SHOWN])
         scopes = [node.name for node in nodes[:-1] if isinstance(node, _Scope)]
         statement = next(node for node in reversed(nodes) if isinstance(node, ast.stmt))
