@@ -193,7 +193,12 @@ async def editing(
     answer = await patiently(client.initialize_async(asked))
     editor.capabilities = answer.capabilities
     client.initialized(types.InitializedParams())
-    yield editor
+    try:
+        yield editor
+    except BaseException:
+        if client._server is not None:
+            client._server.kill()
+        raise
     await patiently(client.shutdown_async(None))
     client.exit(None)
     ended: Awaitable[None] = client.stop()  # type: ignore[no-untyped-call]

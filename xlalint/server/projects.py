@@ -31,13 +31,15 @@ class Project:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.settings = Settings()
-        self.trouble: str | None = None  # why the settings are not those of the project
+        self.trouble: str | None = None  # why what is found may not be what the project's settings ask for
         self._session = Session()
         self._is_small: bool | None = None
+        self._misfit: str | None = None
+        self._written: object = None  # what the settings were read from
 
     def files_changed(self) -> None:
         """Files of the folder have changed, come or gone."""
-        self._is_small = None
+        self._is_small = self._written = None
 
     def lint(self, documents: Sequence[Document], stopped: Callable[[], bool]) -> Report:
         """Lint what is open. Raises Stopped, and OSError where the folder is gone."""
@@ -74,14 +76,19 @@ class Project:
         return narrow
 
     def _settled(self, documents: Sequence[Document]) -> Settings:
-        """The settings as they are now: reading them anew takes a few milliseconds."""
+        """The settings as they are now."""
         os.chdir(self.root)
-        try:
-            settings, self.trouble = config.load([document.path for document in documents]), None
-        except ConfigurationError as error:
-            settings, self.trouble = self.settings, str(error)
-        around = settings.project or (self.root if self._small(settings) else None)
-        self.settings = replace(settings, cache_dir=None, jobs=1, force_exclude=True, project=around)
+        paths = [document.path for document in documents]
+        written = _state(self.root / "pyproject.toml"), *paths
+        if self._written != written:
+            try:
+                settings, self._misfit = config.load(paths), None
+            except ConfigurationError as error:
+                settings, self._misfit = self.settings, str(error)
+            around = settings.project or (self.root if self._small(settings) else None)
+            self.settings = replace(settings, cache_dir=None, jobs=1, force_exclude=True, project=around)
+            self._written = written
+        self.trouble = self._misfit
         return self.settings
 
     def _small(self, settings: Settings) -> bool:
@@ -99,3 +106,12 @@ class Project:
             if folders > _FEW or size > _SMALL:
                 return False
         return True
+
+
+def _state(file: Path) -> tuple[int, int] | None:
+    """What changes with a file; None where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
