@@ -215,6 +215,16 @@ def test_rules_share_files_of_their_folder_and_count_for_the_cache(
         assert f"OWN101 {said} in" in subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
+def test_what_a_rule_may_import_from_its_folder_belongs_to_it(project: Path) -> None:
+    for name in ("_shared.py", "inner/__init__.py", "inner/deep.py", "no_package/other.py"):
+        file = project / "house" / name
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    rule_files.give(["house/own101_no_inverse.py"])
+    own = {path.relative_to(project / "house").as_posix() for path in rule_files.sources() if project in path.parents}
+    assert own == {"own101_no_inverse.py", "_shared.py", "inner/__init__.py", "inner/deep.py"}
+
+
 @pytest.mark.parametrize(
     ("before", "after", "complaint"),
     [

@@ -144,7 +144,7 @@ def _package(module: str) -> RuleFolder:
     if spec is None or not spec.submodule_search_locations:
         raise RulesError(f"rules of the package {module}: there is no such package")
     folder = Path(next(iter(spec.submodule_search_locations)))
-    return RuleFolder(tuple(_rules_in(folder, module)), tuple(folder.rglob("*.py")))
+    return RuleFolder(tuple(_rules_in(folder, module)), tuple(_sources_in(folder)))
 
 
 def _folder(folder: Path, names: Sequence[str]) -> RuleFolder:
@@ -161,7 +161,7 @@ def _folder(folder: Path, names: Sequence[str]) -> RuleFolder:
     if not rules:
         raise RulesError(f"{folder}: there is no rule in it; {_HINT}")
     wanted = [rules[name] for name in names] or rules.values()
-    return RuleFolder(tuple(wanted), tuple(folder.rglob("*.py")))
+    return RuleFolder(tuple(wanted), tuple(_sources_in(folder)))
 
 
 def _rules_in(folder: Path, module: str) -> Iterator[RuleFile]:
@@ -169,6 +169,13 @@ def _rules_in(folder: Path, module: str) -> Iterator[RuleFile]:
         if (match := _RULE_FILE.fullmatch(path.name)) is not None:
             letters, digits, name = match.groups()
             yield RuleFile(path, f"{module}.{path.stem}", f"{letters.upper()}{digits}", name.replace("_", "-"))
+
+
+def _sources_in(folder: Path) -> Iterator[Path]:
+    """The Python files of a folder and of the packages in it, from which its files may import."""
+    yield from folder.glob("*.py")
+    for package in folder.glob("*/__init__.py"):
+        yield from _sources_in(package.parent)
 
 
 def _entry_points() -> Iterator[str]:
@@ -195,7 +202,10 @@ def _metadata(folder: str) -> Iterator[str]:
 
 
 def _named_in(file: str) -> Iterator[str]:
-    text = Path(file).read_text("utf-8", "replace")
+    try:
+        text = Path(file).read_text("utf-8", "replace")
+    except OSError as error:
+        raise RulesError(f"{file}: {error.strerror or error}") from error
     if GROUP not in text:
         return
     from configparser import ConfigParser
