@@ -17,7 +17,7 @@ from ..sources.outline import Binding, ClassOutline, FunctionOutline, ImportOutl
 from ..sources.packages import dotted_name
 from . import api
 from .files import File, Files, InternalTrouble, Place, SyntaxTrouble, Unit
-from .values import UNKNOWN, Api, ClassValue, Deferred, FunctionValue, ModuleValue, Static, Value, settled
+from .values import STATIC, UNKNOWN, Api, ClassValue, Deferred, FunctionValue, ModuleValue, Static, Value, settled
 
 # Known by name and never read, even where their source lies beside the project.
 _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
@@ -289,7 +289,7 @@ class Module:
         if guess is not None:
             return guess
         if name in self.outline.literals:
-            return Static(ast.literal_eval(self.outline.literals[name]))
+            return _literal(self.outline.literals[name])
         for star in self.outline.stars:
             found = self.project.resolve_star(self, star, name)
             if found is not None:
@@ -420,3 +420,10 @@ class Project:
         base = package[: len(package) - drop] if drop else package
         return ".".join([*base, *([binding.module] if binding.module else [])])
 
+
+def _literal(node: ast.expr) -> Static:
+    """The value of a literal. What Python itself could not make, a dict with a list for a key, is none."""
+    try:
+        return Static(ast.literal_eval(node))
+    except TypeError:
+        return STATIC
