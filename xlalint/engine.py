@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import warnings
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -103,6 +104,15 @@ class _Input:
         self.problems.append(Problem(file.display, message))
 
 
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Python's parser warns of the code that it reads, and by the user's settings may even refuse it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@without_warnings()
 def check(
     paths: Sequence[str | Path],
     settings: Settings,
@@ -124,6 +134,7 @@ def check(
     return _report(inputs, settings, entry)
 
 
+@without_warnings()
 def observe(
     paths: Sequence[str | Path], settings: Settings, watchers: Sequence[Rule]
 ) -> tuple[Report, tuple[Finding, ...]]:
@@ -331,8 +342,13 @@ def _after_comments(findings: Sequence[Finding], inputs: _Input, settings: Setti
         by_path.setdefault(finding.path, []).append(finding)
     paths = {file.display: file.path for file in inputs.files}
     for display in dict.fromkeys((*by_path, *inputs.sources)):
-        source = inputs.sources.get(display) or read_source(paths[display], display)
         here = by_path.get(display, [])
+        try:
+            source = inputs.sources.get(display) or read_source(paths[display], display)
+        except UnreadableSource as error:  # it could be read a moment ago
+            inputs.problems.append(Problem(display, str(error)))
+            yield from here
+            continue
         if not here and not names_rules(source.text):
             continue
         suppressions = suppressions_in(source)

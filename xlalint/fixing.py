@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from .config import Settings
-from .engine import Stdin, check, files_to_check
+from .engine import Stdin, check, files_to_check, without_warnings
 from .findings import Finding, Fix, Narrow, Problem, Report, Safety, unchanged
 from .fixes.apply import apply_fixes
 from .sources.text import UnreadableSource, decode, display_path, is_notebook, read_bytes
@@ -125,6 +125,7 @@ class _Run:
         self._fixed: dict[str, list[Finding]] = {}
         self._problems: dict[Problem, None] = {}
 
+    @without_warnings()
     def outcome(self) -> Outcome:
         report = self._checked()
         for _ in range(_ROUNDS):
