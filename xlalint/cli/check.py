@@ -141,6 +141,7 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     from ..api import lint_paths, lint_source
     from ..engine import Stdin, files_to_check
     from ..reports.progress import progress
+    from ..reports.terminal import safe
     from ..sources.text import display_path
     from .ignoring import reason_of, with_ignores
     from .narrowing import narrowing
@@ -177,7 +178,7 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
         report = with_probe(report, settings, given, [file.path for file in files_to_check(paths, settings)[0]])
     for problem in report.problems:
         if problem.detail and given["verbose"]:
-            print(problem.detail, end="", file=sys.stderr)
+            print(safe(problem.detail, keep_lines=True), end="", file=sys.stderr)
         complain(f"{problem.path}: {problem.message}" if problem.path else problem.message)
     if any(problem.detail for problem in report.problems):
         complain("this is a bug: please report it to xlalint's issue tracker with the output of --verbose")
