@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -38,6 +39,10 @@ DEFAULT_EXCLUDE: Final = (
     "site-packages",
     "venv",
 )
+
+
+_STARS: Final = re.compile(r"\*+")
+_MOST_STARS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,9 @@ class _GitIgnores:
             lines = file.read_text("utf-8", "replace").splitlines()
         except OSError:  # there is none, or Git could not read it either
             return self
-        patterns = tuple(line for line in lines if line.strip() and not line.startswith("#"))
+        patterns = tuple(
+            line for line in lines if line.strip() and not line.startswith("#") and not has_too_many_stars(line)
+        )
         return _GitIgnores((*self.specs, (folder, _spec(patterns)))) if patterns else self
 
     def ignore(self, path: str, *, folder: bool) -> bool:
@@ -185,6 +192,13 @@ def _covered(patterns: tuple[str, ...], root: str, path: str, folder: bool) -> b
         return False
     relative = _relative(path, root)
     return _spec(others).match_file(f"{relative}/" if folder else relative)
+
+
+def has_too_many_stars(pattern: str) -> bool:
+    """Whether matching a pattern may take for ever: each `*` of a name that there are many ways to fill multiplies the
+    others. People need one or two."""
+    counts = (len(_STARS.findall(part)) for part in pattern.split("/"))
+    return max(pattern.count("**"), *counts) > _MOST_STARS
 
 
 def is_pattern(pattern: str) -> bool:

@@ -20,7 +20,7 @@ from ..codes import code_letters, matching, rule_names, selectors_known, suggest
 from ..findings import Finding, Span
 from .text import Source, split_lines
 
-_MARK: Final = r"#\s*xlalint:|#\s*noqa\s*:[^\n\r]*(?:%s)"
+_MARK: Final = r"#\s*xlalint:|#\s*noqa\s*:[^\n\r#]*(?:%s)"
 _PRAGMA: Final = re.compile(r"#\s*xlalint:\s*(?P<verb>[\w-]*)(?P<list>\s*\[(?P<items>[^]#]*)\])?(?P<rest>[^#]*)")
 _NOQA: Final = re.compile(r"#\s*noqa(?:\s*:\s*(?P<items>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?(?![-\w])", re.IGNORECASE)
 _ITEM: Final = re.compile(r"[^\s,][^,]*")
