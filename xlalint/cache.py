@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +23,7 @@ from .rule_files import sources
 from .sources.text import UnreadableSource, digest_of, read_bytes
 from .sources.write import write_atomically
 
+_OWN: Final = re.compile(r"[0-9a-f]+\.json")  # whatever else lies there is somebody else's
 _KEPT: Final = 32  # entries; the oldest go first
 _IGNORE_ALL: Final = "# Written by xlalint; may be deleted at any time.\n*\n"
 
@@ -53,8 +55,8 @@ class Folder:
     def load(self, key: str) -> bytes | None:
         """What is kept under a key."""
         try:
-            return self._file(key).read_bytes()
-        except OSError:
+            return read_bytes(self._file(key))
+        except UnreadableSource:
             return None
 
     def store(self, key: str, data: bytes) -> None:
@@ -64,7 +66,7 @@ class Folder:
                 self._folder.mkdir(parents=True)
                 (self._folder / ".gitignore").write_text(_IGNORE_ALL, "utf-8")
             write_atomically(self._file(key), data)
-            files = list(self._folder.glob("*.json"))
+            files = [file for file in self._folder.glob("*.json") if _OWN.fullmatch(file.name)]
             for old in sorted(files, key=os.path.getmtime)[: max(len(files) - self._kept, 0)]:
                 old.unlink()
 

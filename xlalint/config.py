@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 from .codes import UNROLLED_ROUNDS, SelectorError, codes_of, rule_names, suggestion
 from .findings import Severity
 from .requirements import keras_of, keras_of_project, tensorflow_of_project
-from .sources.discovery import DEFAULT_EXCLUDE, PathPatterns, is_pattern
+from .sources.discovery import DEFAULT_EXCLUDE, PathPatterns, has_too_many_stars, is_pattern
 
 OutputFormat = Literal["full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown"]
 Level = Literal["error", "warning", "info"]
@@ -418,6 +418,8 @@ class _Merged:
 
     def patterns(self, key: str) -> tuple[str, ...]:
         for pattern in self[key]:
+            if has_too_many_stars(pattern):
+                raise ConfigurationError(f"{self.origin(key)}: {key}: {pattern!r} has too many `*`")
             if set(pattern) & set("!\\[") and not is_pattern(pattern):
                 raise ConfigurationError(f"{self.origin(key)}: {key}: {pattern!r} is not a .gitignore pattern")
         return tuple(self[key])
@@ -428,9 +430,16 @@ class _Merged:
             return None
         value, layer = self._chosen[key]
         path: Path = layer.base / value
-        if not layer.trusted and not path.resolve().is_relative_to(self._root.resolve()):
-            raise ConfigurationError(f"{layer.origin}: {key}: {value!r} is outside the project")
+        return path if layer.trusted else self._inside(path, f"{layer.origin}: {key}: {value!r}")
+
+    def _inside(self, path: Path, said: str) -> Path:
+        if not path.resolve().is_relative_to(self._root.resolve()):
+            raise ConfigurationError(f"{said} is outside the project")
         return path
+
+    def cache_dir(self) -> Path:
+        """Where results are kept. The checked code may hold a link of that name."""
+        return self.path("cache-dir") or self._inside(self._root / DEFAULT_CACHE_DIR, DEFAULT_CACHE_DIR)
 
     def project(self) -> Path | None:
         folder = self.path("project")
@@ -482,7 +491,7 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         unrolled_rounds=merged["unrolled-rounds"],
         file_timeout=merged["file-timeout"],
         jobs=merged["jobs"],
-        cache_dir=merged.path("cache-dir") or root / DEFAULT_CACHE_DIR,
+        cache_dir=merged.cache_dir(),
         project=merged.project(),
         baseline=merged.path("baseline"),
         fix=merged.fix(),
