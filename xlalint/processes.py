@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Final, TypeVar
@@ -54,7 +56,8 @@ def run_parts(parts: Sequence[Callable[[], Part[T]]], processes: int) -> list[T]
             mine = parts[rank * len(parts) // processes : (rank + 1) * len(parts) // processes]
             here, there = context.Pipe()
             child = context.Process(target=_run, args=(mine, there), daemon=True)
-            child.start()
+            with _deaf_to_interrupts():
+                child.start()
             there.close()
             members.append(here)
             children.append(child)
@@ -70,6 +73,16 @@ def run_parts(parts: Sequence[Callable[[], Part[T]]], processes: int) -> list[T]
             child.join()
 
 
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """What is started inside is not interrupted: its parent is, and ends it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _run(parts: Sequence[Callable[[], Part[Any]]], parent: Connection) -> None:
     """The work of one process."""
 
@@ -80,8 +93,6 @@ def _run(parts: Sequence[Callable[[], Part[Any]]], parent: Connection) -> None:
 
     try:
         message: _Done | _Failed = _Done(run_together([start() for start in parts], exchange))
-    except KeyboardInterrupt:
-        return  # the parent was interrupted, too, and says so
     except Exception:
         message = _Failed(traceback.format_exc())
     parent.send(message)

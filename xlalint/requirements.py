@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -34,7 +35,7 @@ def tensorflow_of_project(paths: Iterable[Path]) -> tuple[str, str] | None:
 
 def _first_of_project(paths: Iterable[Path], told: Callable[[Iterable[str]], _T | None]) -> tuple[_T, str] | None:
     for path in paths:
-        for folder in _upward(path if path.is_dir() else path.parent):
+        for folder in _upward(path if os.path.isdir(path) else path.parent):
             files = list(_requirement_files(folder))
             for file, read in files:
                 if (found := told(_requirements(file, read))) is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from .. import __version__
-from .console import CLEAN, FAILED, INTERRUPTED, complain, write
+from .console import CLEAN, FAILED, INTERRUPTED, OutputError, complain, discard, write
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -89,15 +89,21 @@ def run(arguments: Sequence[str]) -> int:
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
     try:
+        if not _folder_exists():
+            raise ConfigurationError("the working directory does not exist any more")
         code = cli.main(list(arguments), prog_name="xlalint", standalone_mode=False)
+        write("")
     except click.ClickException as error:
         complain(error.format_message())
         return FAILED
-    except (ConfigurationError, RulesError, SelectorError) as error:
+    except (ConfigurationError, OutputError, RulesError, SelectorError) as error:
         complain(str(error))
         return FAILED
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except BrokenPipeError:
+        discard()
+        return CLEAN
     except Exception as error:
         if {"-v", "--verbose"} & set(arguments):
             import traceback
@@ -115,7 +121,23 @@ def main() -> None:
     """The console script. A process that ends need not search its memory for garbage, nor give it back piece by piece:
     with the trees of a large package that would be a tenth of the run."""
     gc.disable()
+    _open_streams()
     code = run(sys.argv[1:])
-    write("")
     sys.stderr.flush()
     os._exit(code)
+
+
+def _folder_exists() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
+
+
+def _open_streams() -> None:
+    """Python has None for a stream that was closed by who started the process. What is written to one that cannot be
+    written is an error; messages about it are lost."""
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = sys.stdout or open(os.devnull, encoding="utf-8")  # noqa: SIM115 (not to be written)
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115

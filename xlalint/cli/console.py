@@ -30,15 +30,19 @@ def coloured(mode: str) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
 
 
+class OutputError(Exception):
+    """The standard output cannot be written; the message says why."""
+
+
 def write(text: str) -> None:
-    """Write to the standard output; a reader that has gone away has seen enough."""
+    """Write to the standard output; a reader that has gone away has seen enough. Raises OutputError."""
     with _reader_may_go():
         sys.stdout.write(text)
         sys.stdout.flush()
 
 
 def write_bytes(data: bytes) -> None:
-    """Write source to the standard output as it is."""
+    """Write source to the standard output as it is. Raises OutputError."""
     with _reader_may_go():
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
@@ -50,8 +54,15 @@ def _reader_may_go() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # Python flushes the stream once more at exit, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard()
+    except OSError as error:
+        discard()
+        raise OutputError(f"standard output: {error.strerror or error}") from error
+
+
+def discard() -> None:
+    """Python flushes the stream once more at exit, which must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str, label: str = "xlalint: error") -> None:
