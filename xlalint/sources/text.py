@@ -137,7 +137,7 @@ def display_path(path: Path) -> str:
     absolute = os.path.abspath(path)
     relative = os.path.relpath(absolute)
     shown = relative if not relative.startswith(os.pardir + os.sep) else absolute
-    return os.fsencode(shown.replace(os.sep, "/")).decode("utf-8", "backslashreplace")
+    return shown.replace(os.sep, "/").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def encoding_of(data: bytes) -> str:
