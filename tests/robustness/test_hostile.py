@@ -1,0 +1,343 @@
+"""Code, settings, names and comments that were written to do harm: nothing runs, nothing hangs, nothing is obeyed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.robustness.trial import complaints, controls
+from tests.samples import FIXABLE, HAZARD
+from tests.test_notebooks import notebook, saved
+from xlalint.cli import run
+from xlalint.config import Settings
+from xlalint.engine import check
+from xlalint.findings import Report
+from xlalint.sources.suppressions import names_rules, suppressions_of
+from xlalint.sources.text import may_matter
+
+HEAD = "import tensorflow as tf\n\n\n@tf.function(jit_compile=True)\ndef f(x, flag):\n"
+
+
+def body(*lines: str) -> str:
+    return HEAD + "".join(f"    {line}\n" for line in lines)
+
+
+def nested(depth: int, opening: str, inner: str) -> str:
+    return HEAD + "".join(f"{' ' * (4 + level)}{opening.format(level)}\n" for level in range(depth)) + (
+        f"{' ' * (4 + depth)}{inner}\n    return x\n"
+    )
+
+
+def lint(folder: Path, text: str | bytes, name: str = "a.py", **settings: float) -> Report:
+    file = folder / name
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return check([file], Settings(jobs=1, **settings))  # type: ignore[arg-type]
+
+
+def codes(report: Report) -> set[str]:
+    return {finding.code for finding in report.findings}
+
+
+# -- programs that are small to write and endless to follow -----------------------------------------------------------
+
+HEAVY: dict[str, str] = {
+    "doubled tuples": body("y = (x, x)", *["y = (y, y)"] * 200, "return f(y, y) if flag else y"),
+    "doubled lists": body("y = [x, 1]", *["y = [y, y]"] * 200, "if flag:", "    y = [y, x]", "return f(y, y)"),
+    "doubled dicts": body("y = {'a': x}", *["y = {'a': y, 'b': y}"] * 200, "if flag:", "    y = {'a': y}", "return y"),
+    "sums of lists": body("y = [x]", *["y = y + y"] * 200, "return f(y, y)"),
+    "sums of text": body("y = 'ab'", *["y = y + y"] * 200, "return x[: len(y)]"),
+    "powers": body("y = 3", *["y = y ** y"] * 50, "z = 1 << 9999999999", "w = [0] * 10**10", "return x[:y]"),
+    "a list in itself": body("y = [x]", "y.append(y)", "z = {'a': y}", "z['b'] = z", "return f(y, z)"),
+    "doubled results": "import tensorflow as tf\n"
+    + "".join(f"def g{n}(x, y):\n    a = g{n + 1}(x, y)\n    return a, g{n + 1}((x,), a), a\n" for n in range(60))
+    + "def g60(x, y):\n    return x if tf.reduce_sum(x) > 0 else y\n",
+    "a thousand alternatives": body(
+        *(line for n in range(1000) for line in (f"if flag == {n}:", f"    y = (x, [{n}] * {n})")),
+        "return f((y, y), y)",
+    ),
+    "a thousand functions": "import tensorflow as tf\n"
+    + "".join(f"def g{n}(x):\n    return x + {n}\n" for n in range(1000))
+    + f"ALL = {{{', '.join(f'{n}: g{n}' for n in range(1000))}}}\n"
+    + "@tf.function(jit_compile=True)\ndef f(x, k):\n    return ALL[k](ALL[k](ALL[k](x)))\n",
+    "classes in a ring": "import tensorflow as tf\nfrom typing import Generic, TypeVar\nT = TypeVar('T')\n"
+    + "".join(
+        f"class G{n}(Generic[T]):\n    a: 'G{(n + 1) % 50}[G{(n + 2) % 50}[T]]'\n"
+        f"    def call(self, x: 'G{(n + 1) % 50}[T]'):\n        return x.a.a.a.call(x.a)\n"
+        for n in range(50)
+    )
+    + "@tf.function(jit_compile=True)\ndef f(g: G0[tf.Tensor]):\n    return g.a.a.a.call(g.a)\n",
+    "aliases of types": "import tensorflow as tf\nfrom typing import Tuple, Union\nT0 = tf.Tensor\n"
+    + "".join(f"T{n + 1} = Union[Tuple[T{n}, T{n}], T{n}]\n" for n in range(60))
+    + "@tf.function(jit_compile=True)\ndef f(x: T60):\n    return x if x else x\n",
+    "inheritance from itself": "import tensorflow as tf\nclass A(B): pass\n"
+    "class B(A):\n    def call(self, x): return x\n",
+    "an import of itself": "from a import *\nfrom .a import f\nimport tensorflow as tf\ndef f(x): return f(f)\n",
+    "loops in loops": nested(18, "for i{} in range(9):", "x = x + 1"),
+    "tensor loops in loops": nested(18, "while tf.reduce_sum(x) > {}:", "x = x + 1"),
+    "unhashable keys": "import tensorflow as tf\nD = {[1]: 2}\ndef f(x): return tf.zeros(D[0])\n",
+}
+
+
+@pytest.mark.parametrize("case", HEAVY)
+def test_what_is_endless_to_follow_is_not_followed_to_the_end(case: str, tmp_path: Path) -> None:
+    started = time.process_time()
+    report = lint(tmp_path, HEAVY[case], file_timeout=20.0)
+    assert [problem.detail or problem.message for problem in report.problems] == []
+    assert "XLA905" not in codes(report)
+    assert time.process_time() - started < 20
+
+
+DEEP: dict[str, str] = {
+    "and": body("return x" + " and x" * 20_000),
+    "plus": body("return x" + " + x" * 20_000),
+    "attributes": body("return x" + ".a" * 20_000),
+    "not": body("return " + "not " * 20_000 + "x"),
+    "minus": body("return " + "-" * 20_000 + "x"),
+    "elif": body("if x:", "    y = 1", *["elif flag:", "    y = 2"] * 5_000, "return y"),
+    "lambda": body("return " + "lambda: " * 20_000 + "x"),
+    "an imported name": body(f"import a{'.a' * 20_000}", "return tf.abs(x)"),
+}
+
+
+@pytest.mark.parametrize("case", DEEP)
+def test_what_is_nested_too_deeply_is_reported(case: str, tmp_path: Path) -> None:
+    report = lint(tmp_path, DEEP[case])
+    assert report.problems == ()
+    assert codes(report) == {"XLA905"}
+    assert "nested too deeply" in report.findings[0].message
+
+
+@pytest.mark.parametrize("case", ["brackets", "text", "comparisons", "an annotation", "blocks"])
+def test_what_is_nested_in_another_way_is_no_trouble(case: str, tmp_path: Path) -> None:
+    text = {
+        "brackets": body("return " + "(" * 180 + "x" + ")" * 180),
+        "text": body("return '" + "a' 'b" * 20_000 + "'"),
+        "comparisons": body("return x" + " < x" * 900),
+        "an annotation": f"import tensorflow as tf\n@tf.function\ndef f(x: '{'not ' * 20_000}y'): return x\n",
+        "blocks": nested(30, "if flag > {}:", "x = x + 1"),
+    }[case]
+    report = lint(tmp_path, text)
+    assert [problem.detail or problem.message for problem in report.problems] == []
+    assert codes(report) <= {"XLA101", "XLA104", "XLA900"}
+
+
+def test_a_file_that_takes_too_long_is_reported_with_what_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "good.py").write_text("x = 1\n")
+    (tmp_path / "slow.py").write_text(HAZARD)
+    arguments = ["--output-format", "concise", "-q", "."]
+    assert run(["--file-timeout", "1e-9", *arguments]) == 1
+    assert not list(tmp_path.glob(".xlalint_cache/*.json")), "another time it may get farther"
+    report = check(["."], Settings(file_timeout=1e-9))
+    assert [(finding.path, finding.code) for finding in report.findings] == [("slow.py", "XLA905")]
+    assert "1e-09 s" in report.findings[0].message
+    assert codes(check(["."], Settings())) == {"XLA101"}
+    (tmp_path / "slow.py").write_text(f"# xlalint: file-ignore[XLA905]\n{HAZARD}")
+    assert check(["."], Settings(file_timeout=1e-9)).findings == ()
+
+
+def test_a_file_of_a_million_lines_is_reported_unless_it_does_not_matter(tmp_path: Path) -> None:
+    lines = "x = 1\n" * 1_000_000
+    report = lint(tmp_path, f"import tensorflow as tf\n{lines}")
+    assert [(one.code, one.span.line) for one in report.findings] == [("XLA905", 1)]
+    assert (report.problems, report.files_checked) == ((), 1)
+    assert lint(tmp_path, f"import os\n{lines}").findings == ()
+    cells = saved(notebook("import tensorflow as tf", lines))
+    assert codes(lint(tmp_path, cells, "n.ipynb")) == {"XLA905"}
+    (tmp_path / "big.py").write_text(f"import tensorflow as tf\n{lines}")
+    assert codes(lint(tmp_path, f"from big import x\n{HAZARD}")) == {"XLA101"}
+
+
+PATTERNS: dict[str, Callable[[], object]] = {
+    "comments that begin again and again": lambda: names_rules("# noqa:" * 100_000),
+    "a comment of letters": lambda: suppressions_of("x  # noqa: " + "A" * 200_000 + "\n").entries,
+    "a comment of codes": lambda: suppressions_of("x  # noqa: " + "A1," * 100_000 + "!\n").entries,
+    "an open bracket": lambda: suppressions_of("x  # xlalint: ignore[" + " " * 200_000 + "\n").entries,
+    "words of imports": lambda: may_matter(b"from " * 200_000, Path("a.py")),
+    "names of packages": lambda: may_matter(b"import a" + b"tensorflow" * 100_000 + b"\n", Path("a.py")),
+    "white space": lambda: may_matter((b" " * 10_000 + b"\n") * 100 + b"import os", Path("a.py")),
+    "quotes of a notebook": lambda: may_matter(saved(notebook("%time " + "'\\" * 100_000)), Path("a.ipynb")),
+    "commands of a notebook": lambda: may_matter(saved(notebook("!" + "\\" * 100_000 + "\nx = !")), Path("a.ipynb")),
+}
+
+
+@pytest.mark.parametrize("case", PATTERNS)
+def test_no_pattern_looks_at_the_same_text_again_and_again(case: str) -> None:
+    started = time.process_time()
+    PATTERNS[case]()
+    assert time.process_time() - started < 10  # what is quadratic takes minutes
+
+
+# -- nothing is run ---------------------------------------------------------------------------------------------------
+
+SPY = """\
+import os, sys
+folder = os.getcwd()
+seen = []
+def hook(event, arguments):
+    if event in ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "subprocess.Popen", "pty.spawn"):
+        seen.append((event, arguments))
+    elif event.startswith(("socket.", "urllib.", "ctypes.dlopen", "ftplib.", "http.")):
+        seen.append((event, arguments))
+    elif event == "exec" and arguments[0].co_filename.startswith(folder):
+        seen.append((event, arguments))
+    elif event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+        seen.append((event, arguments))
+    elif event in ("os.remove", "os.rename", "os.rmdir", "os.chmod", "os.mkdir", "os.symlink"):
+        seen.append((event, arguments))
+sys.addaudithook(hook)
+from xlalint.cli import run
+code = run(sys.argv[1:])
+print(code, seen, sorted({"tensorflow", "keras", "evil", "numpy", "conftest"} & set(sys.modules)), file=sys.stderr)
+"""
+EVIL = "import os\nos.system('touch ran')\nopen('ran', 'w').close()\nraise SystemExit\n"
+
+
+def test_linting_executes_nothing_of_what_it_reads(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for name in ("evil", "conftest", "setup", "sitecustomize", "click", "msgspec", "tensorflow", "__init__"):
+        (tmp_path / f"{name}.py").write_text(EVIL + HAZARD)
+    (tmp_path / "a.py").write_text(f"import evil\nfrom evil import *\n{HAZARD}exec('import evil')\n")
+    (tmp_path / "n.ipynb").write_bytes(saved(notebook("!touch ran", "%run evil.py", "%%bash\ntouch ran", HAZARD)))
+    (tmp_path / "evil.pth").write_text("import os; os.system('touch ran')\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.xlalint]\nselect = ['ALL']\n")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", SPY, "--no-cache", "--jobs", "1", "-q", "."],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr == "1 [] []\n"
+    assert "XLA101" in done.stdout
+    done = subprocess.run(
+        [sys.executable, "-m", "xlalint", "--no-cache", "a.py"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
+    )  # fmt: skip
+    assert not (tmp_path / "ran").exists(), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("cache-dir = '../outside'", "cache-dir: '../outside' is outside the project"),
+        ("cache-dir = '/tmp/outside'", "cache-dir: '/tmp/outside' is outside the project"),
+        ("cache-dir = 'link'", "cache-dir: 'link' is outside the project"),
+        ("baseline = '../../etc/passwd'", "is outside the project"),
+        ("project = '..'", "is outside the project"),
+        ("fix = true", "only the command line and --config can ask for fixes"),
+        ("exclude = ['" + "*a" * 30 + "b']", "has too many `*`"),
+        ("per-file-ignores = { '" + "*a" * 30 + "b' = ['ALL'] }", "has too many `*`"),
+        ("output-format = '\\u001b[2J'", "expected one of"),
+        ('"\\u001b[31mred\\n::error::" = 1', r"unknown setting '\x1b[31mred\n::error::'"),
+        ("probe = { python = './evil' }", ""),
+    ],
+)
+def test_settings_of_the_checked_code_lead_nowhere(
+    setting: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    (project / "link").symlink_to(tmp_path)
+    (project / "a.py").write_text("x = 1\n")
+    (project / "pyproject.toml").write_text(f"[tool.xlalint]\n{setting}\n")
+    assert run(["-q", "a.py"]) == (2 if said else 0)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert len(err.splitlines()) == bool(said)
+    assert controls(err) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"project"}
+
+
+def test_patterns_of_the_checked_code_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("*a" * 30 + "b\n" + "**/a/" * 30 + "b\n")
+    (tmp_path / f"{'a' * 200}.py").write_text(HAZARD)
+    assert codes(check(["."], Settings())) == {"XLA101"}
+
+
+def test_a_cache_folder_that_leads_out_of_the_project_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    project.mkdir()
+    outside.mkdir()
+    monkeypatch.chdir(project)
+    (project / ".git").mkdir()
+    (project / "a.py").write_text(HAZARD)
+    (project / ".xlalint_cache").symlink_to(outside)
+    assert run(["-q", "a.py"]) == 2
+    assert ".xlalint_cache is outside the project" in capsys.readouterr().err
+    assert list(outside.iterdir()) == []
+    mine = [outside / f"mine-{number}.json" for number in range(50)]
+    for file in mine:
+        file.write_text("{}")
+    assert run(["-q", "--cache-dir", str(outside), "a.py"]) == 1
+    assert all(file.exists() for file in mine)
+
+
+# -- nothing is obeyed ------------------------------------------------------------------------------------------------
+
+NAMES = (
+    *("plain.py", "with space.py", "new\nline.py", "::error::.py", "\x1b[2J.py", "\u202egnp.py", "%0A::debug::.py"),
+    *("](x).py", "<script>.py", "`|`.py", "-q.py", "--fix.py", "$(touch ran).py", "a;b&c.py", "\r.py", "'\".py"),
+    os.fsdecode(b"\xff\xfe.py"),
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_files_are_only_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / name
+    file.write_text(FIXABLE)
+    assert complaints(file) == []
+    assert run(["-q", "--no-cache", "--", name]) == 1
+    assert run(["-q", "--no-cache", "--fix", "."]) == 0
+    assert os.listdir(tmp_path) == [name]
+    assert "tf.logical_not" in file.read_text()
+
+
+TEXTS = ("\x1b[2J\x1b]0;pwned\x07", "\u202e\u2066", "\u2028::error file=x::", "\x85\x9b31m", "</script>]]>``` |")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("where", ["in a string", "in a comment", "in a notebook"])
+def test_what_stands_in_the_code_is_only_shown(
+    text: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = FIXABLE.replace("10.0", f"len('{text}')") if where == "in a string" else FIXABLE
+    source = source.replace("x.dtype)", f"x.dtype)  # {text}")
+    file = tmp_path / ("a.ipynb" if where == "in a notebook" else "a.py")
+    file.write_bytes(saved(notebook(source)) if where == "in a notebook" else source.encode())
+    assert complaints(file) == []
+    assert run(["--no-cache", "--diff", "--color", "always", file.name]) == 1
+    assert controls(capsys.readouterr().out) == ["\x1b"]  # its own colours
+
+
+def test_a_suppression_cannot_be_smuggled_into_a_string(tmp_path: Path) -> None:
+    text = HAZARD.replace("10.0", "len('''\n# xlalint: file-ignore\n# xlalint: disable\n''')")
+    assert "XLA101" in codes(lint(tmp_path, text))
+
+
+def test_a_notebook_says_nothing_but_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(saved(notebook(HAZARD)))
+    cells["metadata"] = {"kernelspec": {"language": ["python"], "argv": ["touch", "ran"]}, "widgets": {"x": "<script>"}}
+    cells["cells"][0]["outputs"] = [{"output_type": "display_data", "data": {"text/html": "<script>"}}] * 3
+    cells["cells"][0]["metadata"] = {"vscode": {"languageId": 3}}
+    report = lint(tmp_path, json.dumps(cells).encode(), "n.ipynb")
+    assert codes(report) == {"XLA101"}
+    for broken in (b"[" * 100_000, b'{"cells": ' + b"[" * 100_000, b'{"cells": [1e999999]}', b"\xff", b"null"):
+        assert codes(lint(tmp_path, broken, "n.ipynb")) == {"XLA903"}
