@@ -47,7 +47,7 @@ def logic(draw: st.DrawFn) -> Program:
             (
                 [f"return tf.where(not ({first} and {second}), x, y)"],
                 [f"both = {first} and {second}", "return tf.cast(both, x.dtype) * x, both"],
-                [f"either = tf.logical_xor({first} or {second}, {second})", "return either"],
+                [f"either = tf.math.logical_xor({first} or {second}, {second})", "return either"],
                 [f"low = -1 < b - a {draw(_SIGNS)} a", f"return low, tf.where({first} or {second}, x, y - x)"],
             )
         )
