@@ -170,7 +170,7 @@ def arrays(draw: st.DrawFn) -> Program:
     """A `tf.TensorArray` that a loop lets grow."""
     loop = draw(st.sampled_from(("range", "tf.range")))
     steps = draw(st.sampled_from(("1", "3", "4", "x.shape[0]")))
-    begins = draw(st.sampled_from(("size=0, ", "0, ", "size=1, " if steps != "x.shape[0]" else "")))
+    begins = draw(st.sampled_from(("size=0, ", "0, ", "size=1, " if steps != "x.shape[0]" else "size=0, ")))
     value = draw(st.sampled_from(("x[i]", "x[i] * x[i]", "-x[0]")))
     last = draw(st.sampled_from(("out.stack()", "out.stack() * 2", "out.read(0)")))
     lines = [f"out = tf.TensorArray(x.dtype, {begins}dynamic_size=True)", f"for i in {loop}({steps}):"]
