@@ -29,7 +29,7 @@ from xlalint.reports.terminal import Paint
 from xlalint.sources.lines import line_reader
 from xlalint.sources.views import FileView, viewer
 
-MACHINE = ("json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown")
+MACHINE = ("json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown", "html")
 # Two findings with a fix and one without, behind letters that take several bytes; an assertion beside a long line.
 STEPS = HAZARD.replace("x / 2.0", "x * 3.0  # größer") + HAZARD.partition("\n")[2].replace(
     "    return x", "    y = '𝒳ß'; assert x > 0\n    return x"

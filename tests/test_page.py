@@ -34,7 +34,7 @@ from xlalint.findings import (
     TrailStep,
     Verdict,
 )
-from xlalint.reports.page.page import html
+from xlalint.reports.page.page import whole_page
 
 EXAMPLES: Final = Path(__file__).parent.parent / "examples"
 EVIL: Final = "</script><img src=x onerror='hacked=1'>\"&`<b>`\u202e\x1b"
@@ -92,8 +92,8 @@ def hostile() -> Report:
 
 
 def test_text_stays_text() -> None:
-    page = html(hostile(), lambda path, cell: [EVIL, EVIL, EVIL], EVIL)
-    plain = html(Report(()), lambda path, cell: [], "x")
+    page = whole_page(hostile(), lambda path, cell: [EVIL, EVIL, EVIL], EVIL)
+    plain = whole_page(Report(()), lambda path, cell: [], "x")
     reader = Reader(page)
     assert reader.open == []
     kinds = {tag for tag, _ in reader.elements}
@@ -109,7 +109,7 @@ def test_text_stays_text() -> None:
 
 
 def test_nothing_is_asked_of_the_network(tmp_path: Path) -> None:
-    page = html(hostile(), lambda path, cell: [], "x")
+    page = whole_page(hostile(), lambda path, cell: [], "x")
     reader = Reader(page)
     [policy] = [one["content"] for one in reader.all("meta") if "http-equiv" in one]
     for kind in ("style", "script"):
@@ -307,7 +307,7 @@ def test_no_width_makes_the_page_wider(browser: Browser, example: Path, width: i
 
 def test_nothing_hostile_runs(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "hostile.html"
-    file.write_text(html(hostile(), lambda path, cell: [EVIL] * 3, EVIL), "utf-8")
+    file.write_text(whole_page(hostile(), lambda path, cell: [EVIL] * 3, EVIL), "utf-8")
     browser.open(file)
     browser.press("e")
     assert browser.ask("typeof hacked") == "undefined"

@@ -17,7 +17,9 @@ from .findings import Severity
 from .requirements import keras_of, keras_of_project, tensorflow_of_project
 from .sources.discovery import DEFAULT_EXCLUDE, PathPatterns, has_too_many_stars, is_pattern
 
-OutputFormat = Literal["full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown"]
+OutputFormat = Literal[
+    "full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown", "html"
+]
 Level = Literal["error", "warning", "info"]
 OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
 LEVELS: Final[tuple[str, ...]] = get_args(Level)

@@ -17,7 +17,19 @@ if TYPE_CHECKING:
     from ..config import Settings
     from .fixing import Fixes
 
-_FORMATS: Final = ("full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown")
+_FORMATS: Final = (
+    "full",
+    "concise",
+    "json",
+    "jsonl",
+    "sarif",
+    "rdjson",
+    "github",
+    "gitlab",
+    "junit",
+    "markdown",
+    "html",
+)
 _PROBES: Final = ("flagged", "all", "confirmed-only")
 _LEVELS: Final = ("error", "warning", "info")
 

@@ -27,7 +27,7 @@ def report(paths: tuple[str, ...], **given: Any) -> int:
     """
     from .. import config
     from ..api import lint_paths
-    from ..reports.page.page import html
+    from ..reports.page.page import whole_page
     from ..reports.progress import progress
     from ..reports.terminal import counted
     from ..sources.lines import line_reader
@@ -40,7 +40,7 @@ def report(paths: tuple[str, ...], **given: Any) -> int:
         found = narrow(lint_paths(where, settings), {})
     for problem in found.problems:
         complain(f"{problem.path}: {problem.message}" if problem.path else problem.message)
-    page = html(found, line_reader({}), given["title"] or Path.cwd().name or "/")
+    page = whole_page(found, line_reader({}), given["title"] or Path.cwd().name or "/")
     if given["html"] == "-":
         write(page)
         return FAILED if found.problems else CLEAN

@@ -12,9 +12,10 @@ from .full import full
 from .json import json_lines, json_report
 from .summary import statistics, summary
 
-# The formats that are made for other programs and need the files: module and function.
+# The formats that are made for other programs and need the files: the module, whose function has the format's name.
 _MADE_OF_FILES: Final = {
-    name: f"{name}:{name}" for name in ("sarif", "rdjson", "github", "gitlab", "junit", "markdown")
+    **{name: name for name in ("sarif", "rdjson", "github", "gitlab", "junit", "markdown")},
+    "html": "page.page",
 }
 _MADE_OF_FINDINGS: Final = {"json": json_report, "jsonl": json_lines}
 
@@ -24,7 +25,7 @@ def render(name: str, report: Report, around: Around) -> str:
     if name in _MADE_OF_FINDINGS:
         return _MADE_OF_FINDINGS[name](report)
     if name in _MADE_OF_FILES:
-        module = importlib.import_module(f".{name}", __package__)
+        module = importlib.import_module(f".{_MADE_OF_FILES[name]}", __package__)
         made: str = getattr(module, name)(report, around)
         return made
     if around.statistics:

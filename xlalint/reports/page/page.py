@@ -13,6 +13,7 @@ from typing import Final
 from ... import __version__
 from ...findings import Edit, Effect, Finding, Fix, Note, Report, Safety, Severity
 from ...rule import all_rules
+from ..around import Around
 from ..full import Lines
 from ..summary import counts
 from ..terminal import counted, place
@@ -46,8 +47,13 @@ _SAFETY: Final = {
 _KEYS: Final = (("/", "search"), ("j", "next"), ("k", "previous"), ("e", "open or close all"), ("Esc", "show all"))
 
 
-def html(report: Report, lines: Lines, title: str) -> str:
-    """The whole page. `title`: what was checked."""
+def html(report: Report, around: Around) -> str:
+    """The page of a run in the current folder."""
+    return whole_page(report, around.lines, Path.cwd().name or "/")
+
+
+def whole_page(report: Report, lines: Lines, title: str) -> str:
+    """The page. `title`: what was checked."""
     packages = _packages(report)
     findings = [_Shown(number, finding, packages) for number, finding in enumerate(report.findings, 1)]
     style, script = (Path(__file__).with_name(name).read_text("utf-8") for name in ("page.css", "page.js"))
