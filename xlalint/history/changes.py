@@ -7,7 +7,7 @@ import difflib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from ..reports.terminal import counted
 from ..sources.discovery import PathPatterns
 from ..sources.text import Source, UnreadableSource, source_of, split_lines
 from .git import GitError, Repository
-from .marks import contents, is_under
+from .marks import Content, contents, is_under
 
 _SUFFIXES: Final = (".py", ".ipynb", "pyproject.toml", "setup.cfg", ".txt")  # code, and what it requires
 _KEPT: Final = 8
@@ -55,11 +55,7 @@ class Since:
     def narrow(self, report: Report, overlay: Mapping[str, bytes]) -> Report:
         """The findings that the changes brought. `overlay`: what is in files now, by their paths as reports show
         them. Raises GitError."""
-        content = contents(overlay)
-
-        @lru_cache(maxsize=32)  # findings come by file
-        def read(shown: str) -> Source | None:
-            return _source(content(shown), shown)
+        read = _reader(contents(overlay))
 
         @lru_cache(maxsize=32)
         def lines(shown: str) -> Lines | None:
@@ -137,11 +133,10 @@ class Since:
             paths = [folder / place for place in places if (folder / place).exists()]
             report = check(paths, inferred_anew(self._settings_in(folder), paths)) if paths else Report(())
             found: dict[_Where, Severity] = {}
+            read = _reader(contents({}))
             for finding in report.findings:
-                file = Path(os.path.abspath(finding.path))
-                source = _source(contents({})(finding.path), finding.path)
-                line, _ = _lines_of(finding, source)
-                path = file.relative_to(folder).as_posix()
+                line, _ = _lines_of(finding, read(finding.path))
+                path = Path(os.path.abspath(finding.path)).relative_to(folder).as_posix()
                 found[path, finding.code, line, finding.span.column] = finding.severity
             return found
 
@@ -166,6 +161,11 @@ class Since:
 def _shown(path: str) -> str:
     """A path as reports show it: bytes of a name that are not UTF-8 are written out."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _reader(content: Content) -> Callable[[str], Source | None]:
+    """A function that reads sources."""
+    return lru_cache(maxsize=32)(lambda shown: _source(content(shown), shown))  # findings come by file
 
 
 def _source(data: bytes | None, path: str) -> Source | None:
