@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -141,6 +143,19 @@ def test_definitions_that_read_alike_stay_two(tmp_path: Path) -> None:
     assert {id(tree) for tree in trees} < {id(unit.tree) for unit in units}
     assert [unit.span(unit.body[0])[0] for unit in units] == [1, 3, 5]
     assert [unit.file for unit in units] == [second] * 3
+
+
+def test_earlier_versions_are_not_kept(tmp_path: Path) -> None:
+    text = "".join(f"def f{number}(x):\n    return x\n" for number in range(3))
+    versions: list[weakref.ref[File]] = []
+    file: File | None = None
+    for number in range(4):
+        data = f"{text}# {number}\n"
+        file = File(Source(tmp_path / "a.py", "a.py", data, digest_of(data.encode())), file)
+        file.unit(Stretch(2 * number % 6 + 1, 2 * number % 6 + 2))
+        versions.append(weakref.ref(file))
+    gc.collect()
+    assert [version() is None for version in versions] == [True, True, True, False]
 
 
 def test_a_run_that_is_not_wanted_any_more_ends_and_leaves_the_session_sound(project: tuple[Path, Path]) -> None:

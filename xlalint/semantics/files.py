@@ -222,7 +222,9 @@ class File:
         self._before: dict[str, list[Unit]] = {}
         for unit in before._all_units() if before is not None else ():
             if unit.text in source.text:
-                self._before.setdefault(unit.text, []).append(unit)
+                kept = copy(unit)
+                kept.file = self  # the earlier version is to go
+                self._before.setdefault(unit.text, []).append(kept)
 
     def _all_units(self) -> list[Unit]:
         return [*self._units.values(), *(unit for units in self._before.values() for unit in units)]
