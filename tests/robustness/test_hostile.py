@@ -81,6 +81,8 @@ HEAVY: dict[str, str] = {
     "an import of itself": "from a import *\nfrom .a import f\nimport tensorflow as tf\ndef f(x): return f(f)\n",
     "loops in loops": nested(18, "for i{} in range(9):", "x = x + 1"),
     "tensor loops in loops": nested(18, "while tf.reduce_sum(x) > {}:", "x = x + 1"),
+    "comments": body("return x") + "# xlalint: ignore[XLA101]\n" * 10_000,
+    "rules of a comment": body(f"return x  # xlalint: ignore[{'XLA101, nonsense, ' * 5_000}]"),
     "unhashable keys": "import tensorflow as tf\nD = {[1]: 2}\ndef f(x): return tf.zeros(D[0])\n",
 }
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..codes import code_letters, matching, rule_names, selectors_known, suggestion
+from ..codes import code_letters, matching, selectors_known, suggestion
 from ..findings import Finding, Span
 from .text import Source, split_lines
 
@@ -28,6 +28,12 @@ _NOQA_ITEM: Final = r"\b(?:%s)\d+"
 _VERBS: Final = ("ignore", "file-ignore", "disable", "enable")
 _INPUTS: Final = "probe"  # no suppression: what the probe calls a function with
 _END: Final = sys.maxsize
+_NARROW: Final = 50  # lines
+_WIDE: Final = 0  # the place of what is not narrow among the lines
+# Of each more than anybody writes: rules in a comment, comments that speak for more than lines, suggestions.
+_MOST_SELECTORS: Final = 200
+_MOST_WIDE: Final = 1000
+_MOST_HINTS: Final = 50
 _QUIET: Final = frozenset((tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER))
 
 
@@ -76,13 +82,29 @@ class Suppressions:
 
     entries: list[Suppression] = field(default_factory=list)
     misuses: list[Misuse] = field(default_factory=list)
+    _by_line: dict[int, dict[Suppression, None]] | None = None
 
     def suppress(self, finding: Finding) -> bool:
-        """Whether a comment switches `finding` off; every comment that does is then used."""
-        covering = [entry for entry in self.entries if entry.covers(finding)]
+        """Whether a comment switches `finding` off; every comment that does is then used. To be asked when
+        all comments have been read."""
+        if self._by_line is None:
+            self._by_line = self._lines()
+        lines = (_WIDE, *range(finding.span.line, finding.span.end_line + 1))
+        near = dict.fromkeys(entry for line in lines for entry in self._by_line.get(line, ()))
+        covering = [entry for entry in near if entry.covers(finding)]
         for entry in covering:
             entry.used = True
         return bool(covering)
+
+    def _lines(self) -> dict[int, dict[Suppression, None]]:
+        """What may cover each line: there may be as many comments as findings, and most speak for one line."""
+        found: dict[int, dict[Suppression, None]] = {}
+        for entry in self.entries:
+            for stretch in entry.stretches:
+                narrow = stretch.last - stretch.first < _NARROW
+                for line in range(stretch.first, stretch.last + 1) if narrow else (_WIDE,):
+                    found.setdefault(line, {})[entry] = None
+        return found
 
     def unused(self, ran: frozenset[str]) -> Iterator[tuple[Suppression, str]]:
         """The suppressions that switched nothing off although the rules they name `ran`, and what to say of each."""
@@ -153,6 +175,7 @@ class _Reader:
         self._inside: list[tuple[int, list[Suppression]]] = []  # comments of the statement being read, by line
         self._above: list[Suppression] = []  # comments on lines of their own that wait for the next code
         self._open: list[Suppression] = []  # `disable` without its `enable` yet
+        self._wide = 0
 
     def read(self, token: tokenize.TokenInfo) -> None:
         line = token.start[0]
@@ -206,10 +229,14 @@ class _Reader:
         match verb:
             case "ignore":
                 self._attach(entries, line, own_line=own_line)
+            case "file-ignore" | "disable" if self._wide > _MOST_WIDE:
+                self._misuse(line, offset + match.start() + 1, 1, f"more than {_MOST_WIDE} comments of this kind")
             case "file-ignore":
+                self._wide += 1
                 self._cover(entries, 1, _END)
                 self.result.entries += entries
             case "disable":
+                self._wide += 1
                 self._cover(entries, line, _END)
                 self.result.entries += entries
                 self._open += entries
@@ -247,14 +274,19 @@ class _Reader:
         if not selectors:
             length = len(match[0].rstrip()) - len(match.groupdict().get("rest") or "")
             span = _span(line, offset + match.start() + 1, max(length, 1))
-            return [Suppression(verb, None, frozenset(rule_names()), span)]
+            return [Suppression(verb, None, matching("ALL"), span)]
         entries = []
-        for selector, at in selectors:
+        if len(selectors) > _MOST_SELECTORS:
+            at = offset + match.start() + 1
+            self._misuse(line, at, 1, f"more than {_MOST_SELECTORS} rules in one comment: the others are passed over")
+        for selector, at in selectors[:_MOST_SELECTORS]:
             column = offset + at + 1
             if codes := matching(selector):
                 entries.append(Suppression(verb, selector, codes, _span(line, column, len(selector))))
             else:
-                hint = suggestion(selector, selectors_known())
+                # To look for what may be meant takes longer than all else.
+                few = len(self.result.misuses) < _MOST_HINTS
+                hint = suggestion(selector, selectors_known()) if few else ""
                 self._misuse(line, column, len(selector), f"no rule is called {selector!r}{hint}")
         return entries
 
