@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tests.samples import HAZARD
-from xlalint.cache import Cache, Entry, key_of
+from xlalint.cache import Cache, Digests, Entry, key_of
 from xlalint.config import load
 from xlalint.engine import check
 from xlalint.findings import (
@@ -126,6 +127,53 @@ def test_an_imported_file_that_changes_is_noticed(project: Path) -> None:
     assert run("step.py").findings == ()
     (project / "helper.py").write_text("def halve(x):\n    return x / 2\n")
     assert [finding.code for finding in run("step.py").findings] == ["XLA101"]
+
+
+def aged(file: Path) -> Path:
+    """A file that says it was last written long ago."""
+    then = 1_500_000_000
+    os.utime(file, (then, then))
+    return file
+
+
+def test_a_warm_run_reads_no_file_that_stayed_what_it_was(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = time.time_ns() + 3_600_000_000_000
+    monkeypatch.setattr("xlalint.cache.time.time_ns", lambda: later)
+    cold = run()
+    monkeypatch.setattr("xlalint.cache.read_bytes", None)
+    monkeypatch.setattr("xlalint.engine.read_bytes", None)
+    assert run() == cold == run()
+
+
+def test_what_was_written_a_moment_ago_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_bytes(b"x")
+    for content in (b"x", b"y"):
+        before = os.stat(file)
+        file.write_bytes(content)
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        digests = Digests(tmp_path / "digests")
+        assert digests.of(str(file)) == digest_of(content)
+        digests.save()
+
+
+def test_a_change_that_keeps_size_and_time_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xlalint.cache._GRAIN", -3_600_000_000_000)
+    file = tmp_path / "a.py"
+    for content in (b"x", b"y"):
+        file.write_bytes(content)
+        digests = Digests(tmp_path / "digests")
+        assert digests.of(str(aged(file))) == digest_of(content)
+        digests.save()
+        assert (tmp_path / "digests").exists()
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"a": 3}', b'{"a": [[1, 2], "b"]}', b"\xff"])
+def test_damaged_digests_are_passed_over(project: Path, damage: bytes) -> None:
+    aged(project / "step.py")
+    cold = run()
+    (project / ".xlalint_cache" / "digests").write_bytes(damage)
+    assert run() == cold
 
 
 def test_imported_files_are_compared(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Results of earlier runs, by everything that they depend on. Data only, and worthless content is passed over.
 
 One run is one entry. Its key digests the tool, the settings and the checked files; files that were read because a
-checked one imports them are recorded in the entry and compared when it is read.
+checked one imports them are recorded in the entry and compared when it is read. A file whose times, size and inode are
+those that it had when it was last digested is not read for that.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import hashlib
 import importlib.util
 import os
 import re
+import stat
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -25,6 +29,10 @@ from .sources.write import write_atomically
 
 _OWN: Final = re.compile(r"[0-9a-f]+\.json")  # whatever else lies there is somebody else's
 _KEPT: Final = 32  # entries; the oldest go first
+_DIGESTS: Final = "digests"  # the file of what was digested
+_MOST_DIGESTS: Final = 400_000
+# Times of files are no finer than this somewhere: what was written a moment ago may be written again unseen.
+_GRAIN: Final = 2_000_000_000
 _IGNORE_ALL: Final = "# Written by xlalint; may be deleted at any time.\n*\n"
 
 
@@ -34,16 +42,49 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True):
     findings: tuple[Finding, ...]
     imported: dict[str, str]
 
-    def holds(self) -> bool:
-        """Whether the imported files are what they were."""
-        return all(_digest(Path(path)) == digest for path, digest in self.imported.items())
+
+_Stat: TypeAlias = tuple[int, int, int, int, int]
 
 
-def _digest(path: Path) -> str | None:
-    try:
-        return digest_of(read_bytes(path))
-    except UnreadableSource:
-        return None
+class Digests:
+    """The digests of files, by what the system says of them; `file` keeps them for the next run."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._known: dict[str, tuple[_Stat, str]] = {}
+        self._fresh: dict[str, tuple[_Stat, str]] = {}
+        with contextlib.suppress(UnreadableSource, msgspec.DecodeError, RecursionError):
+            self._known = msgspec.json.decode(read_bytes(file), type=dict[str, tuple[_Stat, str]])
+
+    def of(self, path: str) -> str:
+        """The digest of a file. Raises UnreadableSource."""
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError) as error:
+            raise UnreadableSource(str(error)) from error
+        now = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
+        known = self._known.get(path)
+        if known is not None and known[0] == now and stat.S_ISREG(found.st_mode):
+            return known[1]
+        digest = digest_of(read_bytes(Path(path)))
+        if max(now[:2]) < time.time_ns() - _GRAIN:
+            self._fresh[path] = now, digest
+        return digest
+
+    def hold(self, digests: dict[str, str]) -> bool:
+        """Whether files are what they were."""
+        try:
+            return all(self.of(path) == digest for path, digest in digests.items())
+        except UnreadableSource:
+            return False
+
+    def save(self) -> None:
+        """Keep what was digested anew."""
+        if self._fresh:
+            kept = self._known if len(self._known) + len(self._fresh) <= _MOST_DIGESTS else {}
+            with contextlib.suppress(OSError, UnicodeEncodeError):
+                _make(self._file.parent)
+                write_atomically(self._file, msgspec.json.encode(kept | self._fresh))
 
 
 class Folder:
@@ -62,9 +103,7 @@ class Folder:
     def store(self, key: str, data: bytes) -> None:
         """Keep something; a folder that cannot be written only costs the next run its time."""
         with contextlib.suppress(OSError):
-            if not self._folder.is_dir():
-                self._folder.mkdir(parents=True)
-                (self._folder / ".gitignore").write_text(_IGNORE_ALL, "utf-8")
+            _make(self._folder)
             write_atomically(self._file(key), data)
             files = [file for file in self._folder.glob("*.json") if _OWN.fullmatch(file.name)]
             for old in sorted(files, key=os.path.getmtime)[: max(len(files) - self._kept, 0)]:
@@ -74,11 +113,19 @@ class Folder:
         return self._folder / f"{key}.json"
 
 
+def _make(folder: Path) -> None:
+    """Make the folder of a cache."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True)
+        (folder / ".gitignore").write_text(_IGNORE_ALL, "utf-8")
+
+
 class Cache:
-    """The entries in one folder."""
+    """The entries in one folder, and the digests of the files that they depend on."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = Folder(folder, _KEPT)
+        self.digests = Digests(folder / _DIGESTS)
 
     def load(self, key: str) -> Entry | None:
         """The entry of a run with this key, if there is a sound one."""
@@ -87,7 +134,7 @@ class Cache:
             entry = None if data is None else msgspec.json.decode(data, type=Entry)
         except (msgspec.DecodeError, RecursionError):  # damaged or not ours: the run starts afresh
             return None
-        return entry if entry is not None and entry.holds() else None
+        return entry if entry is not None and self.digests.hold(entry.imported) else None
 
     def store(self, key: str, entry: Entry) -> None:
         """Write an entry, unless it cannot be (a path that is not Unicode)."""
@@ -97,18 +144,29 @@ class Cache:
 
 def key_of(parts: Iterable[str]) -> str:
     """The key of a run: the digest of the tool and of `parts`."""
-    digest = hashlib.blake2b(digest_size=20)
-    for part in (*_tool(), *parts):
+    digest = hashlib.blake2b(_tool(), digest_size=20)
+    for part in parts:
         digest.update(f"{len(part)}:{part}".encode("utf-8", "backslashreplace"))
     return digest.hexdigest()
 
 
-def _tool() -> Iterable[str]:
+@cache
+def _tool() -> bytes:
     """What the tool's own code is: every file of it, the parser's, and the Python that runs it."""
-    yield sys.version
+    digest = hashlib.blake2b(sys.version.encode())
     parser = importlib.util.find_spec("libcst")
-    if parser is not None and parser.origin is not None:
-        yield f"{parser.origin} {os.stat(parser.origin).st_mtime_ns}"
-    own = Path(__file__).parent
-    for file in (*sorted(own.rglob("*.py")), *sorted(own.rglob("*.json")), *sources()):
-        yield f"{file} {digest_of(file.read_bytes())}"
+    files = [] if parser is None or parser.origin is None else [parser.origin]
+    for file in (*files, *sorted(_files_below(str(Path(__file__).parent))), *map(str, sources())):
+        found = os.stat(file)
+        digest.update(f"{file} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_size}\n".encode("utf-8", "replace"))
+    return digest.digest()
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """The sources and tables in a folder and those in it."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _files_below(entry.path)
+            elif entry.name.endswith((".py", ".json")):
+                yield entry.path

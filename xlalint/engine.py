@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from .cache import Cache, Entry, key_of
+from .cache import Cache, Digests, Entry, key_of
 from .codes import INVALID_SUPPRESSION, SYNTAX_ERROR, UNFINISHED_FILE, UNREADABLE_FILE, UNUSED_SUPPRESSION, rule_names
 from .config import Settings
 from .findings import Finding, Problem, Report, Severity, Span, TrailStep
@@ -67,37 +67,61 @@ class _Share:
 class _Input:
     """What was read of the checked files, by the path that reports show.
 
-    `sources` holds those that can matter: that name TensorFlow or Keras, or hold a suppression to account for.
-    `reported`: the files that were asked for; the others are those of the project around them.
+    `contents`: what stands for the content of files, by their absolute paths. `sources` holds those that can matter:
+    that name TensorFlow or Keras, or hold a suppression to account for. `reported`: the files that were asked for; the
+    others are those of the project around them.
     """
 
     files: list[FileToCheck]
     problems: list[Problem]
     reported: frozenset[str]
+    contents: Mapping[Path, bytes]
     digests: dict[str, str] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     analysed: list[Source] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    skipped: list[Finding] = field(default_factory=list)  # of files that are read, and not checked
     given_up: bool = False  # what is found depends on how fast the machine is
 
-    def add(self, file: FileToCheck, data: bytes) -> None:
-        """Take in one file's content."""
+    def read(self) -> None:
+        """Take in the files."""
+        for file in self.files:
+            try:
+                data = self.contents.get(file.path)
+                self._add(file, read_bytes(file.path) if data is None else data)
+            except OversizedSource as error:
+                self._skip(file, str(error))
+            except UnreadableSource as error:
+                self._fail(file, str(error))
+
+    def digested(self, digests: Digests) -> dict[str, str] | None:
+        """The digests of all files that can be read; None where one that was asked for cannot."""
+        found = {}
+        for file in self.files:
+            data = self.contents.get(file.path)
+            try:
+                found[file.display] = digests.of(str(file.path)) if data is None else digest_of(data)
+            except UnreadableSource:
+                if file.display in self.reported:
+                    return None
+        return found
+
+    def _add(self, file: FileToCheck, data: bytes) -> None:
+        self.digests[file.display] = digest_of(data)
         matters = may_matter(data, file.path)
         if matters or b"xlalint" in data:
             source = source_of(data, file.path, file.display)
             self.sources[file.display] = source
             if matters:
                 self.analysed.append(source)
-        self.digests[file.display] = digest_of(data)
 
-    def skip(self, file: FileToCheck, message: str) -> None:
+    def _skip(self, file: FileToCheck, message: str) -> None:
         """Note that a file is not checked, although it could be read."""
-        if file.display in self.reported:
-            self.findings.append(_own(UNFINISHED_FILE, file.display, _START, message, _SEVERITIES[UNFINISHED_FILE]))
-            self.digests[file.display] = ""
+        self.skipped.append(_own(UNFINISHED_FILE, file.display, _START, message, _SEVERITIES[UNFINISHED_FILE]))
 
-    def fail(self, file: FileToCheck, message: str) -> None:
+    def _fail(self, file: FileToCheck, message: str) -> None:
         """Note that a file that was asked for cannot be read: a finding about it, and a problem of the run."""
+        self.digests.pop(file.display, None)
         if file.display not in self.reported:
             return
         self.findings.append(_own(UNREADABLE_FILE, file.display, _START, message, Severity.ERROR))
@@ -123,14 +147,20 @@ def check(
     """Lint files and folders (or the text of `stdin`) and report. `overlay`: what is to be in files, by their absolute
     paths, in place of what is on the disk; those that are not linted are read with the others. `session`: what earlier
     runs left; with it this one may raise Stopped."""
-    inputs = _read(paths, settings, stdin, overlay or {})
+    inputs = _inputs(paths, settings, stdin, overlay or {})
     cache = Cache(settings.cache_dir) if settings.cache_dir else None
-    key = key_of(_key_parts(inputs, settings)) if cache else ""
-    entry = cache.load(key) if cache else None
-    if entry is None:
-        entry = _analyse(inputs, settings, session=session)
-        if cache and not inputs.problems and not inputs.given_up:
-            cache.store(key, entry)
+    if cache is not None and not inputs.problems:
+        digests = inputs.digested(cache.digests)
+        entry = None if digests is None else cache.load(key_of(_key_parts(inputs, digests, settings)))
+        if digests is not None and entry is not None:
+            cache.digests.save()
+            inputs.digests = digests
+            return _report(inputs, settings, entry)
+    inputs.read()
+    entry = _analyse(inputs, settings, session=session)
+    if cache is not None and not inputs.problems and not inputs.given_up:
+        cache.store(key_of(_key_parts(inputs, inputs.digests, settings)), entry)
+        cache.digests.save()
     return _report(inputs, settings, entry)
 
 
@@ -140,7 +170,8 @@ def observe(
 ) -> tuple[Report, tuple[Finding, ...]]:
     """Lint files and folders, and report; beside that, what the watchers have to say, which is no finding and which no
     comment suppresses. Nothing is cached."""
-    inputs = _read(paths, settings, None, {})
+    inputs = _inputs(paths, settings, None, {})
+    inputs.read()
     observed: list[Finding] = []
     entry = _analyse(inputs, settings, watchers, observed)
     observed = [finding for finding in observed if finding.path in inputs.reported]
@@ -160,7 +191,7 @@ def files_to_check(paths: Sequence[str | Path], settings: Settings) -> tuple[lis
     return discover([Path(path) for path in paths], settings.exclude, force=settings.force_exclude)
 
 
-def _read(
+def _inputs(
     paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None, overlay: Mapping[Path, bytes]
 ) -> _Input:
     contents = dict(overlay)
@@ -176,26 +207,18 @@ def _read(
     around = held if files else []
     around += discover([settings.project], settings.exclude)[0] if settings.project and files else []
     every = sorted(dict.fromkeys((*files, *around)), key=lambda file: file.display)
-    result = _Input(every, problems, frozenset(file.display for file in files))
-    for file in result.files:
-        try:
-            result.add(file, contents[file.path] if file.path in contents else read_bytes(file.path))
-        except OversizedSource as error:
-            result.skip(file, str(error))
-        except UnreadableSource as error:
-            result.fail(file, str(error))
-    return result
+    return _Input(every, problems, frozenset(file.display for file in files), contents)
 
 
-def _key_parts(inputs: _Input, settings: Settings) -> Iterator[str]:
+def _key_parts(inputs: _Input, digests: Mapping[str, str], settings: Settings) -> Iterator[str]:
     """Everything that findings depend on, besides the tool and the files that are imported."""
     yield os.getcwd()
     yield from settings_parts(settings)
-    folders = {folder for source in inputs.analysed for folder in _import_folders(source.path)}
-    for folder in sorted(filter(Path.is_dir, folders)):  # standard input may stand for a file in a folder to come
-        yield str(folder)
+    folders = {folder for parent in {file.path.parent for file in inputs.files} for folder in _import_folders(parent)}
+    for folder in sorted(filter(os.path.isdir, folders)):  # standard input may stand for a file in a folder to come
+        yield folder
         yield from sorted(name for name in os.listdir(folder) if name.endswith(".py") or "." not in name)
-    for display, digest in inputs.digests.items():
+    for display, digest in digests.items():
         yield display
         yield digest
 
@@ -208,13 +231,12 @@ def settings_parts(settings: Settings) -> Iterator[str]:
     yield repr([(patterns, sorted(codes)) for patterns, codes in settings.per_file_ignores])
 
 
-def _import_folders(path: Path) -> Iterator[Path]:
-    """The folders whose listing decides what a file's imports mean: its own, those of its packages, the one above."""
-    yield path.parent
-    folder = path.parent
+def _import_folders(folder: Path) -> Iterator[str]:
+    """The folders whose listing decides what imports in a folder mean: itself, those of its packages, the one above."""
+    yield str(folder)
     while (folder / "__init__.py").is_file() and folder != folder.parent:
         folder = folder.parent
-        yield folder
+        yield str(folder)
 
 
 def _analyse(
@@ -233,7 +255,7 @@ def _analyse(
             found, imported, told = _run_rules(inputs, settings, watchers, session)
             seen += told
     found = _selected(found, inputs, settings)
-    found = list(_after_comments(found, inputs, settings))
+    found = [*_after_comments(found, inputs, settings), *_selected(inputs.skipped, inputs, settings)]
     if notebooks := {path: source for path, source in inputs.sources.items() if source.cells}:
         found = [_in_cells(finding, notebooks) for finding in found]
         seen[:] = [_in_cells(finding, notebooks) for finding in seen]

@@ -134,9 +134,13 @@ def display_path(path: Path) -> str:
 
     Bytes of a name that are not UTF-8 are written out, so that a path can always be printed and encoded.
     """
-    absolute = os.path.abspath(path)
-    relative = os.path.relpath(absolute)
-    shown = relative if not relative.startswith(os.pardir + os.sep) else absolute
+    shown = absolute = os.path.abspath(path)
+    here = os.getcwd()
+    below = here if here.endswith(os.sep) else here + os.sep
+    if absolute.startswith(below):
+        shown = absolute[len(below) :]
+    elif not (relative := os.path.relpath(absolute, here)).startswith(os.pardir + os.sep):
+        shown = relative
     return shown.replace(os.sep, "/").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
