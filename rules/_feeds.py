@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from xlalint.fixes.masked import one_line
 from xlalint.fixes.rewrite import Rewrite, Rewriter, after, replace
 from xlalint.rule import Draft, DraftNote, Effect, Safety, Severity
@@ -14,6 +12,7 @@ from xlalint.semantics.events import FeedCompiled
 from xlalint.semantics.files import Place
 from xlalint.semantics.values import Variation
 from xlalint.semantics.variations import variations_of
+from xlalint.tree import nodes as cst
 
 PER_SHAPE = "XLA compiles again for every new shape"
 
@@ -81,13 +80,5 @@ def with_arguments(node: cst.CSTNode, **settings: str) -> str | None:
     if not isinstance(node, cst.Call):
         return None
     kept = [arg for arg in node.args if arg.keyword is None or arg.keyword.value not in settings]
-    given = [
-        cst.Arg(
-            cst.parse_expression(text),
-            keyword=cst.Name(name),
-            equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-        )
-        for name, text in settings.items()
-    ]
-    last = [arg.with_changes(comma=cst.MaybeSentinel.DEFAULT) for arg in kept[-1:]]
-    return one_line(node.with_changes(args=[*kept[:-1], *last, *given]))
+    given = [f"{name}={text}" for name, text in settings.items()]
+    return f"{one_line(node.func)}({', '.join((*map(one_line, kept), *given))})"

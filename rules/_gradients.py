@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
-import libcst as cst
-
 from xlalint.rule import ApiCall, DraftNote
 from xlalint.semantics.events import Event
 from xlalint.semantics.files import Place
+from xlalint.tree import nodes as cst
 
 GRADIENTS: Final = frozenset(
     (

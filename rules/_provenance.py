@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from xlalint.semantics.events import ApiCall
 from xlalint.semantics.files import Place, Unit
+from xlalint.tree import nodes as cst
 
 from ._names import names
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import libcst as cst
-
 from xlalint.rule import Effect
 from xlalint.semantics.events import Consume
 from xlalint.semantics.values import Origin, Sequence, Slice, Tensor, Value, as_tensor
+from xlalint.tree import nodes as cst
 
 
 def data_in(value: Value, node: cst.BaseExpression) -> Iterator[tuple[Tensor, cst.BaseExpression]]:

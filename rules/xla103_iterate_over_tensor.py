@@ -39,13 +39,12 @@ unrolls the loop; a reduction rounds in another order than `sum`, and treats NaN
 from collections.abc import Iterator
 from functools import partial
 
-import libcst as cst
-
 from xlalint.fixes.iteration import iteration, parts
 from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
 from xlalint.semantics.events import Event, IterateOver
 from xlalint.semantics.files import Place
 from xlalint.semantics.values import Dependence, Tensor, as_tensor
+from xlalint.tree import nodes as cst
 
 from ._control import REFUSED, of_a_tensor, unconverted
 

@@ -56,13 +56,12 @@ mask does not hold, since the mask multiplies it. Shown only, as `tf.where(mask,
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from xlalint.fixes.masked import brief
 from xlalint.fixes.masks import Selection, selection
 from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule, Safety
 from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
 from xlalint.semantics.values import as_tensor
+from xlalint.tree import nodes as cst
 
 from ._bounded import NAMED, BoundedShapes, made_by
 

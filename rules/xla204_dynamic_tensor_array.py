@@ -35,13 +35,12 @@ only elsewhere, with `NUMBER_OF_WRITES` for what the author knows.
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from xlalint.fixes.arrays import sized_array
 from xlalint.fixes.masked import brief, parent
 from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Safety
 from xlalint.semantics.events import ApiCall, Event
 from xlalint.semantics.values import Static
+from xlalint.tree import nodes as cst
 
 DROPPED = "XLA keeps the size of the beginning and drops what is written behind it"
 

@@ -47,14 +47,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import libcst as cst
-
 from xlalint.facts.consumers import SIZED
 from xlalint.fixes.counts import binned
 from xlalint.fixes.masked import brief, one_line, replaced
 from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
 from xlalint.semantics.events import ApiCall, Consume, ContextKind, Event, IndexWith
 from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
+from xlalint.tree import nodes as cst
 
 from ._followed import Followed, followed, names
 from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
@@ -439,6 +438,6 @@ def _static(event: ApiCall, size: cst.BaseExpression) -> str:
     if event.api in REWRITES and "maxlen" not in nodes:
         return REWRITES[event.api].format_map(defaultdict(lambda: "..", nodes))
     return (
-        f"{replaced(event.node, size, 'MAXIMUM')}  # a Python int, the largest that occurs\n"
+        f"{replaced(event.node, {size: 'MAXIMUM'})}  # a Python int, the largest that occurs\n"
         f"valid = tf.range(MAXIMUM) < {one_line(size)}"
     )

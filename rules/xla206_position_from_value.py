@@ -40,14 +40,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
-import libcst as cst
-
 from xlalint.fixes.masked import brief
 from xlalint.fixes.positions import at_position
 from xlalint.fixes.rewrite import Rewriter
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
 from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
 from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
+from xlalint.tree import nodes as cst
 
 from ._followed import AXES, Followed, followed, names
 from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome

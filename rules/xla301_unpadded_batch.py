@@ -43,8 +43,6 @@ Unsafe: `pad_to_multiple_of` adds padding, which the attention mask hides from a
 from collections.abc import Iterator
 from functools import partial
 
-import libcst as cst
-
 from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
@@ -53,6 +51,7 @@ from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.semantics.events import Event, FeedCompiled
 from xlalint.semantics.files import Place
 from xlalint.semantics.values import Variation
+from xlalint.tree import nodes as cst
 
 from ._feeds import PER_SHAPE, argument_set, fed, shown_with, varying, with_arguments
 

@@ -35,11 +35,10 @@ evaluation the same ones. Shown only for `predict`, which would have no result f
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.semantics.events import Event, FeedCompiled
 from xlalint.semantics.pipelines import FOLDER
+from xlalint.tree import nodes as cst
 
 from ._feeds import argument_set, fed, varying, with_arguments
 

@@ -31,13 +31,12 @@ only, with `MAXIMUM` or `SHAPES` to fill in, for the others: how long the longes
 
 from collections.abc import Iterator
 
-import libcst as cst
-
-from xlalint.fixes.masked import one_line
+from xlalint.fixes.masked import replaced
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
 from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.semantics.events import Event, FeedCompiled
 from xlalint.semantics.files import Place
+from xlalint.tree import nodes as cst
 
 from ._feeds import PER_SHAPE, argument_set, fed, shown_with, varying, with_arguments
 
@@ -185,10 +184,7 @@ def _closed(place: Place) -> Rewriter | None:
     sizes = [*_open_sizes(shapes[0])] if shapes else []
     if not sizes:
         return None
-    call: cst.CSTNode = place.node
-    for size in sizes:
-        call = cst.ensure_type(call.deep_replace(size, cst.Name("MAXIMUM")), cst.Call)
-    text = one_line(call)
+    text = replaced(place.node, dict.fromkeys(sizes, "MAXIMUM"))
     return lambda names: Rewrite(MAXIMUM, (replace(place, text),), Safety.DISPLAY)
 
 

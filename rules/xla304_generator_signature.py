@@ -33,8 +33,6 @@ fails when the program runs.
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from xlalint.fixes.masked import one_line
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
@@ -42,6 +40,7 @@ from xlalint.fixes.syntax import plain
 from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.semantics.events import Event, FeedCompiled
 from xlalint.semantics.files import Place
+from xlalint.tree import nodes as cst
 
 from ._feeds import PER_SHAPE, fed, shown_with, varying
 
@@ -215,7 +214,7 @@ def _signed(place: Place) -> Rewriter | None:
         if named == "output_types":
             types.append(argument.value)
         elif named in ("generator", "args", "name") and not argument.star:
-            kept.append(argument.with_changes(comma=cst.MaybeSentinel.DEFAULT))
+            kept.append(argument)
         else:
             return None
     if not types:

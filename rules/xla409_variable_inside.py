@@ -38,12 +38,11 @@ Shown only: a variable needs another method to be made in, and nothing says whet
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from xlalint.fixes.masked import brief, one_line, path_to
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
 from xlalint.semantics.events import ApiCall, ContextKind, Event
 from xlalint.semantics.files import Place
+from xlalint.tree import nodes as cst
 
 TRACED = frozenset((ContextKind.XLA, ContextKind.GRAPH))
 SINGLETON = Fails("tf.function only supports singleton tf.Variables")

@@ -40,13 +40,12 @@ Shown only: the data have to be written somewhere else.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-import libcst as cst
-
 from xlalint.fixes.masked import brief
 from xlalint.rule import Bad, Draft, Effect, Good, Rule
 from xlalint.semantics.distribution import beginning, is_node, is_strategy
 from xlalint.semantics.events import Event, Program, SetupCall
 from xlalint.semantics.values import Sequence, Static, Value
+from xlalint.tree import nodes as cst
 
 from ._strategies import made_note, method_of
 

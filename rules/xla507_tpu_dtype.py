@@ -35,8 +35,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Final
 
-import libcst as cst
-
 from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, replace
@@ -45,6 +43,7 @@ from xlalint.semantics.distribution import asks_for_complex128, is_tpu, making_o
 from xlalint.semantics.events import ContextKind, Event, Program, SetupCall
 from xlalint.semantics.files import Place
 from xlalint.semantics.values import Static
+from xlalint.tree import nodes as cst
 
 from ._strategies import RUNNING, method_of, strategy_in
 

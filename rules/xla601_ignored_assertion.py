@@ -33,12 +33,11 @@ Shown only: what a violation means is for the author to say.
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from xlalint.fixes.masked import brief, parent
 from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity
 from xlalint.semantics.events import ApiCall, ContextKind, Event
 from xlalint.semantics.values import Dependence, as_tensor
+from xlalint.tree import nodes as cst
 
 from ._names import names
 

@@ -31,12 +31,11 @@ Shown only: the compiled function's own numbers change with it.
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from xlalint.fixes.masked import brief, one_line
 from xlalint.rule import Bad, Diverges, Draft, Effect, Good, Rule, Severity
 from xlalint.semantics.events import ApiCall, ContextKind, Event
 from xlalint.semantics.values import Sequence, Static, Value
+from xlalint.tree import nodes as cst
 
 from ._names import names
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import libcst as cst
 import pytest
 
 from tests.samples import HAZARD
@@ -25,6 +24,7 @@ from xlalint.semantics.values import UNKNOWN
 from xlalint.sources.discovery import PathPatterns
 from xlalint.sources.outline import Stretch
 from xlalint.sources.text import Source
+from xlalint.tree import nodes as cst
 
 XLA, GRAPH, OPEN, HOST = (
     Context(kind, autograph=False) for kind in (ContextKind.XLA, ContextKind.GRAPH, ContextKind.OPEN, ContextKind.HOST)
@@ -38,11 +38,11 @@ def place(tmp_path: Path) -> Place:
     """The whole first statement of a file of two."""
     source = Source(tmp_path / "a.py", "a.py", "first(1)\nsecond(2)\n", "")
     unit = Unit(File(source), Stretch(1, 2))
-    return Place(unit, cst.ensure_type(unit.body[0], cst.SimpleStatementLine).body[0])
+    return Place(unit, unit.body[0].children[0])
 
 
 def other(place: Place) -> Place:
-    return place.at(cst.ensure_type(place.unit.body[1], cst.SimpleStatementLine).body[0])
+    return place.at(place.unit.body[1].children[0])
 
 
 def asserted(place: Place, context: Context = XLA, trail: Trail | None = None) -> AssertOn:

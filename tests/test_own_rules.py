@@ -335,7 +335,7 @@ def test_what_looks_installed_in_the_checked_folder_is_not_taken(project: Path) 
 
 def test_no_rule_is_imported_where_results_are_cached(project: Path) -> None:
     program = "import sys; from xlalint.cli import run; run(['code', '--rules', 'house', '--quiet']); "
-    program += "print('libcst' in sys.modules)"
+    program += "print('xlalint.dispatch' in sys.modules)"
     said = [
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.splitlines()
         for _ in range(2)

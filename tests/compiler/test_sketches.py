@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from textwrap import indent
 
-import libcst as cst
 import pytest
 
 from tests.compiler import measure
 from xlalint.fixes import iteration, logic, reads
 from xlalint.fixes.syntax import plain
 from xlalint.rule import Compiles
+from xlalint.tree import nodes as cst
+from xlalint.tree.build import parse_expression
 
 EXPRESSIONS = {
     "max": "max(x[0], y[0], 0.5)",
@@ -71,6 +72,6 @@ def expression_sketch(node: cst.BaseExpression) -> str | None:
 @pytest.mark.compiler
 @pytest.mark.parametrize("before", EXPRESSIONS.values(), ids=EXPRESSIONS.keys())
 def test_expression(before: str) -> None:
-    after = expression_sketch(cst.parse_expression(before))
+    after = expression_sketch(parse_expression(before))
     assert after is not None
     agrees(f"x = tf.cast({before}, tf.float32)", f"x = tf.cast(({after.partition('  #')[0]}), tf.float32)")

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.files import Place
+from ..tree import nodes as cst
 from .known import dotted
 from .names import Names
 from .rewrite import Rewrite, Rewriter, replace

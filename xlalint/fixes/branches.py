@@ -13,11 +13,11 @@ from itertools import pairwise, takewhile
 from textwrap import indent
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.files import Place
 from ..semantics.values import Dependence, Dict, Sequence, Static, Tensor, Value
+from ..tree import nodes as cst
+from ..tree.build import parse_expression
 from .guards import EAGERLY, SILENT
 from .known import Gradient, Knowledge, Known, Scope, number
 from .logic import condition
@@ -191,9 +191,9 @@ class _Builder:
             missing = [name for name in targets if name not in side]
             if not all(self._is_bound(name, chain) for name in missing):
                 return None
-            values.append([side.get(name) or cst.parse_expression(name) for name in targets])
+            values.append([side.get(name) or parse_expression(name) for name in targets])
         head = ", ".join(targets) + " = "
-        columns = [side[0] if len(side) == 1 else cst.Tuple([cst.Element(value) for value in side]) for side in values]
+        columns = [side[0] if len(side) == 1 else _tuple(side) for side in values]
         chosen = self._chosen(chain.tests, columns, head)
         return None if chosen is None else self._rewrite(chosen, (replace(self._place, chosen.text),))
 
@@ -229,7 +229,7 @@ class _Builder:
             removed = self._behind()
             if not removed or len(removed) > _MOST_MOVED or not all(map(is_movable, removed)):
                 return None
-            blocks.append([_without_comments_around(line) for line in removed])
+            blocks.append(removed)
             ends.append(True)
         if len(set(ends)) > 1 or any(map(_returns_early, blocks)):
             return None
@@ -242,7 +242,7 @@ class _Builder:
         functions, sides = "", []
         for label, block in zip(labels, blocks, strict=False):
             name = self._names.fresh(label)
-            functions += self._function(name, block, results, ends[0])
+            functions += self._function(name, block, results, ends[0], moved=block is removed)
             sides.append(name)
         result = ", ".join(results)
         if len(sides) == 1:
@@ -285,8 +285,9 @@ class _Builder:
         where = all(map(self._is_linear, values))
         texts = [plain(value) for value in values]
         if not where:
-            texts = [f"lambda: {f'({text})' if isinstance(value, cst.Tuple) and not value.lpar else text}"
-                     for text, value in zip(texts, values, strict=True)]  # fmt: skip
+            open_tuples = [isinstance(each, cst.Tuple) and not each.source.is_parenthesised(each) for each in values]
+            texts = [f"lambda: {f'({text})' if is_open else text}"
+                     for text, is_open in zip(texts, open_tuples, strict=True)]  # fmt: skip
         function = f"{self._tf}.{'where' if where else 'cond'}"
         text = texts.pop()
         for at, test in reversed([*enumerate(tests)]):
@@ -432,31 +433,25 @@ class _Builder:
             return True
         return _count(self._enclosing.body, name) > _count(self._place.node, name)
 
-    def _function(self, name: str, block: Ordered[cst.CSTNode], results: Ordered[str], ends: bool) -> str:
+    def _function(self, name: str, block: Ordered[cst.CSTNode], results: Ordered[str], ends: bool, moved: bool) -> str:
         """A function around a block. A name that the block reads before it assigns it, or may leave as it is, comes in
-        as a default."""
+        as a default. Of statements that are `moved`, what is written above and behind them stays there."""
         needed = read_first(block) | (set(results) - surely_assigned(block))
         inputs = [local for local in dict.fromkeys(assigned(block)) if local in needed and local.isidentifier()]
         parameters = ", ".join(f"{local}={local}" for local in inputs)
-        code = "".join(self._code(line) for line in self._without_last_comment(block))
+        code = "".join(self._code(line, moved, last=line is block[-1]) for line in block)
         if not ends:
             code += f"return {', '.join(results)}\n" if results else ""
         return f"def {name}({parameters}):\n{indent(code, self._names.indent)}\n"
 
-    def _without_last_comment(self, block: Ordered[cst.CSTNode]) -> Ordered[cst.CSTNode]:
-        """The lines of a block, the last without the comment behind it where that is behind the whole branch, too."""
-        match block:
-            case [
-                *before,
-                cst.SimpleStatementLine(trailing_whitespace=cst.TrailingWhitespace(comment=cst.Comment())) as last,
-            ] if self._place.unit.span(last)[2:] == self._place.unit.span(self._place.node)[2:]:
-                return [*before, last.with_changes(trailing_whitespace=cst.TrailingWhitespace())]
-            case _:
-                return block
-
-    def _code(self, line: cst.CSTNode) -> str:
-        text = self._place.unit.tree.code_for_node(line)
-        return text if isinstance(line, cst.BaseStatement) else f"{text.strip().rstrip(';')}\n"
+    def _code(self, line: cst.CSTNode, moved: bool, last: bool) -> str:
+        """The lines of a statement; without the comment behind the last where that is behind the whole branch, too."""
+        unit = self._place.unit
+        if not isinstance(line, cst.BaseStatement):
+            return f"{unit.code(line)}\n"
+        ends_branch = last and unit.span(line)[2:] == unit.span(self._place.node)[2:]
+        simple = isinstance(line, cst.SimpleStatementLine)
+        return unit.statement(line, above=not moved, behind=not moved and not (ends_branch and simple))
 
     # -- the place ----------------------------------------------------------------------------------------------------
 
@@ -516,8 +511,8 @@ def _assignments(block: cst.BaseSuite) -> dict[str, cst.BaseExpression] | None:
                 found |= {plain(name.value): element.value for name, element in zip(left, right, strict=True)}
                 continue
             case cst.AugAssign(target=cst.Name() | cst.Attribute() as target, operator=operator, value=right):
-                sign = cst.Module([]).code_for_node(operator).strip().removesuffix("=")
-                value = cst.parse_expression(f"{plain(target)} {sign} {operand(right)}")
+                sign = operator.sign.removesuffix("=")
+                value = parse_expression(f"{plain(target)} {sign} {operand(right)}")
             case _:
                 return None
         name = plain(target)
@@ -537,6 +532,10 @@ def _mentioned(node: cst.CSTNode) -> set[str]:
             names.add(plain(part))
         pending.extend(part.children)
     return names
+
+
+def _tuple(values: Ordered[cst.BaseExpression]) -> cst.BaseExpression:
+    return parse_expression(f"({', '.join(value.source.code(value) for value in values)})")
 
 
 def _returned(statements: Ordered[cst.CSTNode]) -> cst.BaseExpression | None:
@@ -566,14 +565,6 @@ def _returns_early(block: Ordered[cst.CSTNode]) -> bool:
     *before, last = small_statements(block)
     lines = before if isinstance(last, cst.Return) else [*before, last]
     return any(any_node(line, (cst.Return,), below=False) for line in lines)
-
-
-def _without_comments_around(line: cst.BaseStatement) -> cst.BaseStatement:
-    """A statement that moves: what is written above and behind it stays there."""
-    line = line.with_changes(leading_lines=())
-    if isinstance(line, cst.SimpleStatementLine):
-        line = line.with_changes(trailing_whitespace=cst.TrailingWhitespace())
-    return line
 
 
 def _count(node: cst.CSTNode, name: str) -> int:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.events import ApiCall
 from ..semantics.values import Static, Tensor
+from ..tree import nodes as cst
 from .known import dotted
 from .names import Names
 from .rewrite import Rewrite, before, replace

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.files import Place
+from ..tree import nodes as cst
 from .logic import is_pure
 from .names import Names
 from .rewrite import Rewrite, before

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Edit, Fix, Span
 from ..semantics.files import File, Place
 from ..sources.text import newline_of, split_lines
+from ..tree import nodes as cst
 from .imports import import_edit
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, Side
@@ -183,7 +182,7 @@ class _TextEdit:
         """Whether the new expression must stand in parentheses that the old one does not have."""
         expression = _parsed(f"({self._text or '='})", "eval")
         assert isinstance(expression, ast.Expression)
-        if getattr(self._node, "lpar", ()):
+        if isinstance(self._node, cst.BaseExpression) and self._node.source.is_parenthesised(self._node):
             return False
         if "\n" in self._text and not _stands_alone(self._text):
             return True
@@ -218,16 +217,11 @@ class _TextEdit:
 
     def _lost_comments(self) -> list[str]:
         """The comments inside the node that the new text does not have."""
-        found: list[tuple[Span, str]] = []
-        pending = [self._node]
-        while pending:
-            node = pending.pop()
-            if isinstance(node, cst.Comment):
-                span = Span(*self._unit.span(node))
-                if self._span < span and (span.line, span.column) < (self._span.end_line, self._span.end_column):
-                    found.append((span, node.value))
-            pending.extend(node.children)
-        return [comment for _, comment in sorted(found) if comment not in self._text]
+        source, node = self._node.source, self._node
+        start, end = source.extent(node)
+        if isinstance(node, cst.FunctionDef | cst.ClassDef) and node.decorators:
+            start = source.extent(node.decorators[0])[0]
+        return [comment for _, comment in source.comments(start, end) if comment not in self._text]
 
 
 def _point(line: int, column: int) -> Span:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.events import ApiCall
+from ..tree import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
 from .syntax import plain

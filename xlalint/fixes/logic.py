@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.events import TruthOf
 from ..semantics.files import Place
 from ..semantics.values import Dependence, Static, Tensor, Value, as_tensor
+from ..tree import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
 from .sizes import with_static_sizes
-from .syntax import bare, call, plain
+from .syntax import call, compared, inner, plain
 
 _COMPARISONS: Final[dict[type[cst.BaseCompOp], str]] = {
     cst.GreaterThan: "assert_greater",
@@ -105,7 +104,7 @@ def condition(node: cst.BaseExpression, tf: str = "tf") -> str:
 def _chain(left: cst.BaseExpression, targets: Sequence[cst.ComparisonTarget], tf: str) -> str:
     parts = []
     for target in targets:
-        parts.append(plain(cst.Comparison(bare(left), [target])))
+        parts.append(compared(left, target))
         left = target.comparator
     text = parts.pop()
     while parts:
@@ -117,7 +116,7 @@ def over(name: str, node: cst.BaseExpression, tf: str = "tf") -> str | None:
     """`max(a, b)`, `any([a, b])`: the TensorFlow operation over the same arguments."""
     match node:
         case cst.Call(args=[cst.Arg(value=cst.GeneratorExp() as generator)]):
-            return f"{tf}.{_REDUCTIONS[name]}([{plain(bare(generator))}], axis=0)"
+            return f"{tf}.{_REDUCTIONS[name]}([{inner(generator)}], axis=0)"
         case cst.Call(args=[cst.Arg(value=only, star="", keyword=None)]):
             return f"{tf}.{_REDUCTIONS[name]}({plain(only)}, axis=0)"
         case cst.Call(args=arguments) if name in _PAIRWISE and not any(one.keyword or one.star for one in arguments):

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from textwrap import indent
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.files import Place
 from ..semantics.values import Static, Tensor, Value
+from ..tree import nodes as cst
 from .known import Scope
 from .logic import condition
 from .names import Names
@@ -45,9 +44,11 @@ def _loop(place: Place, node: cst.While, carried: list[str], holds: str, bound: 
     step, body = names.indent, names.fresh("body")
     parameters = ", ".join(carried)
     values = parameters if len(carried) > 1 else f"{parameters},"
-    code = "".join(place.unit.tree.code_for_node(line) for line in node.body.body)
-    if isinstance(node.body, cst.SimpleStatementSuite):
-        code = "".join(f"{place.unit.code(line).rstrip('; ')}\n" for line in node.body.body)
+    lines = node.body.body
+    code = "".join(
+        place.unit.statement(line) if isinstance(line, cst.BaseStatement) else f"{place.unit.code(line)}\n"
+        for line in lines
+    )
     function = f"def {body}({parameters}):\n{indent(code, step)}{step}return {values}\n\n"
     arguments = [
         f"lambda {parameters}: {holds}",

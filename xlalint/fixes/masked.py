@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
-import libcst as cst
-
 from ..semantics.files import Place
+from ..tree import nodes as cst
 
-_WRITER: Final = cst.Module([])
 _LONGEST: Final = 60
 _ATOMS: Final = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
 
@@ -22,14 +21,16 @@ def brief(node: cst.CSTNode) -> str:
 
 def one_line(node: cst.CSTNode) -> str:
     """The source of a node; line breaks inside become spaces."""
-    return re.sub(r"\s*\n\s*", " ", _WRITER.code_for_node(node).strip())
+    return _on_one_line(node.source.code(node))
 
 
-def replaced(node: cst.CSTNode, old: cst.CSTNode, new: str) -> str:
-    """The source of `node` with `new` in the place of its part `old`."""
-    changed = node.deep_replace(old, cst.parse_expression(new))
-    assert isinstance(changed, cst.CSTNode)
-    return one_line(changed)
+def _on_one_line(text: str) -> str:
+    return re.sub(r"\s*\n\s*", " ", text)
+
+
+def replaced(node: cst.CSTNode, texts: Mapping[cst.CSTNode, str]) -> str:
+    """The source of `node` on one line, with other texts in the place of parts of it."""
+    return _on_one_line(node.source.replaced(node, texts))
 
 
 def parent(place: Place) -> cst.CSTNode | None:

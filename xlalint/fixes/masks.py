@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.files import Place
 from ..semantics.values import Dependence, Nest, Tensor, Value
+from ..tree import nodes as cst
+from ..tree.build import parse_expression
 from .known import Knowledge, dotted
 from .names import Names
 from .reductions import REDUCTIONS, WEIGHED, Selected
@@ -451,9 +451,9 @@ class _Builder:
             for leaf in self._leaves(node)
             if (whole := self._whole_of(leaf)) is not None
         }
-        complete = node.visit(_Put(wholes))
-        assert isinstance(complete, cst.BaseExpression)
-        return complete
+        return parse_expression(
+            node.source.replaced(node, {leaf: whole.source.code(whole) for leaf, whole in wholes.items()})
+        )
 
     def _in_range(self, leaf: cst.CSTNode, whole: cst.BaseExpression, inside: cst.CSTNode) -> cst.BaseExpression:
         """The whole tensor in the place of what is selected. Numbers of classes that the mask leaves out for what they
@@ -464,7 +464,7 @@ class _Builder:
             return whole
         mask = operand(self._mask_twice(2))
         test = f"{mask} > 0.0" if self._in_place else mask
-        return cst.parse_expression(f"{self._tf}.where({test}, {plain(whole)}, 0)")
+        return parse_expression(f"{self._tf}.where({test}, {plain(whole)}, 0)")
 
     def _numbers_classes(self, leaf: cst.CSTNode, node: cst.CSTNode) -> bool:
         """Whether a node is a loss whose classes the leaf is."""
@@ -556,20 +556,6 @@ class _Builder:
             mask = self._mask_twice(1)
             self._weights = plain(mask) if self._in_place else self._names.fresh("weights")
         return self._weights
-
-
-class _Put(cst.CSTTransformer):
-    """Puts other expressions in the place of nodes."""
-
-    def __init__(self, others: Mapping[cst.CSTNode, cst.BaseExpression]) -> None:
-        super().__init__()
-        self._others = others
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        return node not in self._others
-
-    def on_leave(self, original_node: cst.CSTNodeT, updated_node: cst.CSTNodeT) -> cst.CSTNode:  # type: ignore[override]
-        return self._others.get(original_node, updated_node)
 
 
 def _parts(line: cst.CSTNode) -> Sequence[cst.CSTNode]:

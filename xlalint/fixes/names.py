@@ -7,14 +7,14 @@ import re
 from functools import cached_property
 from typing import Final
 
-import libcst as cst
-
 from ..semantics.files import Place
 from ..sources.outline import Binding, ImportOutline, Outline, bind_import
+from ..tree import nodes as cst
 
 _TENSORFLOW: Final = frozenset(("tensorflow", "tensorflow.compat.v2"))
 # What an import of TensorFlow is written as, by the name that it binds; the first that is free is taken.
 _IMPORTS: Final = {"tf": "import tensorflow as tf", "tensorflow": "import tensorflow"}
+_DEFAULT_INDENT: Final = "    "
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
@@ -85,8 +85,9 @@ class Names:
     def indent(self) -> str:
         """By how much blocks are indented here."""
         unit = self.place.unit
-        around = (node.indent for node in unit.around(self.place.node) if isinstance(node, cst.IndentedBlock))
-        return next((indent for indent in around if indent is not None), unit.tree.default_indent)
+        around = unit.around(self.place.node)
+        block = next((node for node in around if isinstance(node, cst.IndentedBlock)), None) or unit.first_block
+        return _DEFAULT_INDENT if block is None else unit.indent_of(block)
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing around the place uses: `wanted`, or that with a number."""

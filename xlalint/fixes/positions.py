@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.events import IndexWith
 from ..semantics.files import Place
+from ..tree import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
 from .syntax import any_node, assigned, parameter_names, plain, small_statements
@@ -125,4 +124,5 @@ def _is_point(syntax: cst.BaseSlice) -> bool:
 
 
 def _index(element: cst.SubscriptElement) -> cst.BaseExpression:
-    return cst.ensure_type(element.slice, cst.Index).value
+    assert isinstance(element.slice, cst.Index)
+    return element.slice.value

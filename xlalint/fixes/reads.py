@@ -6,11 +6,10 @@ import re
 from itertools import dropwhile
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.events import HostRead
 from ..semantics.values import Dependence, Tensor, as_tensor
+from ..tree import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
 from .sizes import with_static_sizes

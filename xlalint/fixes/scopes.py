@@ -8,10 +8,9 @@ from itertools import pairwise
 from textwrap import indent
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.files import Place
+from ..tree import nodes as cst
 from .known import dotted
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, after, before, remove, replace
@@ -75,8 +74,8 @@ def _moved(
 ) -> list[NodeEdit]:
     """The statement at the beginning of the scope below it, or at the end of the scope just above; none where what
     stands between has to do with it."""
-    text = place.unit.tree.code_for_node(line.with_changes(leading_lines=())).rstrip("\r\n")
-    if "#" in text or "\n" in text or any(above.comment is not None for above in line.leading_lines):
+    text = place.unit.statement(line, above=False).rstrip("\r\n")
+    if "\n" in text or "#" in place.unit.statement(line):
         return []  # comments and layout stay where they are
     below = next((scope for scope in scopes if scope.at > at), None)
     made = set(assigned([line]))
@@ -103,5 +102,5 @@ def _wrapped(
     """The statement in a scope of its own, where the strategy has its name already."""
     if not any(strategy in assigned([one]) for one in block[:at]):
         return []
-    text = place.unit.tree.code_for_node(line.with_changes(leading_lines=())).rstrip("\r\n")
+    text = place.unit.statement(line, above=False).rstrip("\r\n")
     return [replace(place.at(line), f"with {strategy}.scope():\n{indent(text, names.indent)}")]

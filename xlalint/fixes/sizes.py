@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import libcst as cst
-
 from ..findings import Safety
 from ..semantics.files import Place
 from ..semantics.values import Tensor
+from ..tree import nodes as cst
 from .known import Scope
 from .names import Names
 from .rewrite import Rewrite, replace
@@ -109,8 +108,8 @@ def _strength(node: cst.BaseExpression, tf: str) -> int:
             return 3
 
 
-def _sign(operator: cst.CSTNode) -> str:
-    return f" {cst.Module([]).code_for_node(operator).strip()} "
+def _sign(operator: cst.BaseOperator) -> str:
+    return f" {operator.sign} "
 
 
 def decided_in_python(place: Place, test: cst.BaseExpression, names: Names, scope: Scope) -> Rewrite | None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from textwrap import indent
 from typing import Final
 
-import libcst as cst
+from ..tree import nodes as cst
 
-_WRITER: Final = cst.Module([])
 _WIDTH: Final = 100  # longer calls are written one argument a line
 # A line break inside an expression, with a backslash before it or without.
 _BREAK: Final = re.compile(r"\s*\\?\n\s*")
@@ -40,34 +39,33 @@ _CHANGING: Final = frozenset(
 
 def plain(node: cst.BaseExpression) -> str:
     """The text of an expression that stands as an argument; line breaks inside become spaces."""
-    return _text(node if isinstance(node, cst.Tuple | cst.GeneratorExp | cst.NamedExpr) else bare(node))
+    whole = isinstance(node, cst.Tuple | cst.GeneratorExp | cst.NamedExpr)
+    return _on_one_line(node, node.source.code(node)) if whole else inner(node)
+
+
+def inner(node: cst.BaseExpression) -> str:
+    """The text of an expression without parentheses around it."""
+    return _on_one_line(node, node.source.bare_code(node))
+
+
+def compared(left: cst.BaseExpression, target: cst.ComparisonTarget) -> str:
+    """The text of a comparison out of a chain: what stands behind `left` there, with its operator."""
+    source = left.source
+    behind = source.text[source.whole(left)[1] : source.whole(target.comparator)[1]]
+    return f"{inner(left)}{_on_one_line(target, behind)}"
+
+
+def _on_one_line(node: cst.CSTNode, text: str) -> str:
+    """The text of a node; line breaks become spaces where they mean nothing: not behind a comment, nor in a string."""
+    if "\n" not in text or node.source.has_fixed_lines(*node.source.whole(node)):
+        return text
+    return _BREAK.sub(" ", _INSIDE_BRACKETS.sub("", text))
 
 
 def operand(node: cst.BaseExpression) -> str:
     """The text of an expression where an operator or a dot is beside it."""
     text = plain(node)
     return text if isinstance(node, _ATOMS) else f"({text})"
-
-
-def bare(node: cst.BaseExpression) -> cst.BaseExpression:
-    """The expression without parentheses around it."""
-    return node.with_changes(lpar=[], rpar=[]) if getattr(node, "lpar", ()) else node
-
-
-def _text(node: cst.CSTNode) -> str:
-    text = _WRITER.code_for_node(node).strip()
-    if "\n" not in text or _keeps_lines(node):
-        return text
-    return _BREAK.sub(" ", _INSIDE_BRACKETS.sub("", text))
-
-
-def _keeps_lines(node: cst.CSTNode) -> bool:
-    """Whether the line breaks of an expression mean something: behind a comment, in a string."""
-    if isinstance(node, cst.Comment):
-        return True
-    if isinstance(node, cst.SimpleString | cst.FormattedStringText) and "\n" in node.value:
-        return True
-    return any(map(_keeps_lines, node.children))
 
 
 def call(function: str, arguments: Sequence[str], step: str, before: str = "") -> str:
@@ -127,9 +125,9 @@ def _targets(target: cst.CSTNode) -> Iterator[str]:
         case cst.StarredElement(value=inner):
             yield from _targets(inner)
         case cst.Name() | cst.Attribute():
-            yield _text(target)
+            yield plain(target)
         case cst.Subscript():
-            yield f"{_text(target)}"
+            yield plain(target)
 
 
 def read(node: cst.CSTNode) -> Iterator[str]:

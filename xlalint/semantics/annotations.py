@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-import libcst as cst
-
-from ..sources.outline import OutlineError
-from .files import NestedTooDeepError, expression_of
+from ..sources.outline import OutlineError, parsed
+from ..tree import nodes as cst
+from ..tree.build import NestedTooDeepError, parse_expression
 from .joins import join_all
 from .values import (
     NONE,
@@ -68,8 +67,10 @@ def value_of_annotation(machine: Interpreter, frame: Frame, node: cst.BaseExpres
             return NONE
         case cst.SimpleString(value=text):
             try:
-                return value_of_annotation(machine, frame, expression_of(ast.literal_eval(text)))
-            except (cst.ParserSyntaxError, OutlineError, NestedTooDeepError, ValueError, TypeError):
+                written = ast.literal_eval(text)
+                parsed(written)
+                return value_of_annotation(machine, frame, parse_expression(written))
+            except (SyntaxError, OutlineError, NestedTooDeepError, ValueError, TypeError):
                 return None
         case cst.BinaryOperation(left=left, operator=cst.BitOr(), right=right):
             return _union(machine, frame, [left, right])

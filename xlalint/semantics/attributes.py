@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from . import api
 from .core import method_value
 from .distribution import making_of

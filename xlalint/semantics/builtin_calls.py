@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from .api_results import leaves
 from .events import ContextKind, HostRead, TruthOf
 from .joins import element_of, join, join_all, join_parts

@@ -7,9 +7,8 @@ from collections.abc import Sequence as Ordered
 from dataclasses import replace
 from typing import Final
 
-import libcst as cst
-
 from ..sources.outline import ImportOutline
+from ..tree import nodes as cst
 from . import api
 from .attributes import Attributes
 from .builtin_calls import BUILTIN_CALLS, CONTAINER_METHODS
@@ -360,10 +359,10 @@ class Calls(Attributes):
                 bound = alias.evaluated_alias
                 yield bound or dotted.partition(".")[0], ImportOutline(dotted, None, 0, bound is None and "." in dotted)
         elif not isinstance(node.names, cst.ImportStar):
-            module = "" if node.module is None else cst.Module([]).code_for_node(node.module)
+            module = node.module or ""
             for alias in node.names:
                 name = alias.evaluated_name
-                yield alias.evaluated_alias or name, ImportOutline(module, name, len(node.relative))
+                yield alias.evaluated_alias or name, ImportOutline(module, name, node.level)
 
 
 def bind_api(

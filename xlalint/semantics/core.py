@@ -8,8 +8,7 @@ from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
 from typing import Any, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from . import libraries
 from .clock import Clock
 from .distribution import uses_strategies

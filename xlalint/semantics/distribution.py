@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from . import api
 from .events import ContextKind, SetupCall
 from .files import Place

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from .files import Place
 from .values import Dependence, Scope, Slice, Tensor, Value
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, reduce
 from typing import Any, ClassVar, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from . import api
 from .events import BranchOn, Consume, ContextKind, DivideBy, HostRead, IndexWith, TruthOf
 from .files import Place
@@ -363,10 +362,9 @@ class Expressions(Iteration):
     def _index_element(self, frame: Frame, element: cst.BaseSlice) -> Value:
         if isinstance(element, cst.Index):
             return self.evaluate(frame, element.value)
-        part = cst.ensure_type(element, cst.Slice)
-        return Slice(
-            *(None if side is None else self.evaluate(frame, side) for side in (part.lower, part.upper, part.step))
-        )
+        assert isinstance(element, cst.Slice)
+        sides = (element.lower, element.upper, element.step)
+        return Slice(*(None if side is None else self.evaluate(frame, side) for side in sides))
 
     def subscript(
         self, frame: Frame, node: cst.Subscript, base: Value, index: tuple[Value, ...], store: bool = False

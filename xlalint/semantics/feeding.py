@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from . import api
 from .distribution import is_tpu
 from .events import HOST, CallOwnCompiled, Context, ContextKind, FeedCompiled, FeedForeign, MakeCompiled

@@ -5,7 +5,6 @@ Nothing here knows what a name means, so that several analyses of one project sh
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import traceback
@@ -14,15 +13,16 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from textwrap import dedent
-from typing import Final, cast
-
-import libcst as cst
-from libcst.metadata import CodeRange, PositionProvider
+from typing import TYPE_CHECKING, Any, Final
 
 from ..codes import SYNTAX_ERROR, UNFINISHED_FILE
-from ..sources.outline import TOO_DEEP, ImportOutline, Outline, OutlineError, Stretch, outline, parsed
+from ..sources.outline import ImportOutline, Outline, OutlineError, Stretch, outline
 from ..sources.text import Source, UnreadableSource, read_source
+from ..tree import nodes as cst
+from ..tree.build import parse_module
+
+if TYPE_CHECKING:
+    import libcst
 
 # An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`;
 # or of Accelerate's launcher, whose programs are read for the sake of its own rules.
@@ -36,9 +36,7 @@ Span4 = tuple[int, int, int, int]
 
 # Python's own idea of a line end; str.splitlines also breaks at form feeds and Unicode separators.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
-# A form feed before an indentation, which Python passes over and libcst does not.
-_BOOLEAN: Final = re.compile(r"\b(?:and|or)\b")
-_LONGEST_CHAIN: Final = 1000
+# A form feed before an indentation, which Python passes over.
 _PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
 
 
@@ -68,48 +66,8 @@ class InternalTrouble:
         return cls(path, message, traceback.format_exc())
 
 
-class _Positions(PositionProvider):
-    """libcst's own positions, without the second pass over the tree that a `MetadataWrapper` makes for providers that
-    visit nodes."""
-
-    def of(self, tree: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
-        """The position of each node."""
-        self._gen_impl(tree)
-        return cast(Mapping[cst.CSTNode, CodeRange], self._computed)
-
-
-class NestedTooDeepError(Exception):
-    """A definition of which libcst would make a tree so deep that neither it nor its readers have the stack for it."""
-
-
-def _refuse_long_chains(text: str) -> None:
-    """Raise NestedTooDeepError for what is flat in Python's own tree, which has been made of the text and was not too
-    deep, and nested in libcst's: `a and b and ..`, and the parts of an imported module's name."""
-    if text.count(".") <= _LONGEST_CHAIN and len(_BOOLEAN.findall(text)) <= _LONGEST_CHAIN:
-        return  # nearly every one
-    for node in ast.walk(ast.parse(dedent(text))):
-        match node:
-            case ast.BoolOp(values=parts):
-                length = len(parts)
-            case ast.Import(names=names):
-                length = max(name.name.count(".") for name in names)
-            case ast.ImportFrom(module=str(name)):
-                length = name.count(".")
-            case _:
-                continue
-        if length > _LONGEST_CHAIN:
-            raise NestedTooDeepError(TOO_DEEP)
-
-
-def expression_of(text: str) -> cst.BaseExpression:
-    """The expression that a text is. Raises OutlineError, NestedTooDeepError and cst.ParserSyntaxError."""
-    parsed(text)
-    _refuse_long_chains(text)
-    return cst.parse_expression(text)
-
-
 class Unit:
-    """A stretch of a file as a libcst tree. An indented stretch, a method, hangs under an `if` not of the file."""
+    """A stretch of a file as a tree. An indented stretch, a method, hangs under an `if` not of the file."""
 
     def __init__(self, file: File, stretch: Stretch) -> None:
         self.file = file
@@ -117,13 +75,13 @@ class Unit:
         indented = self.text[:1] in (" ", "\t")
         self.first_line = stretch.first
         self._offset = stretch.first - 1 - indented
-        _refuse_long_chains(self.text)
-        self.tree = cst.parse_module("if 1:\n" + self.text if indented else self.text)
+        self.tree = parse_module("if 1:\n" + self.text if indented else self.text)
+        self.body = self.tree.body
         if indented:
-            block = cst.ensure_type(self.tree.body[0], cst.If).body
-            self.body: tuple[cst.BaseStatement, ...] = tuple(block.body)  # type: ignore[arg-type]
-        else:
-            self.body = tuple(self.tree.body)
+            [around] = self.tree.body
+            assert isinstance(around, cst.If)
+            assert isinstance(around.body, cst.IndentedBlock)
+            self.body = around.body.body
 
     def again(self, file: File, stretch: Stretch) -> Unit:
         """The same unit in another version of its file, whose stretch has the same text."""
@@ -137,10 +95,6 @@ class Unit:
     def empty(cls, file: File) -> Unit:
         """A unit without source, for what stands nowhere in particular."""
         return cls(file, Stretch(1, 0))
-
-    @cached_property
-    def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
-        return _Positions().of(self.tree)
 
     @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
@@ -162,16 +116,67 @@ class Unit:
 
     def span(self, node: cst.CSTNode) -> Span4:
         """(line, column, end line, end column), 1-based, in code points, the end exclusive."""
-        where = self._positions[node]
-        return (
-            where.start.line + self._offset,
-            where.start.column + 1,
-            where.end.line + self._offset,
-            where.end.column + 1,
-        )
+        source = self.tree.source
+        (line, column), (end_line, end_column) = map(source.position, source.extent(node))
+        return line + self._offset, column, end_line + self._offset, end_column
 
     def code(self, node: cst.CSTNode) -> str:
-        return self.tree.code_for_node(node).strip()
+        """A node as it is written, with its parentheses."""
+        return node.source.code(node)
+
+    # -- for rewrites -------------------------------------------------------------------------------------------------
+
+    def statement(self, line: cst.BaseStatement, *, above: bool = True, behind: bool = True) -> str:
+        """A statement as whole lines, as they are written where its block is not indented; with the lines and comments
+        `above` it, and the comment `behind` it."""
+        import libcst  # only where a rewrite moves statements
+
+        concrete: Any = self._concrete
+        for field, at in self._path_to(line):
+            concrete = getattr(concrete, field) if at is None else getattr(concrete, field)[at]
+        if not above:
+            concrete = concrete.with_changes(leading_lines=())
+        if not behind and isinstance(concrete, libcst.SimpleStatementLine):
+            concrete = concrete.with_changes(trailing_whitespace=libcst.TrailingWhitespace())
+        text: str = self._concrete.code_for_node(concrete)
+        return text
+
+    @cached_property
+    def _concrete(self) -> libcst.Module:
+        """The tree with all white space and comments."""
+        import libcst
+
+        return libcst.parse_module(self.tree.source.text)
+
+    def _path_to(self, node: cst.CSTNode) -> list[tuple[str, int | None]]:
+        """The fields, and positions in them, that lead to a node from the root."""
+        path: list[tuple[str, int | None]] = []
+        for parent in self.around(node):
+            for field in parent.inside:
+                part = getattr(parent, field)
+                if part is node:
+                    path.append((field, None))
+                elif isinstance(part, list) and any(each is node for each in part):
+                    path.append((field, next(at for at, each in enumerate(part) if each is node)))
+            node = parent
+        return path[::-1]
+
+    @cached_property
+    def first_block(self) -> cst.IndentedBlock | None:
+        """The first block that is indented, if there is one."""
+        pending: list[cst.CSTNode] = [self.tree]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, cst.IndentedBlock):
+                return node
+            pending.extend(reversed(node.children))
+        return None
+
+    def indent_of(self, block: cst.IndentedBlock) -> str:
+        """By how much a block is indented."""
+        source = self.tree.source
+        before = source.indent_at(source.extent(self._parents[block])[0])
+        return source.indent_at(source.extent(block.body[0])[0]).removeprefix(before)
 
 
 def _text_of(file: File, stretch: Stretch) -> str:
@@ -282,7 +287,7 @@ class File:
         return _IMPORTS.search("".join(self.lines[stretch.first - 1 : stretch.last])) is not None
 
     def unit(self, stretch: Stretch) -> Unit:
-        """The tree of a stretch, parsed once. Raises cst.ParserSyntaxError where libcst cannot read it, and
+        """The tree of a stretch, parsed once. Raises SyntaxError where it is no Python by itself, and
         NestedTooDeepError."""
         if stretch not in self._units:
             same = self._before.get(_text_of(self, stretch)) if self._before else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from .events import Context, ContextKind, Event, Trail
 from .files import Place, Unit
 from .project import Class, Function, Module

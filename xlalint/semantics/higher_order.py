@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from . import api, pipelines, tokenizing
 from .distribution import SCOPE, is_strategy, is_tpu, scope_entered
 from .events import HOST, PIPELINE, ContextKind

@@ -7,9 +7,9 @@ from collections.abc import Sequence as Ordered
 from dataclasses import replace
 from typing import Final
 
-import libcst as cst
-
 from ..codes import UNFINISHED_FILE
+from ..tree import nodes as cst
+from ..tree.build import NestedTooDeepError
 from .annotations import value_of_annotation
 from .clock import Clock
 from .core import Options, method_value
@@ -17,7 +17,7 @@ from .decorators import COMPILERS, RECORDS, TRANSPARENT, is_wrapped
 from .distribution import TORCH_MODULE, note_making, said_setup
 from .events import HOST, Context, ContextKind, JoinBranches
 from .feeding import NOT_TRACED, feed, say_own
-from .files import NestedTooDeepError, Place, SyntaxTrouble, Unit
+from .files import Place, SyntaxTrouble, Unit
 from .frames import Arguments, Compilation, Frame, Summary
 from .higher_order import split_gradient
 from .joins import generalise, join, join_all, join_environments, pattern
@@ -103,7 +103,7 @@ class Interpreter(Statements):
             return None
         try:
             node, unit = function.node, function.unit
-        except (cst.ParserSyntaxError, NestedTooDeepError, LookupError) as error:
+        except (SyntaxError, NestedTooDeepError, LookupError) as error:
             self._note_trouble(function, error)
             return None
         if value.partial_args or value.partial_keywords:
@@ -225,7 +225,7 @@ class Interpreter(Statements):
 
     def _note_trouble(self, function: Function, error: Exception) -> None:
         line = function.stretch.first if function.stretch is not None else 1
-        self._note(function.module, line, error, f"libcst cannot read `{function.qualname}`")
+        self._note(function.module, line, error, f"`{function.qualname}` cannot be read")
 
     def _note(self, module: Module, line: int, error: Exception, said: str) -> None:
         if isinstance(error, NestedTooDeepError):
@@ -357,7 +357,7 @@ class Interpreter(Statements):
             return value
         try:
             node, unit = function.node, function.unit
-        except (cst.ParserSyntaxError, NestedTooDeepError, LookupError) as error:
+        except (SyntaxError, NestedTooDeepError, LookupError) as error:
             self._note_trouble(function, error)
             return value
         if not isinstance(node, cst.FunctionDef):
@@ -448,8 +448,8 @@ class Interpreter(Statements):
     def _unit(self, module: Module, line: int, stretch: object) -> Unit | None:
         try:
             return module.file.unit(stretch)  # type: ignore[arg-type]
-        except (cst.ParserSyntaxError, NestedTooDeepError) as error:
-            self._note(module, line, error, "libcst cannot read this")
+        except (SyntaxError, NestedTooDeepError) as error:
+            self._note(module, line, error, "this cannot be read")
             return None
 
     def canonical_instance(self, cls: Class) -> Instance:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from . import api
 from .core import Core
 from .events import ContextKind, IterateOver

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from .joins import join_all, without_none
 from .values import (
     NONE,
@@ -66,7 +65,7 @@ def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool)
     if frame.env is None:
         return
     if type(test) not in _NARROWING:
-        return  # most tests; a class pattern that does not match is slow on the abstract classes of libcst
+        return  # most tests
     match test:
         case cst.Name(value=name):
             if outcome and name in frame.env:

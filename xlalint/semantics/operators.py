@@ -6,8 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from .joins import element_of, join_all
 from .values import (
     STATIC,

@@ -11,10 +11,9 @@ from pathlib import Path, PurePath
 from textwrap import dedent
 from typing import Any, Final
 
-import libcst as cst
-
 from ..sources.outline import Binding, ClassOutline, FunctionOutline, ImportOutline, Stretch
 from ..sources.packages import dotted_name
+from ..tree import nodes as cst
 from . import api
 from .files import File, Files, InternalTrouble, Place, SyntaxTrouble, Unit
 from .values import STATIC, UNKNOWN, Api, ClassValue, Deferred, FunctionValue, ModuleValue, Static, Value, settled

@@ -7,8 +7,7 @@ from collections.abc import Sequence as Ordered
 from dataclasses import replace
 from typing import ClassVar, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from .api_results import leaves
 from .calls import Calls
 from .distribution import scope_entered

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import libcst as cst
-
+from ..tree import nodes as cst
 from .events import HOST
 from .feeding import say_foreign
 from .files import Place

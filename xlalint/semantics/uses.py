@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
+from ..tree import nodes as cst
 
 _OF_DICTS = frozenset(("items", "keys", "values", "get"))
 

@@ -1,6 +1,6 @@
-"""The outline of a file: what it imports and defines, from `ast`, which reads ten times faster than a libcst tree.
+"""The outline of a file: what it imports and defines.
 
-Only the definitions that the analyser really executes become libcst trees, one definition at a time (`Stretch`), so
+Only the definitions that the analyser really executes become trees, one definition at a time (`Stretch`), so
 that a file costs what it matters. Flattened: imports and definitions inside module-level `if`, `try` and `with`
 count as the module's own, since the branch taken is rarely knowable and the first that resolves is the best guess.
 """
