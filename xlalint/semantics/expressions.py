@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import lru_cache, reduce
+from functools import reduce
 from typing import Any, ClassVar, Final
 
 from ..tree import nodes as cst
@@ -63,15 +62,6 @@ from .variations import after_index
 _REMAINDERS: Final = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
 
 
-@lru_cache(maxsize=4096)
-def _constant(text: str) -> Static:
-    """The value of a literal."""
-    try:
-        return Static(ast.literal_eval(text))
-    except (ValueError, SyntaxError):  # an integer of more digits than Python converts
-        return STATIC
-
-
 class Expressions(Iteration):
     """The first floor: expressions."""
 
@@ -101,7 +91,7 @@ class Expressions(Iteration):
         raise NotImplementedError
 
     def _literal(self, frame: Frame, node: cst.Integer | cst.Float | cst.SimpleString) -> Value:
-        return _constant(node.value)
+        return Static(node.evaluated_value)
 
     def _static_text(self, frame: Frame, node: cst.FormattedString | cst.ConcatenatedString | cst.Ellipsis) -> Value:
         if isinstance(node, cst.FormattedString):

@@ -224,6 +224,7 @@ class File:
         self.source = source
         self.outline: Outline = outline(source.text)
         self._units: dict[Stretch, Unit] = {}
+        self._concerned: dict[Stretch, bool] = {}
         self._before: dict[str, list[Unit]] = {}
         for unit in before._all_units() if before is not None else ():
             if unit.text in source.text:
@@ -284,7 +285,10 @@ class File:
         """Whether the code of a stretch can name TensorFlow: by an import of the module's, or by one of its own."""
         if self._imports_at_top or stretch is None:
             return self._imports_at_top
-        return _IMPORTS.search("".join(self.lines[stretch.first - 1 : stretch.last])) is not None
+        if stretch not in self._concerned:
+            text = "".join(self.lines[stretch.first - 1 : stretch.last])
+            self._concerned[stretch] = self.uses_tensorflow and _IMPORTS.search(text) is not None
+        return self._concerned[stretch]
 
     def unit(self, stretch: Stretch) -> Unit:
         """The tree of a stretch, parsed once. Raises SyntaxError where it is no Python by itself, and

@@ -50,7 +50,7 @@ from .values import (
 _GENERALISE_AFTER: Final = 8
 _MOST_ANALYSES: Final = 96
 _DEEPEST: Final = 48
-_UNCONVERTIBLE: Final = re.compile(r":=|\byield\b|^\s*match\b", re.MULTILINE)
+_MATCH: Final = re.compile(r"^\s*match\b", re.MULTILINE)
 
 
 class Interpreter(Statements):
@@ -217,7 +217,8 @@ class Interpreter(Statements):
             return context
         if node not in self._unconvertible:
             finder = Unconvertible()
-            if _UNCONVERTIBLE.search(unit.text):
+            text = unit.text
+            if ":=" in text or "yield" in text or ("match" in text and _MATCH.search(text)):
                 node.visit(finder)
             self._unconvertible[node] = finder.found
         found = self._unconvertible[node]

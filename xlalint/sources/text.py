@@ -16,13 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-# An import of TensorFlow or Keras under whatever roof, or of Accelerate's launcher; or a use of their customary names
-# in a fragment.
-_MENTIONS: Final = re.compile(
-    rb"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b"
-    rb"|\b(?:tf|keras)\.\w",
-    re.MULTILINE,
-)
+# An import of TensorFlow or Keras under whatever roof, or of Accelerate's launcher: the line, and the words in it.
+_IMPORT_LINE: Final = re.compile(rb"^[ \t]*(?:from|import)\b[^\n#]*", re.MULTILINE)
+_LIBRARIES: Final = re.compile(rb"\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b")
+_USE: Final = re.compile(rb"\b(?:tf|keras)\.\w")
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 # PEP 263: the cookie stands in a comment on one of the first two lines, the first of which holds no code.
@@ -89,6 +86,17 @@ def is_notebook(path: Path) -> bool:
     return path.suffix == ".ipynb"
 
 
+def _mentions_tensorflow(data: bytes) -> bool:
+    """Whether there is an import of TensorFlow or Keras, or a use of their customary names in a fragment."""
+    for word in (b"tf.", b"keras."):
+        at = data.find(word)
+        while at >= 0:
+            if _USE.match(data, at):
+                return True
+            at = data.find(word, at + 1)
+    return any(_LIBRARIES.search(line.group()) for line in _IMPORT_LINE.finditer(data))
+
+
 def may_matter(data: bytes, path: Path) -> bool:
     """Whether the file names TensorFlow or Keras, or imports nothing and may be a fragment; no other is ever parsed.
 
@@ -98,8 +106,8 @@ def may_matter(data: bytes, path: Path) -> bool:
         from .notebooks import cells_of
 
         code = "\n".join(cell.written for cell in cells_of(data))
-        return _MENTIONS.search(code.encode("utf-8", "replace")) is not None
-    return _MENTIONS.search(data) is not None or (_IMPORT.search(data) is None and not data.isspace() and data != b"")
+        return _mentions_tensorflow(code.encode("utf-8", "replace"))
+    return _mentions_tensorflow(data) or (_IMPORT.search(data) is None and not data.isspace() and data != b"")
 
 
 def digest_of(data: bytes) -> str:
