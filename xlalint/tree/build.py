@@ -99,6 +99,7 @@ def parse_module(text: str) -> cst.Module:
     source = Text(text)
     module = cst.Module(_Builder(source).block(ast.parse(text).body))
     module.source, module.start, module.end = source, 0, 0
+    source.settle()
     return module
 
 

@@ -49,6 +49,11 @@ class Text:
         """The lines, without their ends."""
         return _LINE_END.split(self.text)
 
+    def settle(self) -> None:
+        """Forget what is only needed while nodes are made; it is worked out anew where it is asked for again."""
+        for name in ("lines", "_starts"):
+            self.__dict__.pop(name, None)
+
     def offset(self, point: int) -> int:
         """The offset of a node's `start` or `end`."""
         return self._offset(point >> _SHIFT, point & _COLUMN)
