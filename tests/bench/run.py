@@ -1,11 +1,14 @@
 """Measures the linter against its floor, the time that `libcst.parse_module` alone takes on the same files.
 
-    python -m tests.bench.run [--runs N] PATH ..
+    python -m tests.bench.run [--runs N] [--peers FOLDER] PATH ..
 
 Whole processes are timed, start-up included; the rows are medians of N runs, taken in turn, so that a busy minute of
 the machine falls on all of them. `floor` parses the files that import TensorFlow or Keras, one after another, and keeps
 nothing; `lines` counts the lines of those files for every row. The peak memory is that of the largest process of a
 command (`wait4`). A table of one machine: compare rows, not tables.
+
+`--peers` names a virtual environment with other linters, and makes one where there is none. They, and xlalint beside
+them, read a sample of the files, since the slowest of them take an hour for all; every row has its own lines a second.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,12 +51,23 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A command to time. `cold`: what it has cached is thrown away before each run."""
+    """A command to time. `cold`: what it has cached is thrown away before each run; `sampled`: it reads the sample."""
 
     name: str
     command: Sequence[str]
     text: str = ""  # for its standard input
     cold: bool = False
+    sampled: bool = False
+
+
+# Other linters: what to install, and what to run in front of the files; each alone, without settings and caches.
+PEERS = {
+    "ruff": ("check", "--isolated", "--no-cache", "--exit-zero", "--quiet"),
+    "flake8": ("--isolated", "--jobs", "1", "--exit-zero"),
+    "torchfix": ("--select", "ALL"),
+    "pylint": ("--rcfile", os.devnull, "--jobs", "1", "--exit-zero"),
+    "fixit": ("--quiet", "lint"),
+}
 
 
 def tensorflow_files(paths: Sequence[Path]) -> list[Path]:
@@ -90,6 +105,23 @@ def contenders(paths: Sequence[Path], files: Sequence[Path], cache: Path) -> lis
     ]
 
 
+def peers(folder: Path, sample: Sequence[Path]) -> list[Contender]:
+    """The other linters of a virtual environment, which is made where there is none, and xlalint on the same files."""
+    if not folder.exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run([folder / "bin" / "pip", "install", "--quiet", *PEERS], check=True)
+    files = [str(path) for path in sample]
+    own = [sys.executable, "-m", "xlalint", "check", "--isolated", "--no-cache", "--jobs", "1", "--quiet"]
+    return [
+        Contender("xlalint", [*own, *files], sampled=True),
+        *(
+            Contender(name, [str(folder / "bin" / name), *arguments, *files], sampled=True)
+            for name, arguments in PEERS.items()
+            if (folder / "bin" / name).exists()
+        ),
+    ]
+
+
 def empty(folder: Path) -> None:
     for path in sorted(folder.rglob("*"), reverse=True):
         if path.is_dir():
@@ -101,15 +133,19 @@ def empty(folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=3, help="runs per row (default: 3)")
+    parser.add_argument("--peers", type=Path, metavar="FOLDER", help="a virtual environment with other linters")
+    parser.add_argument("--sample", type=int, default=50, help="files that those read (default: 50)")
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     options = parser.parse_args()
 
     files = tensorflow_files(options.paths)
     if not files:
         parser.error("no file under the paths imports TensorFlow or Keras")
-    lines = sum(file.read_bytes().count(b"\n") for file in files)
+    lines = lines_of(files)
+    sample = files[:: max(len(files) // options.sample, 1)]
     with tempfile.TemporaryDirectory() as folder:
         rows = contenders(options.paths, files, Path(folder))
+        rows += peers(options.peers, sample) if options.peers else []
         runs: dict[str, list[Run]] = {row.name: [] for row in rows}
         for _ in range(options.runs):
             for row in rows:
@@ -119,12 +155,20 @@ def main() -> None:
 
     print(f"{len(files)} files, {lines} lines import TensorFlow or Keras; medians of {options.runs} runs")
     print(f"{'':20}{'seconds':>9}{'processor s':>13}{'lines/s':>10}{'x floor':>9}{'peak MB':>9}")
-    floor = statistics.median(run.seconds for run in runs["floor"])
-    for name, taken in runs.items():
+    floor = statistics.median(run.seconds for run in runs["floor"]) / lines
+    for row in rows:
+        taken = runs[row.name]
+        read = lines_of(sample) if row.sampled else lines
         seconds = statistics.median(run.seconds for run in taken)
         processor = statistics.median(run.processor for run in taken)
         peak = max(run.megabytes for run in taken)
-        print(f"{name:20}{seconds:9.2f}{processor:13.2f}{lines / seconds:10.0f}{seconds / floor:9.2f}{peak:9.0f}")
+        times = seconds / read / floor
+        print(f"{row.name:20}{seconds:9.2f}{processor:13.2f}{read / seconds:10.0f}{times:9.2f}{peak:9.0f}")
+
+
+def lines_of(files: Sequence[Path]) -> int:
+    """How many lines files have."""
+    return sum(file.read_bytes().count(b"\n") for file in files)
 
 
 if __name__ == "__main__":
