@@ -140,7 +140,7 @@ def test_a_warm_run_reads_no_file_that_stayed_what_it_was(project: Path, monkeyp
     later = time.time_ns() + 3_600_000_000_000
     monkeypatch.setattr("xlalint.cache.time.time_ns", lambda: later)
     cold = run()
-    monkeypatch.setattr("xlalint.cache.read_bytes", None)
+    monkeypatch.setattr("xlalint.cache.digest_of", None)
     monkeypatch.setattr("xlalint.engine.read_bytes", None)
     assert run() == cold == run()
 

@@ -83,6 +83,7 @@ HEAVY: dict[str, str] = {
     "tensor loops in loops": nested(18, "while tf.reduce_sum(x) > {}:", "x = x + 1"),
     "comments": body("return x") + "# xlalint: ignore[XLA101]\n" * 10_000,
     "rules of a comment": body(f"return x  # xlalint: ignore[{'XLA101, nonsense, ' * 5_000}]"),
+    "an imported name": f"import tensorflow as tf\ndef f(x):\n    import a{'.a' * 20_000}\n    return tf.abs(x)\n",
     "unhashable keys": "import tensorflow as tf\nD = {[1]: 2}\ndef f(x): return tf.zeros(D[0])\n",
 }
 
@@ -104,7 +105,6 @@ DEEP: dict[str, str] = {
     "minus": body("return " + "-" * 20_000 + "x"),
     "elif": body("if x:", "    y = 1", *["elif flag:", "    y = 2"] * 5_000, "return y"),
     "lambda": body("return " + "lambda: " * 20_000 + "x"),
-    "an imported name": body(f"import a{'.a' * 20_000}", "return tf.abs(x)"),
 }
 
 
