@@ -211,3 +211,18 @@ def packed(x):
 
 def _unpacked(x, sealed):
     return x + sealed.content if isinstance(sealed, Sealed) else tf.errors.raise_exception(sealed)
+
+
+@tf.custom_gradient
+def scaled_gradient(x, scale):
+    return x, lambda upstream: (upstream * scale, None)
+
+
+class Module(tf.Module):
+    variables = property(lambda self: self.missing())
+
+    def missing(self):
+        raise ValueError("no variables yet")
+
+    def __call__(self, x):
+        return x * 2.0

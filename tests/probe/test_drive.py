@@ -112,6 +112,8 @@ def line_of(text: str) -> int:
         ("Gated.mixed", ["left: f32[4, 4]", "right: f32[4, 4]"]),
         ("Joined", ["inputs: [f32[4, 4], bool[4, 4]]"]),
         ("Configured", ["x: f32[4, 4]"]),
+        ("Module", ["x: f32[4, 4]"]),
+        ("scaled_gradient", None),
         ("Hits", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),
         ("Hits.update_state", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),
         ("Doubled", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),

@@ -108,6 +108,11 @@ def wrong(x):
     return tf.reduce_sum(k), tf.reduce_sum(ones)
 
 
+@tf.custom_gradient
+def clipped(x, limit):
+    return tf.minimum(x, limit), lambda upstream: (upstream, None)
+
+
 def frozen(x):
     return x + np.random.uniform()  # <- diverges
 
@@ -150,6 +155,7 @@ INPUTS = {
     "in_a_loop": ("f32[4]", "i32[]"),
     "sized": ("f32[8]", "i32[]"),
     "nested": ("i32[]",),
+    "clipped": ("f32[4]", "f32[]"),
     "cancelling": ("f32[64, 256]",),
 }
 UNCONVERTED = ("several_reads",)  # run without AutoGraph

@@ -220,12 +220,12 @@ def _undecided(finding: Finding, run: Run, statements: Statements) -> str | None
         return "nothing was compiled"
     if finding.effect is Effect.TPU and not outcome.programs:
         return "a CPU cannot tell what a TPU does: --target tpu asks its compiler"
-    first = next((one for one in outcome.observations if one.kind == FAILS and not one.gradient), None)
-    if first is not None:
-        return f"the function fails elsewhere before that{_where(first.spots)}"
     own = next(_places(finding))
     if not any(statements.together(own.path, line, *own.lines) for line in outcome.reached.get(own.path, ())):
         return "the inputs do not reach the line"
+    first = next((one for one in outcome.observations if one.kind == FAILS and not one.gradient), None)
+    if first is not None:
+        return f"the function fails elsewhere before that{_where(first.spots)}"
     if finding.name in _OF_GRADIENTS and outcome.gradient not in ("equal", DIVERGES):
         return "no gradient was measured"
     if finding.effect is Effect.DIVERGES and outcome.random:

@@ -95,17 +95,20 @@ def arguments(
     slots: Sequence[Slot], assignment: Assignment, group: str, value_set: int, variant: int = 0
 ) -> tuple[Arguments, dict[int, Any]]:
     """What is handed over to one group of parameters; and the objects by slot."""
-    positions = count()
+    positions, by_name = count(), False
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
     objects: dict[int, Any] = {}
     for position, (slot, choice) in enumerate(zip(slots, assignment, strict=True)):
-        if slot.group != group or choice is None:
+        if slot.group != group:
+            continue
+        if choice is None:
+            by_name = by_name or slot.positional  # so are those behind one that is left out
             continue
         value = objects[position] = made(choice, variant, value_set, positions)
         if slot.star:
             positional.extend(value if isinstance(choice, Many) else (value,))
-        elif slot.positional:
+        elif slot.positional and not by_name:
             positional.append(value)
         else:
             keywords[slot.name] = value

@@ -139,7 +139,10 @@ def state_of(made: Any) -> list[Any]:
     """The variables of an object, those of its optimizer and metrics included."""
     found: dict[int, Any] = {}
     for owner in (made, getattr(made, "optimizer", None), *getattr(made, "metrics", ())):
-        variables = getattr(owner, "variables", ())
+        try:
+            variables = getattr(owner, "variables", ())
+        except ValueError:  # a module of Sonnet that has none refuses to say so
+            continue
         for one in variables() if callable(variables) else variables:
             if hasattr(one, "assign"):
                 found.setdefault(id(one), one)

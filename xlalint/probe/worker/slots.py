@@ -82,7 +82,10 @@ def slots_of(
     slots: list[Slot] = []
     for position, parameter in enumerate(signature.parameters.values()):
         name = parameter.name
-        positional = parameter.kind is inspect.Parameter.POSITIONAL_ONLY
+        # As people call: some decorators (`tf.custom_gradient`) do not take names. Objects are made with names.
+        positional = parameter.kind is inspect.Parameter.POSITIONAL_ONLY or (
+            group == "call" and parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        )
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             continue
         fixed = given.get(name, given.get(position))
