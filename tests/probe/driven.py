@@ -52,6 +52,12 @@ def adjacency(a):
     return tf.sparse.sparse_dense_matmul(a, tf.ones([a.dense_shape[1], 2]))
 
 
+def padded(features):
+    if isinstance(features["words"], tf.RaggedTensor):
+        return features["words"].to_tensor()
+    return features["words"] + features["scale"]
+
+
 def degrees(a):
     if isinstance(a, tf.SparseTensor):
         return tf.sparse.reduce_sum(a, -1)

@@ -8,10 +8,11 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from xlalint.probe.specs import Form, Many, Spec, leaves
+from xlalint.probe.specs import Form, Keyed, Many, Spec, leaves
 
 from .advice import Assignment, Trial, changes, message_of
 from .measure import eager_execution
@@ -24,6 +25,7 @@ _MOST_SECONDS: Final = 15.0  # of the processor, which others may want too
 _MOST_WALL_SECONDS: Final = 40.0
 _LONGEST_CALL: Final = 10.0  # seconds
 _WIDEST: Final = 3  # shapes of one input
+_STYLES: Final = ("sparse", "ragged")
 _FOLLOWED: Final = 30  # calls behind one that reaches more and fails
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
@@ -275,8 +277,10 @@ def _complaint(error: BaseException, own: Callable[[str], bool]) -> object:
 
 def _otherwise(choice: Choice) -> Iterator[Choice]:
     """The same tensors in another form, or more of them: what code tells apart by their type and rank."""
+    if isinstance(choice, Many | Keyed):
+        yield from (altered(choice, partial(replace, style=style)) for style in _STYLES)
     if isinstance(choice, Spec):
-        yield from (replace(choice, style=style) for style in ("sparse", "ragged"))
+        yield from (replace(choice, style=style) for style in _STYLES)
         yield Many("list", (choice, choice))
         yield from (replace(choice, dims=(*choice.dims, (size, size))) for _, size in choice.dims[-1:])
     elif isinstance(choice, Many):
@@ -284,6 +288,11 @@ def _otherwise(choice: Choice) -> Iterator[Choice]:
             for other in _otherwise(item):
                 if isinstance(other, Form):
                     yield Many(choice.kind, (*choice.items[:position], other, *choice.items[position + 1 :]))
+    elif isinstance(choice, Keyed):
+        for key, item in choice.entries:
+            for other in _otherwise(item):
+                if isinstance(other, Form):
+                    yield Keyed(tuple((name, other if name == key else one) for name, one in choice.entries))
 
 
 def _settled(choice: Made) -> Made:
