@@ -197,6 +197,9 @@ class Plain:
         self.factor = factor
 
     def scaled(self, x):
+        return self.__own(x)
+
+    def __own(self, x):
         return x * self.factor
 
 

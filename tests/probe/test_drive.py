@@ -119,6 +119,7 @@ def line_of(text: str) -> int:
         ("Doubled", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),
         ("Trained.train_step", None),
         ("Plain.scaled", None),
+        ("Plain.__own", None),
     ],
 )
 def test_driven_without_help(driver: Driver, qualname: str, inputs: list[str] | None) -> None:

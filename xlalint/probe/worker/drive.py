@@ -198,7 +198,7 @@ class _Driver:
         made_of = _forms(target.made_of)
         if inspect.isclass(found):
             return self._object_way(found, given, made_of)
-        name = target.qualname.rpartition(".")[2]
+        name = _inside(owner, target.qualname.rpartition(".")[2])
         if owner is None or isinstance(inspect.getattr_static(owner, name), staticmethod | classmethod):
             return self._function_way(found, given)
         if found is called_method(owner):
@@ -504,10 +504,17 @@ def _looked_up(loaded: Loaded, qualname: str) -> tuple[type | None, Any]:
     owner, found = None, loaded.module
     for part in qualname.split("."):
         owner = found if inspect.isclass(found) else None
-        if not hasattr(found, part):
+        name = _inside(owner, part)
+        if not hasattr(found, name):
             raise NotDrivenError(f"the imported module has no `{qualname}`")
-        found = getattr(found, part)
+        found = getattr(found, name)
     return owner, found
+
+
+def _inside(owner: type | None, name: str) -> str:
+    """A name as a class has it: Python writes the class before one that is private to it."""
+    private = owner is not None and name.startswith("__") and not name.endswith("__")
+    return f"_{owner.__name__.lstrip('_')}{name}" if private and owner is not None else name
 
 
 def _slots(function: Callable[..., Any], group: str, target: Target, given: _Given, bound: bool = False) -> list[Slot]:
