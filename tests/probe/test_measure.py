@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xlalint.probe.pool import Interpreter, Limits, Worker
-from xlalint.probe.protocol import FAILS, RECOMPILES, Outcome, Plan
+from xlalint.probe.protocol import FAILS, RECOMPILES, Outcome, Plan, Spot
 from xlalint.probe.target import Given, Target
 
 pytestmark = pytest.mark.compiler
@@ -262,3 +262,12 @@ def test_what_an_object_draws_by_chance_is_not_compared(worker: Worker, tmp_path
     assert (plain.random, [one for one in plain.observations if one.kind != RECOMPILES]) == (True, [])
     [failed] = scaled.observations  # and watching the rest of a layer ends no process
     assert (failed.kind, scaled.notes) == (FAILS, ())
+
+
+def test_equal_code_in_two_files_is_told_apart(worker: Worker, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("one.py", "other.py")]
+    for path in paths:
+        path.write_text("import tensorflow as tf\n\ndef f(x):\n    return tf.strings.as_string(x)\n")
+        target = Target(str(path), "f", given=(Given(None, "f32[4]"),), roots=(str(tmp_path),))
+        [failed] = worker.ask(target, Plan(gradients=False), Limits(function=300.0)).observations
+        assert failed.spots[0] == Spot(str(path), 4)

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import keras  # type: ignore[import-untyped]
 import tensorflow as tf  # type: ignore[import-untyped]
+from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import TRACE, Spot, Trouble
 
@@ -40,6 +41,13 @@ def filtering(on: bool) -> None:
     for library in (tf.debugging, getattr(keras, "config", None)):  # Keras 2 goes by TensorFlow's
         if library is not None:
             (library.enable_traceback_filtering if on else library.disable_traceback_filtering)()
+
+
+def forget_conversions() -> None:
+    """Let AutoGraph convert each function anew. It takes functions for one whose code is alike, in whatever files they
+    are, and would tell of the lines of the other file."""
+    transpiler = api._TRANSPILER
+    transpiler._cache = type(transpiler._cache)()
 
 
 class Blame:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from xlalint.probe.protocol import COMPILE, PROGRAM, TPU, Outcome, Plan
 from xlalint.probe.target import Target
-from xlalint.probe.worker.blame import Blame
+from xlalint.probe.worker.blame import Blame, forget_conversions
 from xlalint.probe.worker.drive import NotDrivenError, drive
 from xlalint.probe.worker.hlo import Dump
 from xlalint.probe.worker.measure import EagerError, Ears, Meter, program
@@ -43,6 +43,7 @@ class Session:
         original = None if job["original"] is None else Target.of_json(job["original"])
         blame = Blame((target.file, *target.roots))
         driving, calling = Reach(blame.own), Reach(blame.own)
+        forget_conversions()
         try:
             found = self._measured(target, original, Plan(**job["plan"]), blame, driving, calling)
         except SystemExit:
