@@ -21,15 +21,15 @@ def github(report: Report, around: Around) -> str:
 
 def _command(finding: Finding, around: Around) -> str:
     span = around.span(finding.path, finding.cell, finding.span)
-    properties: dict[str, str | int] = {"file": safe(finding.path), "line": span.line, "endLine": span.end_line}
+    properties: dict[str, str | int] = {"file": finding.path, "line": span.line, "endLine": span.end_line}
     if span.line == span.end_line:  # GitHub takes columns of a single line only; the last one is inside
         properties |= {"col": span.column, "endColumn": max(span.end_column - 1, span.column)}
     properties["title"] = f"{finding.code} {finding.name}"
     listed = ",".join(f"{name}={_escaped(str(value), _PROPERTY)}" for name, value in properties.items())
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_escaped(safe(finding.message, keep_lines=True), _DATA)}"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_escaped(finding.message, _DATA)}"
 
 
 def _escaped(text: str, escapes: tuple[tuple[str, str], ...]) -> str:
     for character, escape in escapes:
         text = text.replace(character, escape)
-    return text
+    return safe(text)
