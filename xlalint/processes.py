@@ -9,7 +9,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Final, TypeVar
@@ -56,11 +56,11 @@ def run_parts(parts: Sequence[Callable[[], Part[T]]], processes: int) -> list[T]
             mine = parts[rank * len(parts) // processes : (rank + 1) * len(parts) // processes]
             here, there = context.Pipe()
             child = context.Process(target=_run, args=(mine, there), daemon=True)
-            with _deaf_to_interrupts():
+            with _deaf_to_interrupts():  # until it is among those that are ended below
                 child.start()
+                members.append(here)
+                children.append(child)
             there.close()
-            members.append(here)
-            children.append(child)
         return _moderate(members)
     except (EOFError, OSError):
         for child in children:
@@ -95,7 +95,8 @@ def _run(parts: Sequence[Callable[[], Part[Any]]], parent: Connection) -> None:
         message: _Done | _Failed = _Done(run_together([start() for start in parts], exchange))
     except Exception:
         message = _Failed(traceback.format_exc())
-    parent.send(message)
+    with suppress(BrokenPipeError):  # nobody wants to know any more
+        parent.send(message)
 
 
 def _moderate(members: Sequence[Connection]) -> list[Any]:
