@@ -116,13 +116,14 @@ def test_what_is_nested_too_deeply_is_reported(case: str, tmp_path: Path) -> Non
     assert "nested too deeply" in report.findings[0].message
 
 
-@pytest.mark.parametrize("case", ["brackets", "text", "comparisons", "an annotation", "blocks"])
+@pytest.mark.parametrize("case", ["brackets", "text", "comparisons", "an annotation", "blocks", "an imported name"])
 def test_what_is_nested_in_another_way_is_no_trouble(case: str, tmp_path: Path) -> None:
     text = {
         "brackets": body("return " + "(" * 180 + "x" + ")" * 180),
         "text": body("return '" + "a' 'b" * 20_000 + "'"),
         "comparisons": body("return x" + " < x" * 900),
         "an annotation": f"import tensorflow as tf\n@tf.function\ndef f(x: '{'not ' * 20_000}y'): return x\n",
+        "an imported name": body(f"import a{'.a' * 20_000}", "return tf.abs(x)"),
         "blocks": nested(30, "if flag > {}:", "x = x + 1"),
     }[case]
     report = lint(tmp_path, text)
