@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tests.recall.fixtures import CASES
@@ -105,6 +105,7 @@ def test_cells_in_another_language(cell: str) -> None:
 
 
 @given(st.text(alphabet="%!?;,/=\n\r\\ \t'\"#()[]atime.fx1", max_size=60))
+@example(";\\\r1\n")
 def test_lines_stay_where_they_are(cell: str) -> None:
     python = python_of(cell)
     assert python is None or len(split_lines(python)) == len(split_lines(cell))

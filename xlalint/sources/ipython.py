@@ -149,5 +149,5 @@ def _value(command: str) -> str:
 
 
 def _in_place_of(written: str, code: str) -> str:
-    """`code`, with the line ends of what it replaces."""
-    return code + "".join(_BREAK.findall(written))
+    """`code`, with as many line ends as what it replaces: two that come together must not become one."""
+    return code + "".join("\n" if found == "\r" else found for found in _BREAK.findall(written))
