@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from tests.commands import ran
 from tests.samples import HAZARD
 from xlalint import __version__
 from xlalint.cli import run
@@ -37,14 +38,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "step.py").write_text(HAZARD)
     (tmp_path / "clean.py").write_text("import tensorflow as tf\n\nx = tf.zeros([3])\n")
     return tmp_path
-
-
-def lint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error."""
-    code = run(arguments)
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
 
 
 def shell(
@@ -76,22 +69,22 @@ def test_a_run_over_the_current_folder(project: Path) -> None:
 
 
 def test_a_clean_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lint(capsys, "clean.py") == (0, "No findings (1 file checked).\n", "")
-    assert lint(capsys, "--quiet", "clean.py") == (0, "", "")
+    assert ran(capsys, "clean.py") == (0, "No findings (1 file checked).\n", "")
+    assert ran(capsys, "--quiet", "clean.py") == (0, "", "")
 
 
 @pytest.mark.parametrize("before", [(), ("check",)])
 def test_check_is_the_default_command(
     project: Path, capsys: pytest.CaptureFixture[str], before: tuple[str, ...]
 ) -> None:
-    code, out, _ = lint(capsys, *before, "--output-format", "concise", "step.py", "--quiet")
+    code, out, _ = ran(capsys, *before, "--output-format", "concise", "step.py", "--quiet")
     assert code == 1
     assert out.startswith("step.py:6:8: XLA101 ")
     assert len(out.splitlines()) == 1
 
 
 def test_json_holds_the_finding(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = lint(capsys, "--output-format=json", ".")
+    code, out, _ = ran(capsys, "--output-format=json", ".")
     assert code == 1
     report = json.loads(out)
     assert sorted(report) == ["errors", "findings", "summary", "version"]
@@ -127,7 +120,7 @@ def test_json_holds_the_finding(project: Path, capsys: pytest.CaptureFixture[str
     ],
 )
 def test_exit_codes(project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int) -> None:
-    assert lint(capsys, ".", *arguments)[0] == code
+    assert ran(capsys, ".", *arguments)[0] == code
 
 
 @pytest.mark.parametrize(
@@ -154,7 +147,7 @@ def test_exit_codes(project: Path, capsys: pytest.CaptureFixture[str], arguments
 def test_bad_input_is_one_line_and_exit_2(
     project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    code, _, err = lint(capsys, *arguments)
+    code, _, err = ran(capsys, *arguments)
     assert code == 2
     assert message in err
     assert len(err.splitlines()) == 1
@@ -176,17 +169,17 @@ def test_no_arguments_are_a_crash(project: Path, capsys: pytest.CaptureFixture[s
 
 def test_a_broken_settings_file_is_one_line(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "pyproject.toml").write_text("[tool.xlalint]\nselct = ['XLA1']\n")
-    code, out, err = lint(capsys, ".")
+    code, out, err = ran(capsys, ".")
     assert (code, out) == (2, "")
     assert err == "xlalint: error: pyproject.toml: unknown setting 'selct'; did you mean 'select'?\n"
-    assert lint(capsys, "--isolated", ".")[0] == 1
+    assert ran(capsys, "--isolated", ".")[0] == 1
 
 
 def test_unreadable_files_make_exit_2_and_the_rest_is_checked(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (project / "bad.py").write_bytes(b"import tensorflow\n'\xff'")
-    code, out, err = lint(capsys, "--output-format", "concise", ".")
+    code, out, err = ran(capsys, "--output-format", "concise", ".")
     assert code == 2
     assert "bad.py:1:1: XLA903 line 2 is not utf-8 text" in out
     assert "step.py:6:8: XLA101" in out
@@ -195,7 +188,7 @@ def test_unreadable_files_make_exit_2_and_the_rest_is_checked(
 
 def test_a_syntax_error_is_a_finding(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "step.py").write_text("import tensorflow as tf\nx = (1,\n")
-    code, out, err = lint(capsys, "--output-format", "concise", ".")
+    code, out, err = ran(capsys, "--output-format", "concise", ".")
     assert code == 1
     assert out.startswith("step.py:2:")
     assert "XLA900" in out
@@ -206,7 +199,7 @@ def test_an_internal_error_is_one_line_and_exit_2(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("xlalint.engine._run_rules", lambda *arguments: 1 / 0)
-    code, out, err = lint(capsys, "--no-cache", ".")
+    code, out, err = ran(capsys, "--no-cache", ".")
     assert (code, out) == (2, "")
     assert err.startswith("xlalint: error: internal error: ZeroDivisionError: division by zero")
     assert "report" in err
@@ -324,8 +317,8 @@ def test_file_names_cannot_command_the_terminal(project: Path) -> None:
 
 
 def test_show_files_and_settings(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lint(capsys, "--show-files") == (0, "clean.py\nstep.py\n", "")
-    code, out, _ = lint(capsys, "--show-settings", "--fail-on", "error", "--config", "jobs=2")
+    assert ran(capsys, "--show-files") == (0, "clean.py\nstep.py\n", "")
+    code, out, _ = ran(capsys, "--show-settings", "--fail-on", "error", "--config", "jobs=2")
     assert code == 0
     lines = {line.split(" ", 1)[0]: line for line in out.splitlines()}
     assert lines["fail-on"].endswith('= "error"  # command line')
@@ -335,55 +328,55 @@ def test_show_files_and_settings(project: Path, capsys: pytest.CaptureFixture[st
 
 def test_statistics(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "again.py").write_text(HAZARD)
-    _, out, _ = lint(capsys, "--statistics")
+    _, out, _ = ran(capsys, "--statistics")
     assert out == "2  XLA101  branch-on-tensor\nFound 2 errors in 2 files (3 files checked).\n2 fixable with --fix.\n"
 
 
 def test_verbose_says_how_long_it_took(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lint(capsys, "--verbose")[2].startswith("xlalint: 2 files in ")
+    assert ran(capsys, "--verbose")[2].startswith("xlalint: 2 files in ")
 
 
 def test_cache_options(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lint(capsys, "--no-cache")
+    ran(capsys, "--no-cache")
     assert not (project / ".xlalint_cache").exists()
-    lint(capsys, "--cache-dir", "elsewhere")
+    ran(capsys, "--cache-dir", "elsewhere")
     assert list((project / "elsewhere").glob("*.json"))
     assert not (project / ".xlalint_cache").exists()
 
 
 def test_explain_prints_pages_by_any_name(capsys: pytest.CaptureFixture[str]) -> None:
-    code, by_code, _ = lint(capsys, "explain", "XLA901")
+    code, by_code, _ = ran(capsys, "explain", "XLA901")
     assert code == 0
     assert by_code.startswith("# XLA901 unused-suppression\n\nA suppression comment that suppresses nothing.\n")
-    assert lint(capsys, "explain", "unused-suppression")[1] == by_code
-    _, several, _ = lint(capsys, "explain", "XLA902", "XLA901")
+    assert ran(capsys, "explain", "unused-suppression")[1] == by_code
+    _, several, _ = ran(capsys, "explain", "XLA902", "XLA901")
     assert several.startswith(by_code)
     assert "\n# XLA902 invalid-suppression\n" in several
 
 
 def test_every_rule_has_its_page_and_line(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = lint(capsys, "rules")
+    _, out, _ = ran(capsys, "rules")
     assert [tuple(line.split()[:2]) for line in out.splitlines()] == list(rule_names().items())
-    _, out, _ = lint(capsys, "rules", "--output-format", "json")
+    _, out, _ = ran(capsys, "rules", "--output-format", "json")
     table = json.loads(out)
     assert {row["code"]: row["name"] for row in table} == rule_names()
     assert all(row["summary"].endswith(".") for row in table)
-    _, pages, _ = lint(capsys, "explain", "ALL")
+    _, pages, _ = ran(capsys, "explain", "ALL")
     assert all(f"# {code} {name}\n" in pages for code, name in rule_names().items())
 
 
 def test_schema_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert json.loads(lint(capsys, "schema")[1])["title"] == "[tool.xlalint]"
-    assert lint(capsys, "--version") == (0, f"xlalint {__version__}\n", "")
+    assert json.loads(ran(capsys, "schema")[1])["title"] == "[tool.xlalint]"
+    assert ran(capsys, "--version") == (0, f"xlalint {__version__}\n", "")
     for arguments in (("--help",), ("check", "--help"), ("explain", "-h")):
-        code, out, _ = lint(capsys, *arguments)
+        code, out, _ = ran(capsys, *arguments)
         assert code == 0
         assert out.startswith("Usage: xlalint ")
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_completion_scripts(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = lint(capsys, "completion", name)
+    code, out, _ = ran(capsys, "completion", name)
     assert code == 0
     assert "_XLALINT_COMPLETE" in out
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import ran
 from tests.recall.fixtures import CASES
 from tests.samples import FIXABLE, HAZARD
 from tests.test_notebooks import notebook, saved
-from xlalint.cli import run
 from xlalint.config import Settings
 from xlalint.engine import check
 from xlalint.suppressing import suppress
@@ -26,10 +26,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def lint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error."""
-    code = run(["--no-cache", *arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
+    return ran(capsys, "--no-cache", *arguments)
 
 
 def test_a_comment_stands_above_its_statement(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

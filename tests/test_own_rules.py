@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import xlalint
+from tests.commands import ran
 from xlalint import rule_files
 from xlalint.authoring.template import new_rule
-from xlalint.cli import run
 
 CODE = """\
 import tensorflow as tf
@@ -39,15 +39,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     rule_files.give(())
 
 
-def xla(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error."""
-    code = run(arguments)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
 def lint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    return xla(capsys, "code", "--output-format", "concise", "--quiet", *arguments)
+    return ran(capsys, "code", "--output-format", "concise", "--quiet", *arguments)
 
 
 def changed(project: Path, before: str, after: str) -> None:
@@ -61,19 +54,19 @@ def changed(project: Path, before: str, after: str) -> None:
 
 
 def test_a_new_rule_has_the_next_code_and_is_well_written(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert xla(capsys, "new-rule", "no-cumsum", "--folder", "house") == (0, "house/own102_no_cumsum.py\n", "")
-    assert xla(capsys, "new-rule", "no-sort", "--code", "acme7") == (
+    assert ran(capsys, "new-rule", "no-cumsum", "--folder", "house") == (0, "house/own102_no_cumsum.py\n", "")
+    assert ran(capsys, "new-rule", "no-sort", "--code", "acme7") == (
         2,
         "",
         "xlalint: error: 'ACME7' is no code for a rule of your own: letters other than XLA, then three digits\n",
     )
-    assert xla(capsys, "new-rule", "no-sort", "--code", "acme201")[:2] == (0, "acme201_no_sort.py\n")
+    assert ran(capsys, "new-rule", "no-sort", "--code", "acme201")[:2] == (0, "acme201_no_sort.py\n")
     assert {node.name for node in ast.parse(Path("acme201_no_sort.py").read_text()).body if hasattr(node, "name")} == {
         "NoSort"
     }
     command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "E,F,I,N,UP,B,RUF", "house"]
     assert subprocess.run(command, capture_output=True, check=False).stdout == b"All checks passed!\n"
-    assert xla(capsys, "test-rules", "house", "acme201_no_sort.py", "--no-compiler") == (
+    assert ran(capsys, "test-rules", "house", "acme201_no_sort.py", "--no-compiler") == (
         0,
         "ok     ACME201  no-sort  (4 examples)\n"
         "ok     OWN101  no-inverse  (4 examples)\n"
@@ -97,7 +90,7 @@ def test_a_new_rule_has_the_next_code_and_is_well_written(project: Path, capsys:
 def test_a_name_that_cannot_be_is_refused(
     project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
 ) -> None:
-    code, out, err = xla(capsys, "new-rule", "--folder", "house", *arguments)
+    code, out, err = ran(capsys, "new-rule", "--folder", "house", *arguments)
     assert (code, out) == (2, "")
     assert err.startswith(f"xlalint: error: {complaint}")
     assert err.count("\n") == 1
@@ -133,7 +126,7 @@ def test_what_a_rule_says_wrongly_of_itself_is_told(
     project: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, complaint: str
 ) -> None:
     changed(project, before, after)
-    code, out, err = xla(capsys, "test-rules", "house", "--no-compiler")
+    code, out, err = ran(capsys, "test-rules", "house", "--no-compiler")
     assert (code, err) == (1, "")
     assert out.startswith("wrong  OWN101  no-inverse  (4 examples)\n")
     assert complaint in out
@@ -146,7 +139,7 @@ def test_a_place_of_which_another_rule_speaks_is_told(project: Path, capsys: pyt
         'tf.matmul(tf.linalg.inv(a), b)\n""",\n            ["tf.linalg.inv(a)"]',
         'tf.linalg.lu(a)\n""",\n            ["tf.linalg.lu(a)"]',
     )
-    _, out, _ = xla(capsys, "test-rules", "house", "--no-compiler")
+    _, out, _ = ran(capsys, "test-rules", "house", "--no-compiler")
     assert (
         "BAD example 1: flags [], and is said to flag ['tf.linalg.lu(a)']; XLA401 speaks of line 5, more gravely" in out
     )
@@ -156,7 +149,7 @@ def test_a_place_of_which_another_rule_speaks_is_told(project: Path, capsys: pyt
 def test_the_compiler_is_asked_for_what_is_claimed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changed(project, 'Compiles(),\n            inputs=("f32[3, 3]",)', 'Diverges(),\n            inputs=("f32[3, 3]",)')
     changed(project, "Compiles, Draft", "Compiles, Diverges, Draft")
-    code, out, _ = xla(capsys, "test-rules", "house")
+    code, out, _ = ran(capsys, "test-rules", "house")
     head, complaint, *others = out.splitlines()
     assert (code, others) == (1, [])
     assert head == "wrong  OWN101  no-inverse  (4 examples, 4 claims measured)"
@@ -175,18 +168,18 @@ def test_rules_that_are_named_run_and_have_pages(project: Path, capsys: pytest.C
     assert lint(capsys, "--rules", path, "--select", "OWN")[0] == 1
     assert lint(capsys, "--rules", path, "--select", "no-inverse")[0] == 1
     assert lint(capsys, "--rules", path, "--ignore", "OWN1")[0] == 0
-    assert "OWN101  no-inverse" in xla(capsys, "rules", "--rules", path)[1]
-    assert xla(capsys, "explain", "--rules", path, "OWN101")[1].startswith("# OWN101 no-inverse\n")
+    assert "OWN101  no-inverse" in ran(capsys, "rules", "--rules", path)[1]
+    assert ran(capsys, "explain", "--rules", path, "OWN101")[1].startswith("# OWN101 no-inverse\n")
     assert lint(capsys, "--select", "OWN") == (2, "", "xlalint: error: command line: select: no rule is called 'OWN'\n")
 
 
 def test_every_command_that_lints_takes_them(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = xla(capsys, "report", "code", "--rules", "house", "--html", "-")
+    code, out, _ = ran(capsys, "report", "code", "--rules", "house", "--html", "-")
     assert (code, "OWN101" in out) == (0, True)
-    code, out, _ = xla(capsys, "baseline", "write", "--rules", "house", "code")
+    code, out, _ = ran(capsys, "baseline", "write", "--rules", "house", "code")
     assert (code, "OWN101" in Path("xlalint-baseline.json").read_text()) == (0, True)
     (project / "code" / "a.py").write_text(CODE.replace("inv(x)", "inv(x)  # noqa: OWN101"))
-    assert xla(capsys, "readiness", "--rules", "house", "code")[0] == 0
+    assert ran(capsys, "readiness", "--rules", "house", "code")[0] == 0
 
 
 @pytest.mark.parametrize("comment", ["# noqa: OWN101", "# noqa: E501, OWN101", "# xlalint: ignore[OWN101] yes"])
@@ -348,6 +341,6 @@ def test_the_trial_says_that_the_compiler_is_not_there(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "tensorflow" else find_spec(name))
-    code, out, _ = xla(capsys, "test-rules", "house")
+    code, out, _ = ran(capsys, "test-rules", "house")
     assert code == 0
     assert out.endswith("was not measured: TensorFlow is not installed.\n")

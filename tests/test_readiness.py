@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from xlalint.cli import run
+from tests.commands import ran
 from xlalint.codes import rule_names
 from xlalint.config import Settings
 from xlalint.readiness.checklist import LINES, State, examine
@@ -73,9 +73,7 @@ def states(folder: Path, code: str) -> dict[str, State]:
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = run(["readiness", *arguments])
-    shown = capsys.readouterr()
-    return code, shown.out, shown.err
+    return ran(capsys, "readiness", *arguments)
 
 
 def test_a_program_that_is_ready(tmp_path: Path) -> None:

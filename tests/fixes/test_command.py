@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import ran
 from tests.samples import FIXABLE, FIXED
 from xlalint.cli import run
 
@@ -24,20 +25,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def lint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = run(arguments)
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
-
-
 def add_unsafe(project: Path) -> None:
     (project / "a.py").write_text(FIXABLE.replace("    return", f"{UNSAFE_LINE}    return"))
 
 
 def test_what_can_be_fixed_is_said_and_shown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     add_unsafe(project)
-    code, out, _ = lint(capsys, "a.py")
+    code, out, _ = ran(capsys, "a.py")
     assert code == 1
     assert "1 fixable with --fix, 1 more with --unsafe-fixes.\n" in out
     assert "= fix, safe: " in out
@@ -47,18 +41,18 @@ def test_what_can_be_fixed_is_said_and_shown(project: Path, capsys: pytest.Captu
 
 
 def test_fix_writes_and_reports_what_remains(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lint(capsys, "a.py", "--fix") == (0, "Fixed 1 finding in 1 file.\nNo findings (1 file checked).\n", "")
+    assert ran(capsys, "a.py", "--fix") == (0, "Fixed 1 finding in 1 file.\nNo findings (1 file checked).\n", "")
     assert (project / "a.py").read_text() == FIXED
-    assert lint(capsys, "a.py", "--fix") == (0, "No findings (1 file checked).\n", "")
+    assert ran(capsys, "a.py", "--fix") == (0, "No findings (1 file checked).\n", "")
 
 
 def test_unsafe_fixes_are_made_only_when_asked_for(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     add_unsafe(project)
-    code, out, _ = lint(capsys, "a.py", "--fix")
+    code, out, _ = ran(capsys, "a.py", "--fix")
     assert code == 1
     assert out.endswith("1 fixable with --fix --unsafe-fixes.\n")
     assert UNSAFE_LINE in (project / "a.py").read_text()
-    code, out, _ = lint(capsys, "a.py", "--fix", "--unsafe-fixes", "--show-fixes")
+    code, out, _ = ran(capsys, "a.py", "--fix", "--unsafe-fixes", "--show-fixes")
     assert code == 0
     assert out.startswith("Fixed 1 finding in 1 file:\n- a.py:\n    1 × XLA104 (bool-operator-on-tensor)\n")
     assert "y = tf.logical_not(m)\n" in (project / "a.py").read_text()
@@ -66,25 +60,25 @@ def test_unsafe_fixes_are_made_only_when_asked_for(project: Path, capsys: pytest
 
 def test_fix_only_is_silent_about_what_remains(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     add_unsafe(project)
-    assert lint(capsys, "a.py", "--fix-only") == (0, "Fixed 1 finding in 1 file.\n", "")
-    assert lint(capsys, "a.py", "--fix-only") == (0, "Nothing fixed.\n", "")
-    assert lint(capsys, "a.py", "--fix-only", "--quiet") == (0, "", "")
+    assert ran(capsys, "a.py", "--fix-only") == (0, "Fixed 1 finding in 1 file.\n", "")
+    assert ran(capsys, "a.py", "--fix-only") == (0, "Nothing fixed.\n", "")
+    assert ran(capsys, "a.py", "--fix-only", "--quiet") == (0, "", "")
 
 
 def test_exit_non_zero_on_fix(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lint(capsys, "a.py", "--fix", "--exit-non-zero-on-fix")[0] == 1
-    assert lint(capsys, "a.py", "--fix", "--exit-non-zero-on-fix")[0] == 0
+    assert ran(capsys, "a.py", "--fix", "--exit-non-zero-on-fix")[0] == 1
+    assert ran(capsys, "a.py", "--fix", "--exit-non-zero-on-fix")[0] == 0
 
 
 def test_diff_writes_nothing_and_can_be_applied(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "a.py").write_text(FIXABLE.removesuffix("\n"))
-    code, out, err = lint(capsys, "--diff")
+    code, out, err = ran(capsys, "--diff")
     assert (code, err) == (1, "Would fix 1 finding in 1 file.\n")
     assert "(not m, x.dtype)\n\\ No newline at end of file\n+    return tf.cast(tf.logical_not(m), x.dtype)\n" in out
     assert (project / "a.py").read_text() == FIXABLE.removesuffix("\n")
     subprocess.run(["git", "apply", "-p0", "-"], input=out, text=True, check=True)
     assert (project / "a.py").read_text() == FIXED.removesuffix("\n")
-    assert lint(capsys, "--diff") == (0, "", "Would fix nothing.\n")
+    assert ran(capsys, "--diff") == (0, "", "Would fix nothing.\n")
 
 
 def test_the_diff_of_a_file_with_other_line_ends_can_be_applied(
@@ -109,11 +103,11 @@ def test_standard_input_without_findings_comes_back(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FIXED.encode())))
-    assert lint(capsys, "-", "--fix-only", "--quiet") == (0, FIXED, "")
+    assert ran(capsys, "-", "--fix-only", "--quiet") == (0, FIXED, "")
 
 
 def test_json_has_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = lint(capsys, "a.py", "--output-format", "json")
+    _, out, _ = ran(capsys, "a.py", "--output-format", "json")
     report = json.loads(out)
     assert report["findings"][0]["fix"] == {
         "safety": "safe",
@@ -124,7 +118,7 @@ def test_json_has_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> No
         ],
     }
     assert report["summary"]["fixed"] == 0
-    _, out, _ = lint(capsys, "a.py", "--output-format", "json", "--fix")
+    _, out, _ = ran(capsys, "a.py", "--output-format", "json", "--fix")
     assert (json.loads(out)["findings"], json.loads(out)["summary"]["fixed"]) == ([], 1)
 
 
@@ -142,17 +136,17 @@ def test_a_notebook_is_fixed_in_its_cells(project: Path, capsys: pytest.CaptureF
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     path = project / "n.ipynb"
     path.write_text(json.dumps(notebook, indent=1))
-    _, out, _ = lint(capsys, "n.ipynb")
+    _, out, _ = ran(capsys, "n.ipynb")
     assert "+ 3 | import tensorflow as tf\n" in out.replace("     + ", "+ ")
     assert "+ 4 |     return cast(tf.logical_not(m), x.dtype)\n" in out.replace("     + ", "+ ")
-    assert lint(capsys, "n.ipynb", "--fix", "--unsafe-fixes")[0] == 0
+    assert ran(capsys, "n.ipynb", "--fix", "--unsafe-fixes")[0] == 0
     cells[1]["source"][-1:] = [f"{head}\n", "import tensorflow as tf"]  # type: ignore[index]
     cells[2]["source"][-1] = "    return cast(tf.logical_not(m), x.dtype)\n"  # type: ignore[index]
     assert path.read_text() == json.dumps(notebook, indent=1)
 
 
 def test_a_cached_run_has_the_same_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cold, warm = lint(capsys, "a.py"), lint(capsys, "a.py")
+    cold, warm = ran(capsys, "a.py"), ran(capsys, "a.py")
     assert "= fix, safe: " in cold[1]
     assert cold == warm
 
@@ -160,10 +154,10 @@ def test_a_cached_run_has_the_same_fixes(project: Path, capsys: pytest.CaptureFi
 def test_what_is_suppressed_or_not_selected_is_not_fixed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = FIXABLE.replace("x.dtype)", "x.dtype)  # xlalint: ignore[XLA104] why")
     (project / "a.py").write_text(text)
-    assert lint(capsys, "a.py", "--fix")[0] == 0
+    assert ran(capsys, "a.py", "--fix")[0] == 0
     assert (project / "a.py").read_text() == text
     (project / "a.py").write_text(FIXABLE)
-    lint(capsys, "a.py", "--fix", "--ignore", "XLA104")
+    ran(capsys, "a.py", "--fix", "--ignore", "XLA104")
     assert (project / "a.py").read_text() == FIXABLE
 
 
@@ -171,7 +165,7 @@ def test_a_file_that_cannot_be_written_is_told(project: Path, capsys: pytest.Cap
     outside = project.parent / f"{project.name}_outside.py"
     outside.write_text(FIXABLE)
     (project / "link.py").symlink_to(outside)
-    code, out, err = lint(capsys, "--fix")
+    code, out, err = ran(capsys, "--fix")
     assert code == 2
     assert err.startswith("xlalint: error: link.py: not fixed: a link to ")
     assert "Fixed 1 finding in 1 file.\n" in out
@@ -181,7 +175,7 @@ def test_a_file_that_cannot_be_written_is_told(project: Path, capsys: pytest.Cap
 def test_settings_can_ask_for_unsafe_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     add_unsafe(project)
     (project / "pyproject.toml").write_text("[tool.xlalint]\nunsafe-fixes = true\n")
-    assert lint(capsys, "a.py", "--config", "fix = true")[:2] == (
+    assert ran(capsys, "a.py", "--config", "fix = true")[:2] == (
         0,
         "Fixed 2 findings in 1 file.\nNo findings (1 file checked).\n",
     )

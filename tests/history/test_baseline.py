@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.commands import ran
 from tests.samples import FIXABLE, FIXED, HAZARD
 from tests.test_notebooks import notebook, saved
-from xlalint.cli import run
 from xlalint.config import Settings
 from xlalint.engine import check
 from xlalint.history.baseline import Baseline
@@ -35,13 +35,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pkg" / "step.py").write_text(HAZARD)
     (tmp_path / "train.ipynb").write_bytes(saved(notebook("x = 1", FIXABLE)))
     return tmp_path
-
-
-def lint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error."""
-    code = run(arguments)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def entries(file: str = FILE) -> list[tuple[str, str]]:
@@ -106,14 +99,14 @@ def test_each_entry_speaks_for_one_finding(project: Path, capsys: pytest.Capture
     once = HAZARD.replace("    return x", "    if tf.reduce_sum(x) > 10.0:\n        x = x / 2.0\n    return x")
     twice = once.replace("    return x", "    if tf.reduce_sum(x) > 10.0:\n        x = x + 2.0\n    return x")
     Path("pkg/step.py").write_text(once)
-    assert lint(capsys, "baseline", "write") == (0, f"Wrote 3 entries to {FILE}.\n", "")
+    assert ran(capsys, "baseline", "write") == (0, f"Wrote 3 entries to {FILE}.\n", "")
     assert entries() == [("pkg/step.py", "XLA101")] * 2 + [("train.ipynb", "XLA104")]
     Path("pkg/step.py").write_text(twice)
-    code, out, _ = lint(capsys, "--output-format", "concise")
+    code, out, _ = ran(capsys, "--output-format", "concise")
     assert code == 1
     assert [line.partition(": ")[0] for line in out.splitlines()[:-3]] == ["pkg/step.py:10:8"]
     Path("pkg/step.py").write_text(HAZARD)
-    code, out, _ = lint(capsys, "baseline", "check")
+    code, out, _ = ran(capsys, "baseline", "check")
     assert code == 0
     assert out.splitlines()[0] == "stale: pkg/step.py: XLA101 in `step`: if tf.reduce_sum(x) > 10.0:"
 
@@ -127,9 +120,9 @@ def test_each_entry_speaks_for_one_finding(project: Path, capsys: pytest.Capture
     ],
 )
 def test_changed_code_is_new(project: Path, capsys: pytest.CaptureFixture[str], old: str, new: str) -> None:
-    lint(capsys, "baseline", "write")
+    ran(capsys, "baseline", "write")
     Path("pkg/step.py").write_text(HAZARD.replace(old, new))
-    code, out, _ = lint(capsys, "baseline", "check")
+    code, out, _ = ran(capsys, "baseline", "check")
     assert code == 1
     assert "stale: pkg/step.py: XLA101 in `step`: " in out
     assert "Found 1 error in 1 file" in out
@@ -139,58 +132,58 @@ def test_what_is_no_python_is_known_by_its_text(project: Path, capsys: pytest.Ca
     Path("pkg/step.py").write_text("import tensorflow as tf\nif tf.zeros(:\n")
     unused = "import tensorflow as tf\n\ndef f():\n    # xlalint: ignore[XLA101] no\n    return 1\n"
     Path("unused.py").write_text(unused)
-    lint(capsys, "baseline", "write")
+    ran(capsys, "baseline", "write")
     assert entries() == [("pkg/step.py", "XLA900"), ("train.ipynb", "XLA104"), ("unused.py", "XLA901")]
     Path("pkg/step.py").write_text("\nimport tensorflow as tf\n\nif   tf.zeros(:\n")
     Path("unused.py").write_text(unused.replace("def f():", "\n\ndef g(x):"))
-    code, out, _ = lint(capsys, "baseline", "check")
+    code, out, _ = ran(capsys, "baseline", "check")
     assert (code, out.splitlines()) == (0, ["No findings (3 files checked).", "3 entries of the baseline found again."])
     Path("unused.py").write_text(unused.replace("XLA101", "XLA102"))
-    assert lint(capsys, "baseline", "check")[0] == 1
+    assert ran(capsys, "baseline", "check")[0] == 1
 
 
 # -- the commands -----------------------------------------------------------------------------------------------------
 
 
 def test_a_project_begins_and_goes_on(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lint(capsys, "baseline", "write")[:2] == (0, f"Wrote 2 entries to {FILE}.\n")
+    assert ran(capsys, "baseline", "write")[:2] == (0, f"Wrote 2 entries to {FILE}.\n")
     before = Path(FILE).read_bytes()
-    assert lint(capsys, "baseline", "write")[0] == 0
+    assert ran(capsys, "baseline", "write")[0] == 0
     assert Path(FILE).read_bytes() == before
-    assert lint(capsys) == (0, "No findings (2 files checked).\n2 findings of the baseline not shown.\n", "")
-    assert lint(capsys, "--quiet") == (0, "", "")
-    assert lint(capsys, "--output-format", "jsonl") == (0, "", "")
-    assert lint(capsys, "--no-baseline")[0] == 1
+    assert ran(capsys) == (0, "No findings (2 files checked).\n2 findings of the baseline not shown.\n", "")
+    assert ran(capsys, "--quiet") == (0, "", "")
+    assert ran(capsys, "--output-format", "jsonl") == (0, "", "")
+    assert ran(capsys, "--no-baseline")[0] == 1
     os.rename("pkg/step.py", "pkg/first.py")
     Path("train.ipynb").write_bytes(saved(notebook("x = 1", FIXED)))
-    code, out, _ = lint(capsys)
+    code, out, _ = ran(capsys)
     assert code == 0
     assert out.splitlines()[1:] == [
         "1 finding of the baseline not shown.",
         "1 stale entry in the baseline: `xlalint baseline check` lists, `prune` removes.",
     ]
-    assert lint(capsys, "baseline", "prune") == (0, "Removed 1 entry; 1 left.\n", "")
+    assert ran(capsys, "baseline", "prune") == (0, "Removed 1 entry; 1 left.\n", "")
     assert entries() == [("pkg/first.py", "XLA101")]
 
 
 def test_what_a_run_is_not_about_stays(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lint(capsys, "baseline", "write")
+    ran(capsys, "baseline", "write")
     Path("pkg/step.py").write_text("")
     Path("train.ipynb").write_bytes(saved(notebook("x = 1")))
     both = [("pkg/step.py", "XLA101"), ("train.ipynb", "XLA104")]
     for arguments in (["--config", "select=['XLA2']"], ["pyproject.toml"]):
-        assert lint(capsys, "baseline", "prune", *arguments)[:2] == (0, "Removed 0 entries; 2 left.\n")
+        assert ran(capsys, "baseline", "prune", *arguments)[:2] == (0, "Removed 0 entries; 2 left.\n")
         assert entries() == both
-    assert lint(capsys, "baseline", "prune", "pkg")[:2] == (0, "Removed 1 entry; 1 left.\n")
-    assert lint(capsys, "baseline", "write", "pkg")[:2] == (0, f"Wrote 1 entry to {FILE}.\n")
+    assert ran(capsys, "baseline", "prune", "pkg")[:2] == (0, "Removed 1 entry; 1 left.\n")
+    assert ran(capsys, "baseline", "write", "pkg")[:2] == (0, f"Wrote 1 entry to {FILE}.\n")
     assert entries() == both[1:]
 
 
 def test_fixes_leave_alone_what_is_in_the_baseline(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("old.py").write_text(FIXABLE)
-    lint(capsys, "baseline", "write")
+    ran(capsys, "baseline", "write")
     Path("new.py").write_text(FIXABLE)
-    code, out, _ = lint(capsys, "--fix")
+    code, out, _ = ran(capsys, "--fix")
     assert (code, out.splitlines()[0]) == (0, "Fixed 1 finding in 1 file.")
     assert Path("old.py").read_text() == FIXABLE
     assert Path("new.py").read_text() == FIXED
@@ -199,14 +192,14 @@ def test_fixes_leave_alone_what_is_in_the_baseline(project: Path, capsys: pytest
 def test_paths_count_from_the_file(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lint(capsys, "baseline", "write", "--baseline", "pkg/known.json")
+    ran(capsys, "baseline", "write", "--baseline", "pkg/known.json")
     assert entries("pkg/known.json") == [("../train.ipynb", "XLA104"), ("step.py", "XLA101")]
     monkeypatch.chdir(project / "pkg")
-    assert lint(capsys, "--baseline", "known.json", "..")[0] == 0
+    assert ran(capsys, "--baseline", "known.json", "..")[0] == 0
 
 
 def test_a_command_is_needed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lint(capsys, "baseline") == (2, "", "xlalint: error: Missing command.\n")
+    assert ran(capsys, "baseline") == (2, "", "xlalint: error: Missing command.\n")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +219,7 @@ def test_a_baseline_that_is_none(
 ) -> None:
     if content is not None:
         Path(FILE).write_bytes(content.encode("utf-8", "surrogateescape"))
-    code, out, err = lint(capsys, *arguments)
+    code, out, err = ran(capsys, *arguments)
     assert (code, out) == (2, "")
     assert err.startswith(f"xlalint: error: {FILE}: {message}")
     assert len(err.splitlines()) == 1
@@ -237,9 +230,9 @@ def test_nothing_is_written_where_something_could_not_be_read(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("broken.ipynb").write_text("")
-    code, _, err = lint(capsys, "baseline", "write")
+    code, _, err = ran(capsys, "baseline", "write")
     assert code == 2
     assert "broken.ipynb" in err
     assert not Path(FILE).exists()
-    code, _, err = lint(capsys, "baseline", "write", "pkg", "--baseline", "gone/known.json")
+    code, _, err = ran(capsys, "baseline", "write", "pkg", "--baseline", "gone/known.json")
     assert (code, err) == (2, "xlalint: error: gone/known.json: No such file or directory\n")

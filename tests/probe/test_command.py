@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.cli import run
+from tests.commands import ran
 
 CODE = """\
 import tensorflow as tf
@@ -56,14 +56,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / ".git").mkdir()
     (tmp_path / "a.py").write_text(CODE)
     return tmp_path
-
-
-def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error."""
-    code = run(arguments)
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return code, captured.out, captured.err
 
 
 @pytest.mark.compiler
