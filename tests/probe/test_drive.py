@@ -159,6 +159,8 @@ def test_the_user_s_word_is_taken(driver: Driver) -> None:
     assert driver("optional", given=given)["shapes"] == [[2, 7], [3, 7], [4, 7]]
     assert "the eager call fails: ValueError" in driver("four", given=(Given("x", "f32[2]"),))["not"]
     assert driver("Gated", made_of=(Given("units", "9"),), given=(Given(None, "f32[5, 2]"),))["shapes"] == [[5, 9]]
+    flagged = (Given("inputs", "f32[5, 2]"), Given("training", "True"))  # Keras takes a flag by its name only
+    assert driver("Gated", made_of=(Given("units", "9"),), given=flagged)["shapes"] == [[5, 9]]
 
 
 def test_inputs_reach_the_lines_that_are_wanted(driver: Driver) -> None:

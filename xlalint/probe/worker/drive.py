@@ -292,7 +292,9 @@ class _Driver:
         else:
             slots = _slots(method, "call", self.target, given, bound=True)
             if keras_kind(cls) in ("layer", "model"):
-                slots[:1] = [_required(slot) for slot in slots[:1]]
+                # Keras takes nothing but tensors by position.
+                rest = [replace(slot, positional=False) for slot in slots[1:]]
+                slots = [*(_required(slot) for slot in slots[:1]), *rest]
         made: list[Any] = []
 
         def run(groups: Mapping[str, Arguments]) -> Any:
