@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from ..sources.outline import OutlineError, parsed
 from ..tree import nodes as cst
-from ..tree.build import NestedTooDeepError, parse_expression
+from ..tree.build import parse_expression
+from ..tree.expression_builder import NestedTooDeepError
 from .joins import join_all
 from .values import (
     NONE,

@@ -9,7 +9,7 @@ from typing import Final
 
 from ..codes import UNFINISHED_FILE
 from ..tree import nodes as cst
-from ..tree.build import NestedTooDeepError
+from ..tree.expression_builder import NestedTooDeepError
 from .annotations import value_of_annotation
 from .clock import Clock
 from .core import Options, method_value

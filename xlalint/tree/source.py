@@ -12,8 +12,8 @@ from typing import Final
 
 from . import nodes as cst
 
-_SHIFT: Final = 32
-_COLUMN: Final = (1 << _SHIFT) - 1
+SHIFT: Final = 32
+_COLUMN: Final = (1 << SHIFT) - 1
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 # What hides brackets, and brackets.
 _MARKS: Final = re.compile(
@@ -56,7 +56,7 @@ class Text:
 
     def offset(self, point: int) -> int:
         """The offset of a node's `start` or `end`."""
-        return self._offset(point >> _SHIFT, point & _COLUMN)
+        return self._offset(point >> SHIFT, point & _COLUMN)
 
     def _offset(self, line: int, column: int) -> int:
         """The offset of a line and a column in bytes, as `ast` counts."""
@@ -87,7 +87,7 @@ class Text:
         assert name is not None
         line, column = self.position(name.start())
         before = self.text[name.start() - column + 1 : name.start()]
-        start = line << _SHIFT | len(before.encode())
+        start = line << SHIFT | len(before.encode())
         return name.group(), start, start + len(name.group().encode())
 
     def position(self, offset: int) -> tuple[int, int]:
