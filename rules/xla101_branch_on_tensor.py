@@ -266,8 +266,48 @@ class L(tf.keras.layers.Layer):
         return x[:2] if (x.shape[0] % 2 == 0) else x
 """,
         ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self, activation="tanh"):
+        super().__init__()
+        self.activation = tf.keras.activations.get(activation)
+
+    def call(self, x):
+        if tf.reduce_max(self.activation(x)) > 0.5:
+            x = x * 2.0
+        return x
+""",
+            ["tf.reduce_max(self.activation(x)) > 0.5"],
+            NOT_A_BOOL,
+            effect=Effect.FAILS,
+            safety=Safety.SAFE,
+            fixed="""
+class L(tf.keras.layers.Layer):
+    def __init__(self, activation="tanh"):
+        super().__init__()
+        self.activation = tf.keras.activations.get(activation)
+
+    def call(self, x):
+        x = x * (1.0 + tf.cast(tf.reduce_max(self.activation(x)) > 0.5, x.dtype))
+        return x
+""",
+        ),
     )
     good = (
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self, activation="tanh"):
+        super().__init__()
+        self.activation = tf.keras.activations.get(activation)
+
+    def call(self, x):
+        if tf.keras.activations.serialize(self.activation) in ("tanh", "sigmoid"):
+            x = x * 2.0
+        return self.activation(x)
+""",
+        ),
         Good(
             """
 class L(tf.keras.layers.Layer):

@@ -209,6 +209,7 @@ def test_a_mask_of_values_bounds_the_shape_and_a_constant_one_does_not() -> None
         ("tf.debugging.assert_equal", NONE),
         ("tf.is_tensor", STATIC),
         ("tf.config.list_physical_devices", STATIC),
+        ("keras.activations.serialize", STATIC),
         ("tf.contrib.layers.fully_connected", UNKNOWN),
         ("tfp.distributions.Normal", UNKNOWN),
         ("torch.nn.Linear", UNKNOWN),
@@ -232,6 +233,12 @@ def test_results_in_structures() -> None:
     unique = call("tf.unique", x=VECTOR)
     assert isinstance(unique, Sequence)
     assert [isinstance(item, Tensor) and item.bounded is not None for item in unique.items or ()] == [True, False]
+
+
+def test_decoded_messages_are_sizes_and_a_list_of_fields() -> None:
+    decoded = call("tf.io.decode_proto", bytes=VECTOR)
+    assert isinstance(decoded, Sequence)
+    assert [type(item) for item in decoded.items or ()] == [Tensor, Sequence]
 
 
 def test_numpy_of_numbers_is_a_number() -> None:

@@ -126,6 +126,7 @@ RESULTS: Final = {
         tf.random.log_uniform_candidate_sampler tf.random.uniform_candidate_sampler
         tf.nn.learned_unigram_candidate_sampler tf.nn.fixed_unigram_candidate_sampler
     """,
+    "int/?, [nest]": "tf.io.decode_proto",
     "[nest], float/?": "tf.nn.ctc_greedy_decoder tf.nn.ctc_beam_search_decoder",
     "shape": "tf.TensorShape np.shape",
     "dtype": "tf.DType tnp.promote_types keras.backend.dtype keras.ops.dtype np.dtype np.result_type",
@@ -141,6 +142,8 @@ RESULTS: Final = {
         tf.distribute.has_strategy tf.distribute.in_cross_replica_context tf.get_seed tf.load_library keras.name_scope
         tf.global_variables tf.trainable_variables tf.local_variables tf.all_variables tf.model_variables
         tf.moving_average_variables tf.get_collection tf.get_collection_ref tf.colocate_with tf.make_template tnp.size
+        keras.activations.serialize keras.losses.serialize keras.metrics.serialize keras.optimizers.serialize
+        keras.initializers.serialize keras.regularizers.serialize keras.constraints.serialize keras.layers.serialize
     """,
     "none": """
         tf.print tf.group tf.no_op tf.Assert tf.random.set_seed tf.set_random_seed tf.assert_rank tf.assert_equal
@@ -154,6 +157,7 @@ RESULTS: Final = {
     "unknown": """
         tf.function tf.custom_gradient tf.no_gradient tf.load_op_library tf.import_graph_def tf.wrap_function
         keras.backend.function tf.register_tensor_conversion_function tf.variable_op_scope grad_pass_through
+        keras.activations.get keras.activations.deserialize
     """,
     "@tf.RaggedTensor": """
         tf.ragged.boolean_mask tf.ragged.map_flat_values tf.ragged.stack tf.strings.split tf.strings.bytes_split

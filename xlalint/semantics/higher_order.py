@@ -526,7 +526,14 @@ def _enter_scope(
     return None
 
 
+def _activation(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """What a name or a configuration stands for gives a tensor of its argument's shape, as `linear` does."""
+    given = arguments.get(0, "identifier")
+    return given if isinstance(given, FunctionValue | Instance | Api | ApiObject) else Api("keras.activations.linear")
+
+
 HIGHER_ORDER: Final[dict[str, Handler]] = {
+    "keras.activations.get": _activation,
     "tf.function": _function,
     "tf.xla.experimental.compile": _xla_compile,
     "functools.partial": _partial,
