@@ -202,7 +202,8 @@ class Meter:
         self._state = State(self._driven.state())
         function = compiled(self._driven)
         self._note(TRACE)
-        if self._trace(function) is not None:
+        if (error := self._trace(function)) is not None:
+            self._seen.calls.append(Call(0, 0, error=error))
             return None
         return list(self._concrete.graph.variables), self._state.trained
 

@@ -88,7 +88,9 @@ class Session:
 
         traced = meter.traced()
         if traced is None:
-            return dataclasses.replace(meter.outcome(), not_run="there is no trace of it to compile")
+            errors = [call.error for call in meter.outcome().calls if call.error is not None]
+            why = f"tracing it raises {errors[0].kind}" if errors else "there is no trace of it to compile"
+            return dataclasses.replace(meter.outcome(), not_run=why)
         self._note(TPU)
         if self._tpu is None or self._tpu.topology != plan.topology:
             self._tpu = TpuCompiler(plan.topology)
@@ -103,7 +105,7 @@ class Session:
             self._keep(seen())
             self._note(TPU)
 
-        lowerer = Lowerer(self._tpu, blame, next_up, plan.batch)
+        lowerer = Lowerer(self._tpu, blame, next_up, plan)
         lowerer.all_of(driven, *traced)
         return seen()
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
 
-from xlalint.probe.protocol import TPU, TPU_BOUNDED, TPU_FAILS, Lowering, Observation, Spot
+from xlalint.probe.protocol import TPU, TPU_BOUNDED, TPU_FAILS, Lowering, Observation, Plan, Spot
 from xlalint.probe.worker.blame import Blame, brief
 from xlalint.probe.worker.gradients import floats, total
 from xlalint.probe.worker.hlo import BOUNDED, aliased, bounded_ops, bounded_outputs, instructions
@@ -89,8 +89,8 @@ class Lowerer:
     """Lowers and compiles what is to be known of one driven function; `next_up` is called before each program, which
     may end the process or take all the time that there is."""
 
-    def __init__(self, compiler: TpuCompiler, blame: Blame, next_up: Callable[[], None], batch: int = 0) -> None:
-        self._compiler, self._blame, self._next_up, self._batch = compiler, blame, next_up, batch
+    def __init__(self, compiler: TpuCompiler, blame: Blame, next_up: Callable[[], None], plan: Plan) -> None:
+        self._compiler, self._blame, self._next_up, self._plan = compiler, blame, next_up, plan
         self.observations: list[Observation] = []
         self.programs: list[Lowering] = []
         self.notes: list[str] = []
@@ -132,10 +132,10 @@ class Lowerer:
             return (), changed
 
         def compiled(of: str, function: Callable[..., Any], state: Sequence[Any]) -> bool:
-            specs = [*(tf.TensorSpec(one.shape, one.dtype) for one in state), *_batched(inputs, self._batch)]
+            specs = [*(tf.TensorSpec(one.shape, one.dtype) for one in state), *_batched(inputs, self._plan.batch)]
             return self._one(of, tf.function(function, jit_compile=True, autograph=autograph), specs)
 
-        if compiled("the function", forward, variables):
+        if compiled("the function", forward, variables) and self._plan.gradients:
             if places or floats(inputs):
                 compiled("its gradient", gradient, variables)
             if places:
