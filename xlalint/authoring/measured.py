@@ -155,8 +155,13 @@ def run_program(code: str, *, search: Sequence[Path] = (), limit: float = CALL_L
     return _asked(Target(_written(code), "", kind=PROGRAM, search=folders, roots=folders), limit)
 
 
+def entry_of(code: str) -> str:
+    """What of an example runs: its function `f`, else its class `L`."""
+    return "f" if re.search(r"^(def f\b|f = )", code, re.MULTILINE) else "L"
+
+
 def _target(code: str, inputs: Sequence[str], entry: str | None, search: Sequence[Path]) -> Target:
-    name = entry or ("f" if re.search(r"^(def f\b|f = )", code, re.MULTILINE) else "L")
+    name = entry or entry_of(code)
     folders = tuple(map(str, search))
     given = tuple(Given(None, text) for text in inputs)
     return Target(_written(code), name, given=given, search=folders, roots=folders)

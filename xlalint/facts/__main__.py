@@ -67,6 +67,38 @@ def signatures(options: argparse.Namespace) -> None:
         print(name, len((row or {}).get("seen", ())), flush=True)
 
 
+def tpu(options: argparse.Namespace) -> None:
+    """What a TPU's compiler makes of each call of the shipped table; with the interpreter of `xlalint tpu setup`."""
+    from xlalint.facts.measure import driver, registry
+
+    packages = registry.installed()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    (options.folder / "tpu.json").write_text(json.dumps({"packages": packages}))
+    known = driver.lowered(json.loads((BESIDE / "apis.json").read_text(encoding="utf-8")))
+    names = [name for name in known if not options.only or re.search(options.only, name)]
+    names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
+    for name, row in driver.run(names, options.folder / "tpu.jsonl", known, again=False, task="tpu"):
+        print(name, *(one["outcome"] for one in (row or {}).values() if isinstance(one, dict)), flush=True)
+
+
+def examples(options: argparse.Namespace) -> None:
+    """What the TPU's compiler of `xlalint tpu setup` makes of the examples of rules that `tpu.json` does not hold."""
+    import msgspec
+
+    from xlalint.authoring import lowered
+    from xlalint.facts import tpu
+    from xlalint.rule import all_rules
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    known = {} if options.again else tpu.examples()
+    every = {lowered.digest(one): one for rule in all_rules() for one in lowered.asked(rule)}
+    with (options.folder / "tpu-examples.jsonl").open("a", encoding="utf-8") as out:
+        for one, found in lowered.measure([one for key, one in every.items() if key not in known]):
+            row = {"name": lowered.digest(one), "row": msgspec.to_builtins(found)}
+            print(json.dumps(row), file=out, flush=True)
+            print(lowered.digest(one), found.said(), flush=True)
+
+
 def constants(options: argparse.Namespace) -> None:
     """Which inputs of each op must be compile-time constants, by the calls of the shipped table."""
     from xlalint.facts.measure import constants
@@ -79,7 +111,8 @@ def tables(options: argparse.Namespace) -> None:
     """The shipped tables, from what was measured and what was shipped."""
     from xlalint.facts.measure import compose
 
-    for name, make in (("ops", compose.ops), ("apis", compose.apis), ("signatures", compose.signatures)):
+    for make in (compose.ops, compose.apis, compose.signatures, compose.tpu):
+        name = make.__name__
         target = BESIDE / f"{name}.json"
         shipped = json.loads(target.read_text(encoding="utf-8")) if target.exists() and not options.anew else None
         _write(target, compose.text(make(options.folder, shipped)))
@@ -105,7 +138,7 @@ def _write(path: Path, text: str) -> None:
 
 
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
-    command.__name__: command for command in (names, ops, apis, signatures, constants, tables, counts)
+    command.__name__: command for command in (names, ops, apis, signatures, tpu, examples, constants, tables, counts)
 }
 
 
@@ -114,12 +147,14 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, command in COMMANDS.items():
         sub = commands.add_parser(name, help=command.__doc__)
-        if name in ("ops", "apis", "signatures", "constants", "tables"):
+        if name in ("ops", "apis", "signatures", "tpu", "examples", "constants", "tables"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
-        if name in ("apis", "signatures"):
+        if name in ("apis", "signatures", "tpu"):
             sub.add_argument("--only", metavar="REGEX", help="the callables whose canonical names it finds")
+        if name in ("apis", "examples"):
+            what = "what is untested so far" if name == "apis" else "all"
+            sub.add_argument("--again", action="store_true", help=f"try again {what}")
         if name == "apis":
-            sub.add_argument("--again", action="store_true", help="try again what is untested so far")
             sub.add_argument("--search", action="store_true", help="find calls anew, whatever the shipped table holds")
         if name == "counts":
             sub.add_argument("--untested", action="store_true", help="list the callables without an outcome, and why")

@@ -13,12 +13,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from xlalint.authoring import lowered
 from xlalint.facts.measure import rules
 from xlalint.facts.measure.driver import journal
 from xlalint.facts.tables import ApiFact, api, numbers
 from xlalint.facts.tables import apis as apis_of_newest
+from xlalint.facts.tpu import told
+from xlalint.rule import all_rules
 from xlalint.semantics.api_keras import kind_of
+from xlalint.tpu.chips import DEFAULT
 
+# The parts of tables that are written an entry a line.
+BY_LINES: Final = ("ops", "apis", "constants", "results", "shapes", "options", "calls", "examples")
 # What of an older version is not stored by itself, where all else is as in the next newer version.
 ECHOES: Final = ("ops", "result", "follows")
 
@@ -158,11 +164,39 @@ def _built_with(fact: ApiFact) -> list[str]:
     return sorted(found - {"inputs"})
 
 
+def tpu(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`tpu.json` from the folder's measurements, over what is shipped, of the calls and examples that there are."""
+    found: dict[str, Any] = {"packages": {}, "topology": DEFAULT, "calls": {}, "examples": {}, **(shipped or {})}
+    if (told_of := folder / "tpu.json").exists():
+        found |= json.loads(told_of.read_text(encoding="utf-8"))
+    fresh = {call: row for rows in journal(folder / "tpu.jsonl").values() for call, row in (rows or {}).items()}
+    calls = found["calls"] | {call: _short(row) for call, row in fresh.items()}
+    current = {case.call for fact in apis_of_newest() for case in fact.cases}
+    examples = found["examples"] | journal(folder / "tpu-examples.jsonl")
+    known = {lowered.digest(one) for rule in all_rules() for one in lowered.asked(rule)}
+    return {
+        "packages": found["packages"],
+        "topology": found["topology"],
+        "calls": {call: calls[call] for call in sorted(calls) if call in current},
+        "examples": {key: examples[key] for key in sorted(examples) if key in known},
+    }
+
+
+def _short(row: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of `tpu.json`, without what is default."""
+    gradient = row.get("gradient")
+    given = {"outcome": row["outcome"], "detail": told(row.get("detail", "")), "missing": row.get("missing", [])}
+    if given["missing"]:  # which says it all
+        given["detail"] = ""
+    kept = {key: value for key, value in given.items() if value not in ("", [], "ok")}
+    return kept | ({} if gradient is None else {"gradient": _short(gradient)})
+
+
 def text(table: Mapping[str, Any]) -> str:
     """A table as it is shipped: one entry a line, so that changes can be read."""
     parts = []
     for key, value in table.items():
-        if isinstance(value, dict) and value and key in ("ops", "apis", "constants", "results", "shapes", "options"):
+        if isinstance(value, dict) and value and key in BY_LINES:
             lines = ",\n".join(f"{json.dumps(name)}:{_compact(row)}" for name, row in value.items())
             parts.append(f"{json.dumps(key)}:{{\n{lines}\n}}")
         elif key == "changed":

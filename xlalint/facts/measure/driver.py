@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
+from xlalint.tpu.stack import ENVIRONMENT
+
 ROOT: Final = Path(__file__).parents[3]  # what holds the package, for interpreters that do not have it installed
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
 STEP_LIMIT: Final = 60.0  # seconds for one step of a measurement
@@ -69,6 +71,7 @@ class _Worker:
             "AUTOGRAPH_VERBOSITY": "0",
             "KERAS_BACKEND": "tensorflow",
             "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
+            **ENVIRONMENT,
             "XLA_FLAGS": f"--xla_dump_to={self._folder.name}/dump --xla_dump_hlo_as_text",
         }
         self._process = subprocess.Popen(
@@ -146,6 +149,22 @@ def plans(table: Mapping[str, Any], complete: bool) -> dict[str, dict[str, Any]]
                 varied += [[parameter, text] for parameter, texts in row.get("same", {}).items() for text in texts]
             found[name] = {"call": plain["call"], "varied": varied}
     return found
+
+
+def lowered(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """By callable: the calls of the newest version in `apis.json` and whether they have a gradient; first those of
+    which the shapes or the values decide what XLA does."""
+    calls = {
+        name: [[case["call"], case.get("gradient", "none") != "none"] for case in row["cases"]]
+        for name, row in table["apis"].items()
+        if row and row.get("cases")
+    }
+    first = [
+        name
+        for name in calls
+        if any(case.get("outcome") == "recompiles" or case.get("bounded") for case in table["apis"][name]["cases"])
+    ]
+    return {name: {"calls": calls[name]} for name in dict.fromkeys((*first, *calls))}
 
 
 def journal(path: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from xlalint.facts.measure.outcome import Meter, NotAcceptedError, brief, clean,
 from xlalint.facts.measure.recipes import Recipe, recipes
 from xlalint.facts.measure.samples import VALUE_SETS
 from xlalint.facts.measure.signatures import Observer
+from xlalint.tpu.chips import DEFAULT
 
 UNDEFINED: Final = "ValueError: the result is no number"
 SEARCH_TRIES: Final = 500
@@ -95,6 +97,30 @@ class Worker:
         """What a callable gives back (`signatures.Observer.observe`); None where this version has no such name."""
         what = target(job["name"], self.names)
         return None if what is None else self.observer.observe(what, job["plan"], job["dead"])
+
+    def on_tpu(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
+        """By call, what a TPU's compiler makes of it; None where this version has no such name."""
+        self.dead = job["dead"]
+        if target(job["name"], self.names) is None:
+            return None
+        self.meter.tf.config.run_functions_eagerly(True)
+        rows: dict[str, Any] = {}
+        for call, gradient in job["plan"]["calls"]:
+            self.call = call
+            stage, how = self.dead.get(call, ["", ""])
+            try:
+                if stage in ("eager", "graph"):
+                    raise NotAcceptedError(how)
+                rows[call] = self.lowering.case(self.parsed(call), gradient, stage)
+            except NotAcceptedError as error:
+                rows[call] = {"outcome": "untested", "detail": reason(str(error))}
+        return rows
+
+    @cached_property
+    def lowering(self) -> Any:
+        from xlalint.facts.measure.lowering import Lowering
+
+        return Lowering(self.meter, self.note, DEFAULT)
 
     def refused(self, call: str) -> bool:
         """Whether Keras says of a layer that is built that it cannot be compiled."""
@@ -214,7 +240,7 @@ def _name(case: dict[str, Any], varied: Mapping[str, str]) -> None:
                 case |= {"detail": parameter, "follows": {parameter: case["follows"][guilty]}}
 
 
-TASKS: Final = {"row": Worker.row, "signature": Worker.signature}
+TASKS: Final = {"row": Worker.row, "signature": Worker.signature, "tpu": Worker.on_tpu}
 
 
 def main() -> None:

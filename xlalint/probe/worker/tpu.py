@@ -30,7 +30,7 @@ _PREFACE: Final = "Failed getting HLO text: '"
 _OWN: Final = "GetCompilerIr does not support"  # resources, say: it does not get as far as the TPU's kernels
 # The words of libtpu for a program that does not fit, and of the way to it, which does not know every operation.
 _MEMORY: Final = re.compile(r"Used (?P<used>\S+) of (?P<all>\S+) hbm")
-_UNTRANSLATED: Final = re.compile(r"unregistered operation '(?P<op>[^']+)'|failed to legalize")
+_UNTRANSLATED: Final = re.compile(r"unregistered operation '(?P<op>[^']+)'|failed to legalize|'stablehlo\.\w+' op ")
 # Types for one number of which libtpu computes with several of 32 bits (complex128 has no kernel at all).
 _WIDE: Final = {"f64": "float64", "s64": "int64", "u64": "uint64"}
 _TYPE: Final = re.compile(rf"({'|'.join(_WIDE)})\[")
@@ -73,7 +73,8 @@ class TpuCompiler:
         except Exception as error:
             said = str(error)
             if unknown := _UNTRANSLATED.search(said):
-                raise UntranslatedError(f"JAX does not know `{unknown['op']}`") from error
+                op = unknown["op"]
+                raise UntranslatedError(f"JAX does not know `{op}`" if op else brief(said)) from error
             match = _MEMORY.search(said)
             fits = f"it does not fit: it takes {match['used']} of {match['all']}" if match else brief(said)
             raise RefusedError(fits) from error

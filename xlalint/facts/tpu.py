@@ -1,0 +1,104 @@
+"""What a TPU's compiler makes of measured calls and of the examples of rules; read from `tpu.json` on first use.
+
+Each was lowered from the shapes and dtypes of its tensors alone, without any value: so a strategy has a step compiled.
+What is lowered was compiled by libtpu for a topology. Nothing was run on a TPU.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+_FILE: Final = Path(__file__).with_name("tpu.json")
+_CONSTANT: Final = re.compile(r"Input (\d+) to node `[^`]*` with op (\w+) must be a compile-time constant\.?")
+_DIGITS: Final = 12  # of a digest
+
+
+class TpuOutcome(StrEnum):
+    """What became of a program for a TPU."""
+
+    OK = "ok"  # compiles
+    BOUNDED = "bounded"  # compiles with bounded dynamic shapes, which a TPU pads to their bounds
+    FAILS = "fails"  # the TPU's kernels or libtpu refuse it
+    LOWERS = "lowers"  # the kernels take it; the way to libtpu does not know all of it
+    UNTRACED = "untraced"  # tracing it raises, for whatever device
+    UNTESTED = "untested"
+
+
+WORDS: Final = {
+    TpuOutcome.OK: "compiles",
+    TpuOutcome.BOUNDED: "compiles with a bounded dynamic shape, which it pads to its bound",
+    TpuOutcome.FAILS: "does not compile",
+    TpuOutcome.LOWERS: "has kernels; not compiled further",
+    TpuOutcome.UNTRACED: "cannot be traced",
+    TpuOutcome.UNTESTED: "not asked",
+}
+
+
+class OnTpu(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of one program. `detail`: the error, or why there is no more; `missing`: the operations without a
+    kernel; `gradient`: of the call's gradient, where it has one and itself compiles."""
+
+    outcome: TpuOutcome = TpuOutcome.OK
+    detail: str = ""
+    missing: tuple[str, ...] = ()
+    gradient: OnTpu | None = None
+
+    def said(self) -> str:
+        """In words."""
+        if self.missing:
+            return f"{WORDS[self.outcome]}: no kernel for {', '.join(f'`{op}`' for op in self.missing)}"
+        return f"{WORDS[self.outcome]}: {self.detail}" if self.detail else WORDS[self.outcome]
+
+
+class _Table(msgspec.Struct):
+    """`tpu.json`: `packages` and `topology` are what was asked; `calls` goes by the text of the call, `examples` by
+    `digest`."""
+
+    packages: dict[str, str]
+    topology: str
+    calls: dict[str, OnTpu]
+    examples: dict[str, OnTpu]
+
+
+@cache
+def _table() -> _Table:
+    return msgspec.json.decode(_FILE.read_bytes(), type=_Table)
+
+
+def stack() -> tuple[str, str]:
+    """The versions of TensorFlow and libtpu that were asked, in words, and the topology."""
+    table = _table()
+    return f"TensorFlow {table.packages['tensorflow-tpu']}, libtpu {table.packages['libtpu']}", table.topology
+
+
+def of_call(call: str) -> OnTpu | None:
+    """What became of a call of the tables (`tables.Case.call`); None where it was not asked."""
+    return _table().calls.get(call)
+
+
+def of_example(digest: str) -> OnTpu | None:
+    """What became of an example of a rule."""
+    return _table().examples.get(digest)
+
+
+def examples() -> Mapping[str, OnTpu]:
+    """What became of every example that was asked, by `digest`."""
+    return _table().examples
+
+
+def digest(code: str, inputs: Sequence[str]) -> str:
+    """What an example is known by: its code and its inputs."""
+    return sha256("\0".join((code, *inputs)).encode()).hexdigest()[:_DIGITS]
+
+
+def told(detail: str) -> str:
+    """An error without what differs from run to run: the names of nodes."""
+    return _CONSTANT.sub(r"input \1 of \2 must be a compile-time constant", detail)
