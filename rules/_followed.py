@@ -13,7 +13,7 @@ from typing import Final
 
 from xlalint.facts import tables
 from xlalint.facts.tables import ApiFact, Case, Outcome
-from xlalint.rule import Effect
+from xlalint.rule import Effect, TpuOutcome
 from xlalint.semantics.api import kind_of
 from xlalint.semantics.values import NONE, Value
 
@@ -21,6 +21,8 @@ from ._kernels import event_name
 
 # What a loop makes of an argument that it carries; nothing worse where the call compiles once.
 CARRIED: Final = {Outcome.OK: None, Outcome.BOUNDED: Effect.NAMED, Outcome.FAILS: Effect.FAILS}
+# A strategy has a step compiled for a TPU before there are values: all are to it what a loop's are to other compilers.
+_ON_TPU: Final = {None: TpuOutcome.OK, Effect.NAMED: TpuOutcome.BOUNDED, Effect.FAILS: TpuOutcome.FAILS}
 # What the parameters are called that choose an axis, or all of them: the shape changes with it, and no size is made.
 AXES: Final = frozenset(("axes", "axis", "dim", "dimension", "pattern", "perm"))
 # The ends of a window, which keeps its length where both move.
@@ -49,6 +51,11 @@ class Followed:
     def spared(self, arguments: Mapping[str, Value]) -> bool:
         """Another argument has the call not follow this one."""
         return any(arguments.get(name, NONE) != NONE for name in self.unless)
+
+
+def on_tpu(carried: Effect | None) -> TpuOutcome:
+    """What a TPU's strategy makes of a value of which, where a loop makes it, `carried` comes."""
+    return _ON_TPU[carried]
 
 
 @cache

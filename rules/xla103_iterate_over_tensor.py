@@ -40,7 +40,20 @@ from collections.abc import Iterator
 from functools import partial
 
 from xlalint.fixes.iteration import iteration, parts
-from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
+from xlalint.rule import (
+    ApiCall,
+    Bad,
+    Compiles,
+    Draft,
+    Effect,
+    Fails,
+    Good,
+    Recompiles,
+    Rule,
+    Safety,
+    TpuOutcome,
+    origin_note,
+)
 from xlalint.semantics.events import Event, IterateOver
 from xlalint.semantics.files import Place
 from xlalint.semantics.values import Dependence, Tensor, as_tensor
@@ -373,7 +386,9 @@ for row in tf.reshape(tf.range(6), [2, 3]):
                     message = f"{LABELS.get(form, f'`{form}` over')} {of_a_tensor(tensor)}: {reason}"
                     help = iteration(form, event.place.node)
                     rewrite = partial(parts, event) if effect is Effect.FAILS else None
-                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
+                    notes = origin_note(tensor.origin, event)
+                    on_tpu = TpuOutcome.FAILS if effect is Effect.RECOMPILES else None
+                    yield Draft(message, effect, help, notes=notes, rewrite=rewrite, on_tpu=on_tpu)
 
     def _outcome(self, event: IterateOver, tensor: Tensor) -> tuple[Effect, str] | None:
         if why := unconverted(event.context):

@@ -41,7 +41,7 @@ from functools import partial
 
 from xlalint.fixes.counts import distinct
 from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Safety
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, TpuOutcome
 from xlalint.semantics.events import ApiCall, Consume, Event
 from xlalint.semantics.values import Dependence, as_tensor
 
@@ -220,7 +220,8 @@ dataset = tf.data.Dataset.from_tensors([1, 1, 2]).map(distinct)
                 elif made_by(event) is None:
                     return
                 elif api == "tf.setdiff1d":
-                    yield Draft(f"`{code}` is compiled again for every new content", Effect.RECOMPILES)
+                    message = f"`{code}` is compiled again for every new content"
+                    yield Draft(message, Effect.RECOMPILES, on_tpu=TpuOutcome.FAILS)
                 elif as_tensor(event.result, Dependence.STATIC) and "size" in event.arguments:
                     reason = "pads by a number that must be a compile-time constant, and does not compile"
                     yield Draft(f"`{code}` {reason}", Effect.FAILS, rewrite)

@@ -55,7 +55,7 @@ from xlalint.semantics.events import ApiCall, Consume, ContextKind, Event, Index
 from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
 from xlalint.tree import nodes as cst
 
-from ._followed import Followed, followed, names
+from ._followed import Followed, followed, names, on_tpu
 from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
 
 REASONS: Final[Mapping[Effect, str]] = {
@@ -373,10 +373,12 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
             match item, element.slice:
                 case Slice() as cut, cst.Slice() as syntax if (tensor := length_from(cut, syntax)) is not None:
                     stride = as_tensor(cut.step) if cut.step is not None else None
-                    effect = outcome(tensor, Effect.FAILS if stride is not None else Effect.NAMED)
+                    carried = Effect.FAILS if stride is not None else Effect.NAMED
+                    effect = outcome(tensor, carried)
                     if effect is not None and tensor not in self._sizes:
                         help = None if stride is not None else _where(node, syntax, axis)
-                        yield _draft(event, tensor, effect, f"the length of `{brief(node)}`", help)
+                        draft = _draft(event, tensor, effect, f"the length of `{brief(node)}`", help)
+                        yield replace(draft, on_tpu=on_tpu(carried))
                         return
 
     def _arguments(self, event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
@@ -394,7 +396,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                 effect = outcome(tensor, carried[parameter])
                 if effect is not None:
                     what = f"`{brief(node)}` in `{brief(event.place.node)}`"
-                    yield _draft(event, tensor, effect, what, _static(event, node))
+                    draft = _draft(event, tensor, effect, what, _static(event, node))
+                    yield replace(draft, on_tpu=on_tpu(carried[parameter]))
                     return
 
 
@@ -406,7 +409,8 @@ def _contents(event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
             effect = Effect.FAILS if tensor.bounded is not None else outcome(tensor, one.carried)
             if effect is not None:
                 draft = _draft(event, tensor, effect, f"the content of `{brief(node)}`", _static(event, node))
-                yield replace(draft, rewrite=partial(binned, event)) if event.api == "tf.math.bincount" else draft
+                rewrite = partial(binned, event) if event.api == "tf.math.bincount" else None
+                yield replace(draft, rewrite=rewrite, on_tpu=on_tpu(one.carried))
                 return
 
 

@@ -48,7 +48,7 @@ from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
 from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
 from xlalint.tree import nodes as cst
 
-from ._followed import AXES, Followed, followed, names
+from ._followed import AXES, Followed, followed, names, on_tpu
 from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
 
 OPTION = "an option"
@@ -440,7 +440,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
             return
         message = f"{what} is {kind} from data: {REASONS[effect]}"
         help = PYTHON if kind == OPTION else None
-        yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
+        notes = origin_note(tensor.origin, event)
+        yield Draft(message, effect, help, notes=notes, rewrite=rewrite, on_tpu=on_tpu(carried))
 
 
 def _kind(one: Followed) -> str:

@@ -40,7 +40,7 @@ from collections.abc import Iterator
 
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Severity
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Severity, TpuOutcome
 from xlalint.semantics.events import ApiCall, Consume, Event
 from xlalint.semantics.values import UNKNOWN, ApiObject, Nest, Unknown, as_tensor
 
@@ -224,7 +224,7 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(parts)
             case ApiCall(api=api, arguments=arguments) if api in COMPILED_AGAIN:
                 if as_tensor(arguments[COMPILED_AGAIN[api]]):
                     message = f"`{brief(event.place.node)}` is compiled again for every new content"
-                    yield Draft(message, Effect.RECOMPILES)
+                    yield Draft(message, Effect.RECOMPILES, on_tpu=TpuOutcome.FAILS)
             case ApiCall(api=api, arguments=arguments) if api in CUT_BY:
                 if as_tensor(arguments.get(CUT_BY[api], UNKNOWN)):
                     message = f"`{brief(event.place.node)}` has as many elements as data says: {NAMED}"

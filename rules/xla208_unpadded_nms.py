@@ -39,7 +39,7 @@ from functools import partial
 
 from xlalint.fixes.masked import brief
 from xlalint.fixes.suppression import marks, padded, padded_call
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Safety
+from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, TpuOutcome
 from xlalint.semantics.events import ApiCall, Consume, Event
 from xlalint.semantics.values import Static
 
@@ -189,7 +189,7 @@ def f(x):
             case ApiCall(api=api, arguments=arguments) if api == PADDED:
                 if arguments.get("pad_to_max_output_size", Static(False)) == Static(False):
                     message = f"`{code}` is compiled again for every new number of boxes"
-                    yield Draft(message, Effect.RECOMPILES, _padded(event))
+                    yield Draft(message, Effect.RECOMPILES, _padded(event), on_tpu=TpuOutcome.OK)
             case ApiCall() if made_by(event):
                 message = f"`{code}` gives as many positions as boxes remain: {NAMED}"
                 rewrite = partial(padded, event)

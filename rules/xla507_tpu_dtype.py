@@ -38,7 +38,7 @@ from typing import Final
 from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, replace
-from xlalint.rule import Bad, Compiles, Draft, Effect, Good, Rule, Safety, reached
+from xlalint.rule import Bad, Compiles, Draft, Effect, Good, Rule, Safety, TpuOutcome, reached
 from xlalint.semantics.distribution import asks_for_complex128, is_tpu, making_of
 from xlalint.semantics.events import ContextKind, Event, Program, SetupCall
 from xlalint.semantics.files import Place
@@ -225,6 +225,7 @@ print(tf.cast(1, tf.complex128))
                             Effect.TPU,
                             place=step.place,
                             rewrite=partial(_narrower, step),
+                            on_tpu=TpuOutcome.FAILS,
                         )
 
 

@@ -47,6 +47,7 @@ def test_every_key_is_read(project: Path) -> None:
         include-host = true
         keras = 2
         tensorflow = "2.15"
+        target = "tpu"
         unrolled-rounds = 64
         file-timeout = 2.5
         jobs = 2
@@ -76,7 +77,7 @@ def test_every_key_is_read(project: Path) -> None:
     assert (settings.output_format, settings.fail_on) == ("concise", Severity.ERROR)
     assert settings.severities == {"XLA101": Severity.INFO}
     assert (settings.include_host, settings.keras, settings.tensorflow) == (True, 2, "2.15")
-    assert (settings.unrolled_rounds, settings.file_timeout) == (64, 2.5)
+    assert (settings.target, settings.unrolled_rounds, settings.file_timeout) == ("tpu", 64, 2.5)
     assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
     assert (settings.project, settings.baseline) == (project, project / "known.json")
     assert (settings.fix, settings.unsafe_fixes) == (False, True)

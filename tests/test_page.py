@@ -275,7 +275,7 @@ def test_findings_are_chosen_by_mouse_and_keyboard(browser: Browser, example: Pa
     browser.press(ESCAPE)
     assert browser.shown() == everything
     browser.press("/tpu train")
-    assert browser.shown() == ["XLA302", "XLA502", "XLA501"]
+    assert browser.shown() == ["XLA302", "XLA502", "XLA501", "XLA205"]
     browser.press(ESCAPE)
     browser.ask("document.activeElement.blur()")
     browser.press("jjk" + ENTER)

@@ -23,12 +23,14 @@ OutputFormat = Literal[
 Level = Literal["error", "warning", "info"]
 OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
 LEVELS: Final[tuple[str, ...]] = get_args(Level)
+Target = Literal["cpu", "gpu", "tpu"]
 
 _CHOICES: Final[dict[str, tuple[object, ...]]] = {
     "output-format": OUTPUT_FORMATS,
     "fail-on": LEVELS,
     "severity": LEVELS,
     "keras": (2, 3),
+    "target": get_args(Target),
 }
 # What msgspec calls the types, and what TOML does.
 _TOML_TYPES: Final = {
@@ -139,6 +141,16 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         Annotated[str, Meta(description="The TensorFlow version that runs the code.", pattern=r"^\d+(\.\d+)*$")]
         | UnsetType
     ) = UNSET
+    target: (
+        Annotated[
+            Target,
+            Meta(
+                description="What alone the code is for; decides how grave findings are. Default: cpu and gpu, and "
+                "where a TPU strategy is made tpu, too."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     unrolled_rounds: (
         Annotated[int, Meta(description="From how many rounds on a loop that is unrolled is reported (XLA311).", ge=2)]
         | UnsetType
@@ -200,6 +212,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "include-host": False,
     "keras": None,
     "tensorflow": None,
+    "target": None,
     "unrolled-rounds": UNROLLED_ROUNDS,
     "file-timeout": FILE_TIMEOUT,
     "jobs": 0,
@@ -217,8 +230,9 @@ _DEFAULTS: Final[dict[str, Any]] = {
 class Settings:
     """What a run goes by, every selector resolved to codes; without arguments the defaults, and no cache.
 
-    `project`: a folder whose files are analysed, too, without being reported. `inferred`: what of `keras` and
-    `tensorflow` nobody set, so that requirements decide.
+    `project`: a folder whose files are analysed, too, without being reported. `target`: what alone the code is for;
+    None: CPUs and GPUs, and TPUs where a strategy for them is made. `inferred`: what of `keras` and `tensorflow` nobody
+    set, so that requirements decide.
     `shown`: every key with its value and where that was written, for `--show-settings`.
     """
 
@@ -233,6 +247,7 @@ class Settings:
     keras: int | None = None
     tensorflow: str | None = None
     inferred: frozenset[str] = frozenset()
+    target: str | None = None
     unrolled_rounds: int = UNROLLED_ROUNDS
     file_timeout: float = FILE_TIMEOUT
     jobs: int = 0
@@ -490,6 +505,7 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         keras=keras,
         tensorflow=tensorflow,
         inferred=frozenset(inferred),
+        target=merged["target"],
         unrolled_rounds=merged["unrolled-rounds"],
         file_timeout=merged["file-timeout"],
         jobs=merged["jobs"],

@@ -10,9 +10,10 @@ from .codes import UNROLLED_ROUNDS
 from .findings import Effect, Finding, FindingContext, Fix, Note, Safety, Severity, Span, TrailStep
 from .fixes.edits import fix_of
 from .fixes.names import Names, NoNameError
-from .rule import Draft, Rule, all_rules
+from .rule import Draft, Rule, TpuOutcome, all_rules
 from .semantics.clock import Clock, Work
-from .semantics.events import ApiCall, ContextKind, Event, FeedForeign, Program, Run, Setup, Trail
+from .semantics.distribution import is_tpu
+from .semantics.events import ApiCall, ContextKind, Event, FeedForeign, Program, Run, Setup, SetupCall, Trail
 from .semantics.files import InternalTrouble, Place
 
 # From the least grave to the gravest.
@@ -24,6 +25,14 @@ _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 # Where a rewrite differs that is not asked for in every analysis of its function.
 _SOMETIMES: Final = "where the function is called with something else than tensors here"
 _BREAKING: Final = frozenset((Effect.FAILS, Effect.DIVERGES))
+TPU: Final = frozenset(("tpu",))
+ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
+# What becomes under a TPU's strategy of that for which XLA compiles again, by value: its effect, and what is said.
+_BY_SHAPES: Final = {
+    TpuOutcome.OK: (Effect.RECOMPILES, ", and once for a TPU's strategy"),
+    TpuOutcome.BOUNDED: (Effect.NAMED, ", and for a TPU's strategy once, with a bounded dynamic shape"),
+    TpuOutcome.FAILS: (Effect.FAILS, ", and for a TPU's strategy not at all"),
+}
 
 
 def severity_of(effect: Effect, kind: ContextKind, about_setup: bool = False) -> Severity:
@@ -43,24 +52,47 @@ class _Heard:
     event: Event
     run: Run
 
-    @property
-    def severity(self) -> Severity:
+    def judged(self, targets: frozenset[str]) -> _Judged:
+        """How grave it is where the code is for these: "cpu", "gpu", "tpu"."""
+        draft, effect, message, least = self.draft, self.draft.effect, self.draft.message, self.draft.at_most
+        severe, on_tpu, nowhere_else = effect, "tpu" in targets, targets == TPU
+        if effect is Effect.RECOMPILES and draft.on_tpu in _BY_SHAPES:
+            there, said = _BY_SHAPES[draft.on_tpu]
+            fails = there is Effect.FAILS
+            message += said if on_tpu or (fails and targets == ELSEWHERE) else ""
+            if nowhere_else or (fails and on_tpu):
+                severe = effect = there
+            if nowhere_else and there is Effect.RECOMPILES:
+                least = min(least, Severity.INFO)
+        elif draft.on_tpu is TpuOutcome.FAILS and on_tpu:
+            severe = Effect.FAILS
+        elif effect is Effect.TPU and targets < ELSEWHERE:
+            least = min(least, Severity.INFO)
         about_setup = isinstance(self.event, FeedForeign | Program | Setup)
-        return min(severity_of(self.draft.effect, self.event.context.kind, about_setup), self.draft.at_most)
+        severity = min(severity_of(severe, self.event.context.kind, about_setup), least)
+        return _Judged((severity, _GRAVITY[effect]), effect, message, self)
 
-    @property
-    def gravity(self) -> tuple[Severity, int]:
-        return self.severity, _GRAVITY[self.draft.effect]
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What was heard, as it is told of some targets."""
+
+    gravity: tuple[Severity, int]
+    effect: Effect
+    message: str
+    heard: _Heard
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """What one rule says of one place, as plain data that processes can hand to each other. `refused`: it has a
-    rewrite, but not for every way in which the place is reached."""
+    rewrite, but not for every way in which the place is reached; `on_tpu`: what it says instead where the project
+    turns out to be for TPUs, too."""
 
     gravity: tuple[Severity, int]
     finding: Finding
     refused: bool
+    on_tpu: Candidate | None = None
 
 
 class Dispatcher:
@@ -71,6 +103,7 @@ class Dispatcher:
         self._callers: dict[str, list[Rule]] = {}
         self._heard: dict[tuple[Rule, Place], list[_Heard]] = {}
         self.failures: list[InternalTrouble] = []
+        self.tpu = False  # whether a strategy for TPUs is made
         for rule in rules:
             for kind in rule.listens:
                 if kind is not ApiCall:
@@ -101,19 +134,25 @@ class Dispatcher:
             rules = self._callers.get(event.api, ())
         else:
             rules = self._listeners.get(type(event), ())
+            self.tpu = self.tpu or (isinstance(event, SetupCall) and is_tpu(event.result))
         for rule in rules:
             for draft in rule.check(event):
                 self._heard.setdefault((rule, draft.place or event.place), []).append(_Heard(draft, event, run))
 
     def candidates(
-        self, linted: Callable[[str], bool], severities: Mapping[str, Severity], clock: Clock | None = None
+        self,
+        linted: Callable[[str], bool],
+        severities: Mapping[str, Severity],
+        clock: Clock | None = None,
+        target: str | None = None,
     ) -> Iterator[Candidate]:
         """What each rule says of each place in the files that are `linted`; `severities` overrule by code. Without a
-        fix where the file has had its time."""
+        fix where the file has had its time. `target`: what alone the code is for; None: it may turn out to be for TPUs,
+        too."""
+        targets = ELSEWHERE if target is None else frozenset((target,))
         clock = clock or Clock()
         for (rule, place), heard in self._heard.items():
             if linted(place.path):
-                gravest = max(heard, key=lambda one: one.gravity)
                 answers: dict[Fix | None, str] = {None: ""}
                 with clock.spent_on(place.path, Work.FIXES):
                     clock.check()
@@ -123,8 +162,14 @@ class Dispatcher:
                 help = answers.get(fix) or None
                 if fix is not None and fix.safety is Safety.SAFE and not _heard_always(place, heard):
                     fix = replace(fix, safety=Safety.UNSAFE, differs=_SOMETIMES)
-                finding = _finding(rule, place, heard, gravest, severities.get(rule.code))
-                yield Candidate(gravest.gravity, replace(finding, fix=fix, help=finding.help or help), refused)
+                told = []
+                differs = target is None and any(one.draft.on_tpu is not None for one in heard)
+                for known in (targets, targets | TPU) if differs else (targets,):
+                    gravest = max((one.judged(known) for one in heard), key=lambda one: one.gravity)
+                    finding = _finding(rule, place, heard, gravest, severities.get(rule.code))
+                    finding = replace(finding, fix=fix, help=finding.help or help)
+                    told.append(Candidate(gravest.gravity, finding, refused))
+                yield replace(told[0], on_tpu=told[-1] if differs else None)
 
     def _answers(self, place: Place, heard: Iterable[_Heard]) -> dict[Fix | None, str]:
         """What those who have a rewrite of a place make of it, each with its text; None where one of them has none
@@ -153,11 +198,12 @@ def _heard_always(place: Place, heard: Iterable[_Heard]) -> bool:
     return all(run.reaching(place) <= runs for run in runs)
 
 
-def gravest_of(candidates: Iterable[Candidate]) -> Iterator[Finding]:
+def gravest_of(candidates: Iterable[Candidate], tpu: bool = False) -> Iterator[Finding]:
     """One finding for each place, whoever found what: where several rules flag it, the gravest says why it must
-    change, and the others follow from the same code."""
+    change, and the others follow from the same code. `tpu`: the project turned out to be for TPUs."""
     by_rule: dict[tuple[str, Span, str], list[Candidate]] = {}
     for candidate in candidates:
+        candidate = (tpu and candidate.on_tpu) or candidate
         finding = candidate.finding
         by_rule.setdefault((finding.path, finding.span, finding.code), []).append(candidate)
     by_place: dict[tuple[str, Span], list[Candidate]] = {}
@@ -186,8 +232,8 @@ def _agreed(fixes: Iterable[Fix | None]) -> Fix | None:
     return min(given, key=lambda fix: (_TRUST[fix.safety], fix.title))
 
 
-def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Heard, severity: Severity | None) -> Finding:
-    draft, context = gravest.draft, gravest.event.context
+def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Judged, severity: Severity | None) -> Finding:
+    draft, event = gravest.heard.draft, gravest.heard.event
     notes = {
         (note.place, note.text, note.consumer): None
         for one in heard
@@ -199,10 +245,10 @@ def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Heard, sev
         span=Span(*place.span),
         code=rule.code,
         name=rule.name,
-        severity=gravest.severity if severity is None else severity,
-        effect=draft.effect,
-        message=draft.message,
-        context=FindingContext(context.kind.value, context.autograph, _steps(gravest.event.trail)),
+        severity=gravest.gravity[0] if severity is None else severity,
+        effect=gravest.effect,
+        message=gravest.message,
+        context=FindingContext(event.context.kind.value, event.context.autograph, _steps(event.trail)),
         help=draft.help or next((one.draft.help for one in heard if one.draft.help), None),
         notes=tuple(Note(where.path, Span(*where.span), text, consumer=consumer) for where, text, consumer in notes),
         api=next((one.event.api for one in heard if isinstance(one.event, ApiCall) and one.event.place == place), ""),

@@ -53,9 +53,10 @@ class Stdin:
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """What one part of the analysis has to say."""
+    """What one part of the analysis has to say. `tpu`: a strategy for TPUs is made there."""
 
     candidates: list[Candidate]
+    tpu: bool
     observed: list[Finding]
     failures: list[InternalTrouble]
     trouble: list[SyntaxTrouble]
@@ -226,7 +227,7 @@ def _key_parts(inputs: _Input, digests: Mapping[str, str], settings: Settings) -
 def settings_parts(settings: Settings) -> Iterator[str]:
     """What findings depend on of the settings, the same in every process; which files are read is not of it."""
     yield ",".join(sorted(settings.codes))
-    yield repr((settings.include_host, settings.keras, settings.tensorflow, settings.unrolled_rounds))
+    yield repr((settings.include_host, settings.keras, settings.tensorflow, settings.unrolled_rounds, settings.target))
     yield repr(sorted(settings.severities.items()))
     yield repr([(patterns, sorted(codes)) for patterns, codes in settings.per_file_ignores])
 
@@ -291,11 +292,11 @@ def _run_rules(
 
         wanted = dispatcher.wanted_apis | watching.wanted_apis
         project = yield from analyse(files, share, options, hear if watchers else dispatcher.hear, wanted, clock=clock)
-        candidates = list(dispatcher.candidates(linted.__contains__, settings.severities, clock))
+        candidates = list(dispatcher.candidates(linted.__contains__, settings.severities, clock, settings.target))
         observed = [candidate.finding for candidate in watching.candidates(linted.__contains__, {})]
         failures = files.failures + project.failures + dispatcher.failures + watching.failures
         trouble = files.trouble + project.trouble
-        return _Share(candidates, observed, failures, trouble, list(clock.given_up), imported)
+        return _Share(candidates, dispatcher.tpu, observed, failures, trouble, list(clock.given_up), imported)
 
     ranges = shares(files.checked)
     parts = [partial(part, share if len(ranges) > 1 else None) for share in ranges] or [partial(part, None)]
@@ -306,7 +307,9 @@ def _run_rules(
             message = "a process of the analysis ended early; everything was analysed again in one"
             inputs.problems.append(Problem(None, message, f"{error}\n"))
             told = run_parts(parts, 1)
-    found = [_shown(finding, shown) for finding in gravest_of(chain.from_iterable(one.candidates for one in told))]
+    tpu = settings.target is None and any(one.tpu for one in told)
+    candidates = chain.from_iterable(one.candidates for one in told)
+    found = [_shown(finding, shown) for finding in gravest_of(candidates, tpu)]
     for failure in dict.fromkeys(chain.from_iterable(one.failures for one in told)):
         inputs.problems.append(Problem(shown.get(failure.path, failure.path), failure.message, failure.detail))
     for trouble in dict.fromkeys(chain.from_iterable(one.trouble for one in told)):

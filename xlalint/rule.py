@@ -16,6 +16,7 @@ from typing import ClassVar, TypeAlias
 
 from . import rule_files
 from .codes import UNROLLED_ROUNDS
+from .facts.tpu import TpuOutcome
 from .findings import Effect, Safety, Severity
 from .fixes.rewrite import Rewriter
 from .rule_files import RuleFile, RulesError
@@ -121,7 +122,9 @@ class Draft:
 
     `place` defaults to the event's place. Drafts of one rule for one place are merged: the gravest effect wins and the
     notes add up, so a consumer that goes wrong can be reported as a draft at the origin's place. `at_most` is for what
-    differs only on inputs that a correct program never sees: it says so, and is no error. `rewrite` is asked only for
+    differs only on inputs that a correct program never sees: it says so, and is no error. `on_tpu`: what comes of it
+    where a TPU's strategy has it compiled, by shapes and without values, if that is something else; of what recompiles
+    for every value `OK`, `BOUNDED` or `FAILS`, of what is about TPUs alone `FAILS`. `rewrite` is asked only for
     what is reported, once for each time that the place was heard of: all must answer the same, else there is no fix.
     Without a `help`, the rewrite's text is the help.
     """
@@ -133,6 +136,7 @@ class Draft:
     notes: tuple[DraftNote, ...] = ()
     at_most: Severity = Severity.ERROR
     rewrite: Rewriter | None = None
+    on_tpu: TpuOutcome | None = None
 
 
 class Rule:
@@ -234,6 +238,7 @@ __all__ = [
     "Runs",
     "Safety",
     "Severity",
+    "TpuOutcome",
     "all_rules",
     "origin_note",
     "reached",

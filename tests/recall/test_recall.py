@@ -19,6 +19,7 @@ from tests.compiler import measure
 
 from .fixtures import CASES, Case, Hazard, all_cases
 
+FOR_A_TPU = "for a TPU's strategy not at all"
 RECALL = 0.95  # of the hazards must be found
 HAZARDS = 160  # at least so many stand in the fixtures, and as many look-alikes
 
@@ -72,6 +73,12 @@ def report() -> dict[str, Any]:
     return answer
 
 
+def on_a_cpu(item: dict[str, Any]) -> str:
+    """The effect that a finding has on a CPU, where that is said beside the one that it has for a TPU's strategy."""
+    effect: str = item["effect"]
+    return "recompiles" if item["message"].endswith(FOR_A_TPU) else effect
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Every hazard with its finding, the hazards without one, and the findings that no marker asks for."""
@@ -84,7 +91,7 @@ class Outcome:
 @pytest.fixture(scope="module")
 def outcome(report: dict[str, Any]) -> Outcome:
     left = [
-        Found(item["path"], item["line"], item["code"], item["effect"])
+        Found(item["path"], item["line"], item["code"], on_a_cpu(item))
         for item in report["findings"]
         if item["severity"] != "info"  # what differs on other inputs only
     ]

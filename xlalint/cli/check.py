@@ -129,7 +129,7 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         **{key: split(given[key]) for key in ("select", "extend_select", "ignore")},
         **{key: list(given[key]) for key in ("exclude", "extend_exclude")},
         **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
-        **{key: given[key] for key in ("keras", "tensorflow", "jobs", "file_timeout")},
+        **{key: given[key] for key in ("keras", "tensorflow", "target", "jobs", "file_timeout")},
         **{key: given[key] for key in ("cache_dir", "project", "baseline", "fix", "unsafe_fixes")},
         "probe": probe_settings(given) or None,
     }
