@@ -95,6 +95,10 @@ def builder():
     return keras.Sequential([keras.layers.Dense(2)])
 
 
+def optimizer():
+    return keras.optimizers.Adam()
+
+
 def impossible(x):
     raise OSError("there is no such network")
 
@@ -225,6 +229,18 @@ def _unpacked(x, sealed):
 @tf.custom_gradient
 def scaled_gradient(x, scale):
     return x, lambda upstream: (upstream * scale, None)
+
+
+def image_model(channels=3):
+    images = keras.Input([None, None, channels], name="images")
+    narrowed = keras.layers.Conv2D(2, 32, name="narrowed")(images)  # 4 by 4 are too few for it
+    return keras.Model(images, keras.layers.Dropout(0.5)(narrowed))
+
+
+def text_model():
+    tokens, mask = keras.Input([None], dtype="int32", name="tokens"), keras.Input([None], dtype="bool", name="mask")
+    embedded = keras.layers.Embedding(9, 2)(tokens) * keras.ops.cast(mask, "float32")[..., None]
+    return keras.Model([tokens, mask], embedded)
 
 
 class Module(tf.Module):

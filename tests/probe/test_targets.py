@@ -49,6 +49,10 @@ def compiled(x: tf.Tensor, count: int):
     return tf.boolean_mask(x, x > 0) * count
 
 
+def network(units=8):
+    return keras.Sequential([Gated(units)])
+
+
 def unrelated(path):
     return open(path).read()
 """
@@ -129,6 +133,17 @@ def test_all_that_may_be_compiled(package: Path) -> None:
     assert {"positive", "Gated", "Gated.scaled", "compiled"} <= set(names)
     assert "unrelated" not in names
     assert [target.qualname for target in found if targets.is_keras(target, "layer")] == ["Gated"]
+
+
+def test_functions_that_give_a_model(package: Path) -> None:
+    targets = Targets()
+    assert [target.qualname for target in targets.models([package])] == ["network"]
+    assert targets.models([package.with_name("__init__.py")]) == []
+    assert {name: targets.gives_model(targets.at(package, name)) for name in ("network", "Gated", "positive")} == {
+        "network": True,
+        "Gated": False,
+        "positive": False,
+    }
 
 
 def test_a_wrong_name_says_which_may_be_meant(package: Path) -> None:

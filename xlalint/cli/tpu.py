@@ -88,7 +88,7 @@ def _checked() -> int:
             except ProbeUnavailableError as error:
                 raise click.ClickException(str(error)) from error
             outcome = run.outcome
-            compiled = [program for program in outcome.programs if program.refusal is None]
+            compiled = [program for program in outcome.programs if program.compiles]
             said = f"compiles in {compiled[0].seconds:.1f} s" if compiled else f"does not work: {_why(outcome)}"
             write(f"{chip.topology:8}  {said}\n")
             works = works and bool(compiled)
@@ -96,5 +96,5 @@ def _checked() -> int:
 
 
 def _why(outcome: Outcome) -> str:
-    refusals = [program.refusal for program in outcome.programs if program.refusal]
+    refusals = [why for program in outcome.programs if (why := program.refusal or program.untried)]
     return (outcome.not_run or outcome.death or "; ".join((*refusals, *outcome.notes))) or "nothing was compiled"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ..semantics.analysis import Options, analyse, deep_recursion
+from ..semantics.api_keras import is_keras
 from ..semantics.events import ContextKind
 from ..semantics.files import Files
 from ..semantics.frames import Summary
@@ -15,6 +16,7 @@ from ..semantics.parts import run_together
 from ..semantics.project import Function
 from ..semantics.values import (
     NONE,
+    ApiObject,
     Array,
     Dict,
     FunctionValue,
@@ -36,10 +38,12 @@ _COMPILED: Final = (ContextKind.XLA, ContextKind.GRAPH, ContextKind.OPEN)
 
 @dataclass(slots=True)
 class Knowledge:
-    """What was learned of each function: its parameters, and which functions of tensors may be compiled."""
+    """What was learned of each function: its parameters, which functions of tensors may be compiled, and which give a
+    Keras model."""
 
     values: dict[Key, dict[str, list[Value]]] = field(default_factory=dict)
     compiled: dict[Key, Function] = field(default_factory=dict)
+    models: dict[Key, Function] = field(default_factory=dict)
 
     def learn(self, summary: Summary) -> None:
         """Take in one analysis of a function."""
@@ -51,6 +55,8 @@ class Knowledge:
         tensors = any(isinstance(option, Tensor | Nest) for value in seen for option in options(value))
         if summary.context.kind in _COMPILED and not summary.host_only and tensors:
             self.compiled[key] = function
+        if any(isinstance(one, ApiObject) and is_keras(one.api, "model") for one in options(summary.value)):
+            self.models[key] = function
         known = self.values.setdefault(key, {})
         for name, value in summary.given.items():
             known.setdefault(name, []).extend(() if name in summary.structures else options(value))

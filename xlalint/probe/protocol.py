@@ -130,8 +130,9 @@ class Observation:
 class Lowering:
     """What a TPU's compiler made of one program: the function, its gradient or a step of training.
 
-    `refusal`: why it does not compile; else `seconds` for both compilers, and the bytes of a core's `memory` that it
-    takes. `wide`: the types of 64 bits that it computes with, each with the user's line.
+    `refusal`: why it does not compile; `untried`: why the compiler could not be asked; else `seconds` for both
+    compilers, and the bytes of a core's `memory` that it takes. `wide`: the types of 64 bits that it computes with,
+    each with the user's line.
     """
 
     of: str
@@ -140,6 +141,12 @@ class Lowering:
     seconds: float = 0.0
     memory: int = 0
     wide: tuple[tuple[str, Spot], ...] = ()
+    untried: str | None = None
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the compiler takes it."""
+        return self.refusal is None and self.untried is None
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,11 @@ def run_targets(
     return runs, len(found) == len(targets)
 
 
+def check_available(settings: ProbeSettings) -> None:
+    """Whether a TPU's compiler can be asked. Raises ProbeUnavailableError, with one line that says what to do."""
+    _interpreter(replace(settings, target="tpu"))
+
+
 def _interpreter(settings: ProbeSettings) -> Interpreter:
     """What runs the code. For a TPU it is the environment of the TPU's compiler, with the packages of what would run it
     otherwise behind its own. Raises ProbeUnavailableError."""

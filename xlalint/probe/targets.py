@@ -86,12 +86,27 @@ class Targets:
                 qualname = owner.qualname  # the object is called, as its users do
             definition = self._file(path).named(qualname)
             if definition is not None and definition.kind != "nested":
-                try:
-                    target = self._target(path, definition)
-                except TargetError as error:  # what is said of its inputs costs this one only
-                    target = Target(str(path), qualname, definition.lines, definition.kind, refused=str(error))
-                found.setdefault((path, qualname), target)
+                found.setdefault((path, qualname), self._target_or_refusal(path, definition))
         return [found[key] for key in sorted(found)]
+
+    def models(self, paths: Iterable[Path]) -> list[Target]:
+        """The functions of modules that give a whole Keras model, and are no tests. Raises nothing: what cannot be a
+        target says so."""
+        wanted = [path.absolute() for path in paths]
+        self._analyse(wanted)
+        found = []
+        for (path, qualname), function in sorted(self._knowledge.models.items(), key=lambda item: item[0]):
+            definition = self._file(path).named(qualname) if path in wanted and not function.module.is_test else None
+            if definition is not None and definition.kind == "function":
+                found.append(self._target_or_refusal(path, definition))
+        return found
+
+    def gives_model(self, target: Target) -> bool:
+        """Whether a target is a Keras model, or a function that gives one."""
+        return (Path(target.file), target.qualname) in self._knowledge.models or any(
+            self.is_keras(replace(target, qualname=name), "model")
+            for name in (target.qualname, target.qualname.rpartition(".")[0])
+        )
 
     def is_keras(self, target: Target, kind: str) -> bool:
         """Whether a target is the call of an object of Keras of that kind ("layer", "model", "loss", "metric")."""
@@ -132,6 +147,7 @@ class Targets:
             learned = knowledge_of(readable, self.keras)
             self._knowledge.values |= learned.values
             self._knowledge.compiled |= learned.compiled
+            self._knowledge.models |= learned.models
 
     def _readable(self, path: Path) -> bool:
         try:
@@ -179,6 +195,13 @@ class Targets:
             factory=next((text.removeprefix(_FACTORY) for text in texts if text.startswith(_FACTORY)), None),
             roots=(str(package) if package.is_dir() else str(path.parent),),
         )
+
+    def _target_or_refusal(self, path: Path, definition: Definition) -> Target:
+        """What is said of its inputs, where it cannot be used, costs this one only."""
+        try:
+            return self._target(path, definition)
+        except TargetError as error:
+            return Target(str(path), definition.qualname, definition.lines, definition.kind, refused=str(error))
 
     def _called(self, path: Path, qualname: str) -> Iterator[Definition]:
         for name in _CALLED:

@@ -35,6 +35,7 @@ REFUTED: Final = "refuted"
 OPEN: Final = "open"
 ONLY: Final = "probe-only"
 COMPILES: Final = "compiles"
+TPU_COMPILES: Final = "tpu-compiles"
 NOT_RUN: Final = "not run"
 
 # Which observations bear out a finding of each effect.
@@ -218,7 +219,7 @@ def _undecided(finding: Finding, run: Run, statements: Statements) -> str | None
     outcome = run.outcome
     if not outcome.calls:
         return "nothing was compiled"
-    if finding.effect is Effect.TPU and not outcome.programs:
+    if finding.effect is Effect.TPU and not any(program.untried is None for program in outcome.programs):
         return "a CPU cannot tell what a TPU does: --target tpu asks its compiler"
     own = next(_places(finding))
     if not any(statements.together(own.path, line, *own.lines) for line in outcome.reached.get(own.path, ())):
@@ -291,21 +292,30 @@ def probed(run: Run) -> Probed:
     graver = [one for one in outcome.observations if one.per != "shape"]
     gravest = min(graver, key=_gravity, default=None)
     status = CONFIRMED if gravest is not None and gravest.kind not in (BOUNDED, TPU_BOUNDED) else REFUTED
-    details = [
-        one.text if one.per == "shape" else f"{one.kind}{_where(one.spots)}: {one.text}" for one in outcome.observations
-    ]
+    details = [one.text if one.per == "shape" else told(one) for one in outcome.observations]
     verdict = _of(run, status, gravest, text="" if gravest else _compiled(outcome))
-    details += [line for program in outcome.programs if program.refusal is None for line in _lowered(program)]
+    details += [line for program in outcome.programs if program.refusal is None for line in lowered(program)]
     if outcome.programs and verdict.text and not graver:
         details.insert(0, verdict.text)
     return Probed(path, run.target.lines[0], verdict, (*details, *outcome.notes))
 
 
-def _lowered(program: Lowering) -> Iterator[str]:
-    """What a TPU's compiler says of a program that it compiles."""
-    has = chip_of(program.topology).memory
-    takes = f"{_bytes(program.memory)} of the {_bytes(has)} of a core's memory"
-    yield f"tpu-compiles: {program.of}, for {program.topology} in {program.seconds:.1f} s; {takes}"
+def told(observation: Observation) -> str:
+    """An observation in a line."""
+    return f"{observation.kind}{_where(observation.spots)}: {observation.text}"
+
+
+def taken(program: Lowering) -> str:
+    """What a program that a TPU's compiler takes needs."""
+    return f"{_bytes(program.memory)} of the {_bytes(chip_of(program.topology).memory)} of a core's memory"
+
+
+def lowered(program: Lowering) -> Iterator[str]:
+    """What a TPU's compiler says of a program that it compiles, or why it was not asked."""
+    if program.untried is not None:
+        yield f"{program.of} is not compiled for a TPU: {program.untried}"
+        return
+    yield f"{TPU_COMPILES}: {program.of}, for {program.topology} in {program.seconds:.1f} s; {taken(program)}"
     for name, spot in program.wide:
         yield f"{name}{_where([spot])}: {_EMULATED}"
 

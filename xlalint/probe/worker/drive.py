@@ -27,13 +27,16 @@ from .load import Loaded, LoadError, first_line, load
 from .measure import eager_execution
 from .objects import (
     GRADIENT,
+    INPUTS,
     call_of,
     called_method,
     compile_slots,
+    is_model,
     is_step,
     keras_converts,
     keras_kind,
     make_object,
+    model_slots,
     state_of,
     step_of,
 )
@@ -59,9 +62,9 @@ class Driven:
 
     `value_sets`: how many sets of values of one shape, `variants`: how many shapes; `state`: the variables to put back
     before each call; `how`, `inputs`: what was done, in words, and the inputs in the grammar of `specs`; `reached`:
-    the lines of the user's files that eager execution ran; `compiled_inside`: the call compiles by itself; `moved`:
-    files that stand for the user's, each with that and the lines to subtract; `close` forgets what was imported;
-    `found`: the inputs of each step on the way, for another that is to be called with the same.
+    the lines of the user's files that eager execution ran; `moved`: files that stand for the user's, each with that and
+    the lines to subtract; `close` forgets what was imported; `found`: the inputs of each step on the way, for another
+    that is to be called with the same.
     """
 
     call: Callable[..., Any]
@@ -73,7 +76,6 @@ class Driven:
     how: str
     inputs: tuple[str, ...]
     reached: frozenset[tuple[str, int]] = frozenset()
-    compiled_inside: bool = False
     moved: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     close: Callable[[], None] = lambda: None
     found: Sequence[Solution] = ()
@@ -174,7 +176,11 @@ class _Driver:
             if target.factory is not None:
                 return self._supplied(target.factory)
             way = self._way(target, self.loaded, _forms(target.given))
-            return self._finished(way, self._solved(way))
+            solution = self._solved(way)
+            if is_model(solution.outcome.result):
+                way = self._model_way(way, solution)
+                solution = self._solved(way)
+            return self._finished(way, solution)
         except NotDrivenError:
             for caller in target.callers[:_DEEPEST]:
                 try:
@@ -230,8 +236,9 @@ class _Driver:
             solution = follow(solution, given)
             if solution.words != given.words:
                 raise NotDrivenError(f"it does not take the inputs of the original ({given.words})")
-        if not caller and not self.target.given and not _holds_tensors(solution.outcome.result):
-            kind = type(solution.outcome.result).__name__
+        result = solution.outcome.result
+        if not caller and not self.target.given and not _holds_tensors(result) and not is_model(result):
+            kind = type(result).__name__
             raise NotDrivenError(f"it returns no tensor ({kind}): there is nothing to compile")
         self.found.append(solution)
         return solution
@@ -316,6 +323,27 @@ class _Driver:
             getattr(plain(method), "__code__", None) if method is not None else None,
             cls,
             lambda: state_of(made[0]),
+        )
+
+    def _model_way(self, making: _Way, given: Solution) -> _Way:
+        """The Keras model that a function gives, called with what the user says of `inputs`, or the model itself."""
+        model, made = given.outcome.result, making.how(given)
+        said = _forms(self.target.given).get("inputs")
+        with eager_execution():
+            slots = model_slots(model) if said is None else [replace(INPUTS, choices=(said,), fixed=True)]
+
+        def run(groups: Mapping[str, Arguments]) -> Any:
+            positional, keywords = groups["call"]
+            return model(*positional, **keywords)
+
+        return _Way(
+            slots,
+            run,
+            lambda solution: model,
+            lambda solution: f"the model that it gives when {made}, called with {_words(solution, 'call')}",
+            None,
+            type(model),
+            lambda: state_of(model),
         )
 
     def _method_way(self, cls: type, name: str, given: _Given, made_of: _Given) -> _Way:

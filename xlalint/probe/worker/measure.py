@@ -187,22 +187,20 @@ class Meter:
         self._recompiles()
         self._bounded()
         self._diverges(expected)
-        if self._plan.gradients and not driven.compiled_inside and not self._late():
+        if self._plan.gradients and not self._late():
             self._keep(self.outcome())
             self._gradient()
         return self.outcome()
 
-    def traced(self) -> tuple[list[Any], list[Any]] | None:
+    def traced(self, **further: Any) -> tuple[list[Any], list[Any]] | None:
         """The variables that it uses, and those of them that can be trained, as its trace tells; None without a trace.
-        Raises EagerError."""
+        `further`: arguments to trace it with, where the inputs do not say something else. Raises EagerError."""
         self._note("eager")
         self._eager(0, 0)
-        if self._driven.compiled_inside:
-            return None
         self._state = State(self._driven.state())
         function = compiled(self._driven)
         self._note(TRACE)
-        if (error := self._trace(function)) is not None:
+        if (error := self._trace(function, **further)) is not None:
             self._seen.calls.append(Call(0, 0, error=error))
             return None
         return list(self._concrete.graph.variables), self._state.trained
@@ -273,13 +271,11 @@ class Meter:
 
     # -- compiled -----------------------------------------------------------------------------------------------------
 
-    def _trace(self, function: Callable[..., Any]) -> Trouble | None:
-        """Trace for the first shapes, unless the call compiles by itself."""
-        if self._driven.compiled_inside:
-            return None
+    def _trace(self, function: Callable[..., Any], **further: Any) -> Trouble | None:
+        """Trace for the first shapes."""
         arguments, keywords = self._driven.make(0, 0)
         try:
-            self._concrete = function.get_concrete_function(*arguments, **keywords)  # type: ignore[attr-defined]
+            self._concrete = function.get_concrete_function(*arguments, **further | keywords)  # type: ignore[attr-defined]
         except Exception as error:
             return self._blame.trouble(error, TRACE)
         ops = [op for graph in all_graphs(self._concrete.graph) for op in graph.get_operations()]
@@ -523,8 +519,8 @@ def program(target: Target, blame: Blame, dump: Dump) -> Outcome:
 def compiled(driven: Driven) -> Callable[..., Any]:
     """The function as XLA compiles it. What already is compiled stays as it is."""
     call = driven.call
-    if driven.compiled_inside or (isinstance(call, TensorFunction) and getattr(call, "_jit_compile", None)):
-        return call
+    if isinstance(call, TensorFunction) and getattr(call, "_jit_compile", None):
+        return call  # type: ignore[no-any-return]
     if isinstance(call, TensorFunction) or not inspect.isroutine(call):
         return tf.function(lambda *one, **two: call(*one, **two), jit_compile=True, autograph=False)  # type: ignore[no-any-return]
     return tf.function(call, jit_compile=True, autograph=driven.autograph)  # type: ignore[no-any-return]

@@ -5,16 +5,20 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
 
-from xlalint.probe.specs import Literal
+from xlalint.probe.specs import Form, Keyed, Literal, spec
 
 from .inputs import Arguments
-from .slots import OBJECTS, Slot, tensor
+from .slots import OBJECTS, SIZE, Slot, tensor
+from .values import made
 
 _NONE: Final[Arguments] = ((), {})
+_SIZES: Final = (SIZE, 32, 64, 224)  # for the dimensions that a model leaves open
 _STEPS: Final = ("train_step", "test_step", "predict_step")
 # Keras's own classes: where a class has several of them among its ancestors, the first here says what it is.
 _KINDS: Final = {
@@ -92,7 +96,42 @@ def _applied(optimizer: Any) -> Callable[..., Any]:
     return step
 
 
+def is_model(value: Any) -> bool:
+    """Whether something is a Keras model, ready to be called."""
+    return not inspect.isclass(value) and keras_kind(type(value)) == "model"
+
+
+def learning_of(called: Any) -> dict[str, bool]:
+    """What Keras says to a model that it trains, where the model listens."""
+    layer = keras_kind(type(called)) in ("layer", "model")
+    return {"training": True} if layer and "training" in inspect.signature(called.call).parameters else {}
+
+
+def model_slots(model: Any) -> list[Slot]:
+    """What a model is called with: what it says of its inputs, where it has been built, with the first sizes for open
+    ones that it takes."""
+    inputs = getattr(model, "inputs", None)
+    if not inputs:
+        return [INPUTS]
+    choices: dict[Form, None] = {}
+    for size in _SIZES:
+        forms = {one.name: spec(one.dtype, SIZE, *(dim or size for dim in one.shape[1:])) for one in inputs}
+        choices.setdefault(Keyed(tuple(forms.items())) if len(forms) > 1 else next(iter(forms.values())))
+    first, *others = choices
+    found = next(filter(partial(_takes, model), (first, *others)), first) if others else first
+    return [replace(INPUTS, choices=(found,))]
+
+
+def _takes(model: Any, form: Form) -> bool:
+    try:
+        model(made(form, 0, 0))
+    except Exception:  # of any kind: it is too small for what the model does
+        return False
+    return True
+
+
 GRADIENT: Final = Slot("gradient", "call", (tensor(),))
+INPUTS: Final = Slot("inputs", "call", (tensor(), tensor(4), tensor(3), tensor(2, "int32")), positional=True)
 
 
 # -- steps of training ------------------------------------------------------------------------------------------------

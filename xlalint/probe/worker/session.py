@@ -17,6 +17,7 @@ from xlalint.probe.worker.blame import Blame, forget_conversions
 from xlalint.probe.worker.drive import NotDrivenError, drive
 from xlalint.probe.worker.hlo import Dump
 from xlalint.probe.worker.measure import EagerError, Ears, Meter, program
+from xlalint.probe.worker.objects import learning_of
 from xlalint.probe.worker.reach import Reach
 
 if TYPE_CHECKING:
@@ -86,11 +87,10 @@ class Session:
         """What a TPU's compiler says; in its environment XLA cannot compile for the CPU."""
         from xlalint.probe.worker.tpu import Lowerer, TpuCompiler
 
-        traced = meter.traced()
+        traced = meter.traced(**learning_of(driven.call))
         if traced is None:
-            errors = [call.error for call in meter.outcome().calls if call.error is not None]
-            why = f"tracing it raises {errors[0].kind}" if errors else "there is no trace of it to compile"
-            return dataclasses.replace(meter.outcome(), not_run=why)
+            [error] = (call.error for call in meter.outcome().calls if call.error is not None)
+            return dataclasses.replace(meter.outcome(), not_run=f"tracing it raises {error.kind}")
         self._note(TPU)
         if self._tpu is None or self._tpu.topology != plan.topology:
             self._tpu = TpuCompiler(plan.topology)
@@ -98,8 +98,7 @@ class Session:
         def seen() -> Outcome:
             found = meter.outcome()
             observations, programs = tuple(lowerer.observations), tuple(lowerer.programs)
-            notes = (*found.notes, *lowerer.notes)
-            return dataclasses.replace(found, observations=observations, programs=programs, notes=notes)
+            return dataclasses.replace(found, observations=observations, programs=programs)
 
         def next_up() -> None:
             self._keep(seen())

@@ -19,6 +19,7 @@ from xlalint.probe.worker.blame import Blame, brief
 from xlalint.probe.worker.gradients import floats, total
 from xlalint.probe.worker.hlo import BOUNDED, aliased, bounded_ops, bounded_outputs, instructions
 from xlalint.probe.worker.measure import TensorFunction, autograph_of
+from xlalint.probe.worker.objects import learning_of
 from xlalint.probe.worker.stateless import standing_in
 from xlalint.tpu.chips import chip_of
 
@@ -94,7 +95,6 @@ class Lowerer:
         self._compiler, self._blame, self._next_up, self._plan = compiler, blame, next_up, plan
         self.observations: list[Observation] = []
         self.programs: list[Lowering] = []
-        self.notes: list[str] = []
 
     def all_of(self, driven: Driven, variables: Sequence[Any], trained: Sequence[Any]) -> None:
         """The function; where something floats, its gradient; where something is trained, a step of Adam, too.
@@ -109,17 +109,17 @@ class Lowerer:
         places = [place for place, one in enumerate(variables) if any(one is other for other in trained)]
         number, count = len(variables), len(places)
 
-        def forward(*tensors: Any) -> Any:
+        def forward(*tensors: Any, **training: bool) -> Any:
             state, parts = tensors[:number], iter(tensors[number:])
             filled = tf.nest.map_structure(lambda one: next(parts) if tf.is_tensor(one) else one, given)
             with standing_in(variables, state) as now:
-                return call(*filled[0], **filled[1]), _changed(state, now())
+                return call(*filled[0], **training | filled[1]), _changed(state, now())
 
         def gradient(*tensors: Any) -> Any:
             sources = [*(tensors[place] for place in places), *floats(tensors[number:])]
             with tf.GradientTape() as tape:
                 tape.watch(sources)
-                result, changed = forward(*tensors)
+                result, changed = forward(*tensors, **learning_of(call))
                 loss = total(result)
             return tape.gradient(loss, sources) if loss is not None else [None] * len(sources), changed
 
@@ -150,7 +150,7 @@ class Lowerer:
         try:
             concrete = function.get_concrete_function(*specs)
         except Exception as error:  # it traces as it is: with tensors in the stead of variables, it does not
-            self.notes.append(f"{of} is not compiled for a TPU: {brief(str(error))}")
+            self._untried(of, brief(str(error)))
             return False
         graph = concrete.graph
         try:
@@ -159,7 +159,7 @@ class Lowerer:
             trouble = self._blame.trouble(error, TPU, graph)
             message = trouble.message.removeprefix(_PREFACE).rstrip("'")
             if _PREFACE not in trouble.text or _OWN in trouble.text:
-                self.notes.append(f"{of} is not compiled for a TPU: {message}")
+                self._untried(of, message)
                 return False
             if trouble.ops:
                 message = f"no kernel for {', '.join(f'`{op}`' for op in trouble.ops)}"
@@ -173,7 +173,7 @@ class Lowerer:
         try:
             memory = self._compiler.memory(aliased(program, _replaced(concrete)))
         except UntranslatedError as error:
-            self.notes.append(f"{of} is lowered for a TPU, and cannot be handed to libtpu: {error}")
+            self._untried(of, f"it is lowered for one, and cannot be handed to libtpu: {error}")
             return True
         except RefusedError as error:
             said = f"{self._compiler.topology} does not take {of}: {error}"
@@ -183,6 +183,9 @@ class Lowerer:
         seconds = round(time.monotonic() - started, 2)
         self.programs.append(Lowering(of, self._compiler.topology, None, seconds, memory, wide))
         return True
+
+    def _untried(self, of: str, why: str) -> None:
+        self.programs.append(Lowering(of, self._compiler.topology, untried=why))
 
     def _bounded(self, of: str, program: str, graph: Any, gradient: bool) -> None:
         if BOUNDED not in program:
