@@ -175,16 +175,11 @@ def _probed(
 ) -> Report:
     from ..probe.checking import with_verdicts
     from ..probe.pool import ProbeUnavailableError
-    from ..reports.progress import progress
-    from ..reports.terminal import counted
 
     number = len(job.targets)
     steps = number * (2 if settings.probe.target == "tpu" else 1)
-    if number and not given["quiet"]:
-        told = f"the probe executes the code: {counted(number, 'function')}, in processes of their own"
-        complain(told, label="xlalint")
     try:
-        with _terminable(), progress(quiet=given["quiet"], doing="running", total=steps) as advance:
+        with running(number, steps, quiet=given["quiet"]) as advance:
 
             def heard(run: Run) -> None:
                 advance()
@@ -193,6 +188,20 @@ def _probed(
             return with_verdicts(report, job, settings, heard, files=checked, confirmed_only=confirmed_only)
     except ProbeUnavailableError as error:
         raise click.ClickException(str(error)) from error
+
+
+@contextmanager
+def running(functions: int, steps: int, *, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Around a run of the probe: it is said that code is executed, and how far it is. Yields what to call after each
+    step; a request to end is taken like Ctrl-C."""
+    from ..reports.progress import progress
+    from ..reports.terminal import counted
+
+    if functions and not quiet:
+        told = f"the probe executes the code: {counted(functions, 'function')}, in processes of their own"
+        complain(told, label="xlalint")
+    with _terminable(), progress(quiet=quiet, doing="running", total=steps) as advance:
+        yield advance
 
 
 @contextmanager

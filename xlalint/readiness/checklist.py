@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -12,6 +12,7 @@ from ..codes import rule_names
 from ..config import Settings
 from ..engine import observe
 from ..findings import Finding, Problem, Severity
+from ..probe.protocol import Lowering
 from .evidence import watchers
 
 
@@ -36,13 +37,34 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """What a TPU's compiler says of one function or model: `tpu-compiles`, `tpu-bounded`, `tpu-fails` or `not run`.
+
+    `told`: a line for each thing that it says, or why it says nothing; `how`, `inputs`: what was compiled, and with
+    what; `seconds`: for all of it.
+    """
+
+    path: str
+    line: int
+    function: str
+    outcome: str
+    told: tuple[str, ...]
+    programs: tuple[Lowering, ...] = ()
+    how: str = ""
+    inputs: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """A line with its answer."""
+    """A line with its answer. `proofs`: what a compiler said, where it was asked."""
 
     line: Line
     state: State
     findings: tuple[Finding, ...]
     evidence: tuple[Finding, ...]
+    proofs: tuple[Proof, ...] = ()
 
     @property
     def next_step(self) -> str | None:
@@ -51,6 +73,8 @@ class Answer:
             case State.OK:
                 return None
             case State.NOT_SEEN:
+                return self.line.look
+            case State.ATTENTION if self.proofs:
                 return self.line.look
             case State.ATTENTION:
                 codes = " ".join(dict.fromkeys(finding.code for finding in self.findings))

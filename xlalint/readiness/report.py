@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 from ..findings import Finding
 from ..reports.terminal import Paint, counted, joined, place, safe
-from .checklist import Answer, Readiness, State
+from ..tpu.chips import chip_of
+from .checklist import Answer, Proof, Readiness, State
 
 VERSION: Final = 1
 _COLOURS: Final = {State.OK: "green", State.ATTENTION: "red", State.NOT_SEEN: "yellow"}
@@ -26,6 +28,9 @@ def _text_lines(readiness: Readiness, paint: Paint) -> Iterator[str]:
         state = paint(f"{answer.state:<9}", _COLOURS[answer.state])
         yield f"{state}  {paint(answer.line.title, 'bold')}"
         yield from (f"{'':11}{shown}" for shown in _places(answer))
+        for proof in answer.proofs:
+            yield f"{'':11}{_proof(proof)}"
+            yield from (f"{'':13}{safe(told)}" for told in proof.told)
         if answer.next_step is not None:
             yield f"{'':11}next: {answer.next_step}"
     yield ""
@@ -38,6 +43,9 @@ def markdown_report(readiness: Readiness) -> str:
     for answer in readiness.answers:
         lines.append(f"- {_BOXES[answer.state]} **{answer.state}** {answer.line.title}")
         lines += [f"  - {_escaped(shown)}" for shown in _places(answer)]
+        for proof in answer.proofs:
+            lines.append(f"  - {_escaped(_proof(proof))}")
+            lines += [f"    - {_escaped(safe(told))}" for told in proof.told]
         if answer.next_step is not None:
             lines.append(f"  - next: {answer.next_step}")
     return joined([*lines, "", _summary(readiness)])
@@ -72,7 +80,25 @@ def _item(answer: Answer) -> dict[str, Any]:
         "findings": [{"code": found.code, **_where(found)} for found in answer.findings],
         "evidence": [_where(seen) for seen in answer.evidence],
         "next": answer.next_step,
+        "proofs": [_proven(proof) for proof in answer.proofs],
     }
+
+
+def _proven(proof: Proof) -> dict[str, Any]:
+    """Memory in bytes: what a program takes, and what it may."""
+    programs = [
+        {
+            "of": program.of,
+            "topology": program.topology,
+            "refusal": program.refusal,
+            "untried": program.untried,
+            "seconds": program.seconds,
+            "memory": program.memory,
+            "available": chip_of(program.topology).memory,
+        }
+        for program in proof.programs
+    ]
+    return {**asdict(proof), "programs": programs}
 
 
 def _where(found: Finding) -> dict[str, Any]:
@@ -87,6 +113,12 @@ def _places(answer: Answer) -> Iterator[str]:
         yield f"{place(found.path, found.cell, found.span.line)}  {code}{safe(found.message)}"
     if len(shown) > _SHOWN:
         yield f"and {len(shown) - _SHOWN} more"
+
+
+def _proof(proof: Proof) -> str:
+    """What became of a function, in a line; more follows below."""
+    given = f" with {', '.join(proof.inputs)}" if proof.inputs else ""
+    return f"{place(proof.path, None, proof.line)}  {proof.outcome} `{safe(proof.function)}`{safe(given)}"
 
 
 def _escaped(text: str) -> str:
