@@ -66,9 +66,9 @@ class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_
         Annotated[list[str], Meta(description="Names of the environment that the code sees besides the usual ones.")]
         | UnsetType
     ) = UNSET
-    target: Annotated[Literal["cpu", "tpu"], Meta(description="What to compile for besides the CPU.")] | UnsetType = (
-        UNSET
-    )
+    target: (
+        Annotated[Literal["cpu", "gpu", "tpu"], Meta(description="What to compile for besides the CPU.")] | UnsetType
+    ) = UNSET
     topology: Annotated[str, Meta(description="The TPU to compile for: chip and layout, as `v5e:2x2`.")] | UnsetType = (
         UNSET
     )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..probe.verdicts import Run
 
 _FORMATS: Final = ("full", "json")
+_TARGETS: Final = ("cpu", "gpu", "tpu")
 _WELL: Final = frozenset(("compiles", "bounded", "tpu-bounded"))
 
 
@@ -28,7 +29,7 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option("--python", metavar="INTERPRETER", help="The interpreter that runs the code. Default: this one."),
         click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for a function."),
-        click.option("--target", type=click.Choice(("cpu", "tpu")), help="Ask a TPU's compiler, too. Default: cpu."),
+        click.option("--target", type=click.Choice(_TARGETS), help="Ask another device's compiler, too. Default: cpu."),
         click.option("--topology", metavar="TPU", help="The TPU to compile for. Default: v5e:2x2."),
         click.option("--batch", type=click.IntRange(1), metavar="N", help="How many examples the TPU gets at once."),
         click.option("--memory", type=click.IntRange(1), metavar="MB", help="What a process that runs code may hold."),
@@ -177,7 +178,7 @@ def _probed(
     from ..probe.pool import ProbeUnavailableError
 
     number = len(job.targets)
-    steps = number * (2 if settings.probe.target == "tpu" else 1)
+    steps = number * (1 if settings.probe.target == "cpu" else 2)
     try:
         with running(number, steps, quiet=given["quiet"]) as advance:
 

@@ -70,13 +70,15 @@ def readiness(paths: tuple[str, ...], prove: bool, output_format: str, color: st
 
 def _proven(readiness: Readiness, paths: Sequence[str], settings: Settings) -> tuple[Readiness, int]:
     """The list with what a TPU's compiler says, and the exit code where it did not say everything."""
+    from dataclasses import replace
+
     from ..probe.pool import ProbeUnavailableError
     from ..probe.running import check_available
     from ..probe.verdicts import NOT_RUN
     from ..readiness.proof import planned, prove, with_proofs
 
     try:
-        check_available(settings.probe)
+        check_available(replace(settings.probe, target="tpu"))
         job = planned(readiness, paths, settings)
         with running(len(job.targets), len(job.targets), quiet=False) as advance:
 

@@ -12,7 +12,7 @@ from ..findings import Finding, Report
 from ..sources.suppressions import suppressions_of
 from ..sources.text import UnreadableSource, read_source
 from .protocol import Outcome
-from .running import run_targets
+from .running import check_available, run_targets
 from .target import Target
 from .targets import NoTarget
 from .verdicts import Run, judged
@@ -57,10 +57,11 @@ def with_verdicts(
     `files`: those that were checked, where others are run too.
     """
     probe = settings.probe
+    check_available(probe)
     runs, complete = run_targets(job.targets, replace(probe, target="cpu"), settings.cache_dir, heard)
-    if probe.target == "tpu" and complete:
+    if probe.target != "cpu" and complete:
         lowered, complete = run_targets(job.targets, probe, settings.cache_dir, heard)
-        runs = [_together(*both) for both in zip(runs, lowered, strict=True)]
+        runs = [_together(*both, probe.target) for both in zip(runs, lowered, strict=True)]
     owners = {position: runs[index] for position, index in job.owners.items()}
     for position, reason in job.without.items():
         finding = report.findings[position]
@@ -71,24 +72,25 @@ def with_verdicts(
     return replace(found, interrupted=not complete)
 
 
-def _together(run: Run, lowered: Run) -> Run:
-    """What was seen of one target on the CPU and by a TPU's compiler."""
-    cpu, tpu = run.outcome, lowered.outcome
+def _together(run: Run, lowered: Run, target: str) -> Run:
+    """What was seen of one target on the CPU and by the compiler of another device, `gpu` or `tpu`."""
+    cpu, other = run.outcome, lowered.outcome
     if cpu.not_run is not None:
         return run
-    notes = tuple(note for note in tpu.notes if note not in cpu.notes)
-    if tpu.not_run is not None or tpu.death is not None:
-        what = "only this is compiled for a TPU" if tpu.programs else "not compiled for a TPU"
-        notes = (*notes, f"{what}: {tpu.not_run or f'the process {tpu.death}'}")
-    version = tpu.versions.get("tensorflow")
+    device = f"a {target.upper()}"
+    notes = tuple(note for note in other.notes if note not in cpu.notes)
+    if other.not_run is not None or other.death is not None:
+        what = f"only this is compiled for {device}" if other.programs else f"not compiled for {device}"
+        notes = (*notes, f"{what}: {other.not_run or f'the process {other.death}'}")
+    version = other.versions.get("tensorflow") if target == "tpu" else None
     return replace(
         run,
         outcome=replace(
             cpu,
-            observations=(*cpu.observations, *tpu.observations),
-            programs=tpu.programs,
+            observations=(*cpu.observations, *other.observations),
+            programs=other.programs,
             notes=(*cpu.notes, *notes),
-            seconds=cpu.seconds + tpu.seconds,
+            seconds=cpu.seconds + other.seconds,
             versions={**cpu.versions, **({"tensorflow-tpu": version} if version else {})},
         ),
     )

@@ -16,7 +16,14 @@ COMPILE: Final = "compile"
 GRADIENT: Final = "gradient"
 RUN: Final = "run"
 TPU: Final = "tpu"
-OF_XLA: Final = {TRACE: "traced", COMPILE: "compiled", GRADIENT: "differentiated", TPU: "compiled for a TPU"}
+GPU: Final = "gpu"
+OF_XLA: Final = {
+    TRACE: "traced",
+    COMPILE: "compiled",
+    GRADIENT: "differentiated",
+    TPU: "compiled for a TPU",
+    GPU: "compiled for a GPU",
+}
 
 # A target's kind when its whole file is run as one call.
 PROGRAM: Final = "program"
@@ -37,7 +44,8 @@ RECOMPILES: Final = "recompiles"
 BOUNDED: Final = "bounded"
 TPU_FAILS: Final = "tpu-fails"
 TPU_BOUNDED: Final = "tpu-bounded"
-KINDS: Final = (FAILS, TPU_FAILS, DIVERGES, RECOMPILES, BOUNDED, TPU_BOUNDED)
+GPU_FAILS: Final = "gpu-fails"
+KINDS: Final = (FAILS, TPU_FAILS, GPU_FAILS, DIVERGES, RECOMPILES, BOUNDED, TPU_BOUNDED)
 
 
 @dataclass(frozen=True)
@@ -46,8 +54,8 @@ class Plan:
 
     `value_sets`: at most so many; `locate`: look for the line at which results part; `seconds`: after these no further
     shapes and no gradients are begun; `drive_only`: only see whether the target can be called; `by_lines`: compile it
-    line after line instead, to see at which the process dies; `topology`: only ask
-    the compiler of this TPU; `batch`: with inputs of which so many are in a batch (0: as they are).
+    line after line instead, to see at which the process dies; `topology`: only ask the compiler of this TPU; `batch`:
+    with inputs of which so many are in a batch (0: as they are); `gpu`: only ask for a GPU.
     """
 
     value_sets: int = 6
@@ -59,6 +67,7 @@ class Plan:
     by_lines: bool = False
     topology: str = ""
     batch: int = 0
+    gpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,11 +137,11 @@ class Observation:
 
 @dataclass(frozen=True)
 class Lowering:
-    """What a TPU's compiler made of one program: the function, its gradient or a step of training.
+    """What the compiler of another device made of one program: the function, its gradient or a step of training.
 
-    `refusal`: why it does not compile; `untried`: why the compiler could not be asked; else `seconds` for both
-    compilers, and the bytes of a core's `memory` that it takes. `wide`: the types of 64 bits that it computes with,
-    each with the user's line.
+    `topology`: the TPU, or nothing for a GPU, for which it is lowered only. `refusal`: why it does not compile;
+    `untried`: why the compiler could not be asked; else `seconds` for all of it, and the bytes of a core's `memory`
+    that it takes. `wide`: the types of 64 bits that it computes with, each with the user's line.
     """
 
     of: str
@@ -173,4 +182,4 @@ class Outcome:
     ran: dict[str, tuple[int, ...]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
-    programs: tuple[Lowering, ...] = ()  # for a TPU
+    programs: tuple[Lowering, ...] = ()  # for a TPU or a GPU

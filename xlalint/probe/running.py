@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from ..config import ProbeSettings
 from ..tpu import stack
 from ..tpu.chips import chip_of
-from .pool import Interpreter, Limits, Pool, ProbeUnavailableError
+from .pool import START_LIMIT, Interpreter, Limits, Pool, ProbeUnavailableError
 from .protocol import PACKAGES, Outcome, Plan
 from .store import Store
 from .target import Target
@@ -37,6 +40,8 @@ def run_targets(
     plan = Plan(seconds=settings.timeout * _SHARE)
     if settings.target == "tpu":
         plan = replace(plan, topology=settings.topology, batch=settings.batch or 0)
+    elif settings.target == "gpu":
+        plan = replace(plan, gpu=True)
     store = Store(cache_dir / "probe", interpreter) if cache_dir else None
     found: dict[int, Outcome] = {}
 
@@ -65,16 +70,40 @@ def run_targets(
     return runs, len(found) == len(targets)
 
 
+def _gpu() -> dict[str, str]:
+    """One GPU, of which TensorFlow takes what it needs: other processes may use it, too."""
+    return {"CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES", "0"), "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
+
+
+@cache
+def _has_gpu_kernels(program: str) -> bool:
+    """Whether an interpreter's TensorFlow was built for GPUs: another one says of each operation that it has no kernel.
+    True where it has none: what is missing is said when it is started."""
+    command = [program, "-c", "import tensorflow as tf; print(tf.test.is_built_with_gpu_support())"]
+    try:
+        asked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_LIMIT)
+    except (OSError, subprocess.TimeoutExpired):
+        return True
+    return asked.stdout.strip() != "False"
+
+
 def check_available(settings: ProbeSettings) -> None:
-    """Whether a TPU's compiler can be asked. Raises ProbeUnavailableError, with one line that says what to do."""
-    _interpreter(replace(settings, target="tpu"))
+    """Whether the compiler of the target can be asked. Raises ProbeUnavailableError, with one line that says what to
+    do."""
+    _interpreter(settings)
 
 
 def _interpreter(settings: ProbeSettings) -> Interpreter:
     """What runs the code. For a TPU it is the environment of the TPU's compiler, with the packages of what would run it
-    otherwise behind its own. Raises ProbeUnavailableError."""
+    otherwise behind its own; for a GPU, it sees one. Raises ProbeUnavailableError."""
+    program = settings.python or sys.executable
+    if settings.target == "gpu" and not _has_gpu_kernels(program):
+        raise ProbeUnavailableError(
+            f"TensorFlow of {program} was built without kernels for GPUs: --python names an interpreter that has the "
+            "wheel `tensorflow` for Linux on x86-64"
+        )
     if settings.target != "tpu":
-        return Interpreter(settings.python or sys.executable, settings.environment)
+        return Interpreter(program, settings.environment, _gpu() if settings.target == "gpu" else {})
     try:
         chip_of(settings.topology)
         fixed = {**stack.ENVIRONMENT, PACKAGES: stack.packages_of(settings.python)}

@@ -18,6 +18,7 @@ from .protocol import (
     BOUNDED,
     DIVERGES,
     FAILS,
+    GPU_FAILS,
     KINDS,
     RECOMPILES,
     TPU_BOUNDED,
@@ -36,11 +37,12 @@ OPEN: Final = "open"
 ONLY: Final = "probe-only"
 COMPILES: Final = "compiles"
 TPU_COMPILES: Final = "tpu-compiles"
+GPU_LOWERS: Final = "gpu-lowers"
 NOT_RUN: Final = "not run"
 
 # Which observations bear out a finding of each effect.
 _BEARS_OUT: Final[dict[Effect, frozenset[str]]] = {
-    Effect.FAILS: frozenset((FAILS, TPU_FAILS, DIVERGES, RECOMPILES)),
+    Effect.FAILS: frozenset((FAILS, TPU_FAILS, GPU_FAILS, DIVERGES, RECOMPILES)),
     Effect.DIVERGES: frozenset((FAILS, TPU_FAILS, DIVERGES)),
     Effect.RECOMPILES: frozenset((FAILS, TPU_FAILS, RECOMPILES)),
     Effect.NAMED: frozenset(KINDS),
@@ -49,6 +51,7 @@ _BEARS_OUT: Final[dict[Effect, frozenset[str]]] = {
 _EFFECTS: Final = {
     FAILS: Effect.FAILS,
     TPU_FAILS: Effect.TPU,
+    GPU_FAILS: Effect.FAILS,
     DIVERGES: Effect.DIVERGES,
     RECOMPILES: Effect.RECOMPILES,
 }
@@ -219,7 +222,7 @@ def _undecided(finding: Finding, run: Run, statements: Statements) -> str | None
     outcome = run.outcome
     if not outcome.calls:
         return "nothing was compiled"
-    if finding.effect is Effect.TPU and not any(program.untried is None for program in outcome.programs):
+    if finding.effect is Effect.TPU and not any(_of_tpu(program) for program in outcome.programs):
         return "a CPU cannot tell what a TPU does: --target tpu asks its compiler"
     own = next(_places(finding))
     if not any(statements.together(own.path, line, *own.lines) for line in outcome.reached.get(own.path, ())):
@@ -300,6 +303,10 @@ def probed(run: Run) -> Probed:
     return Probed(path, run.target.lines[0], verdict, (*details, *outcome.notes))
 
 
+def _of_tpu(program: Lowering) -> bool:
+    return program.untried is None and program.topology != ""
+
+
 def told(observation: Observation) -> str:
     """An observation in a line."""
     return f"{observation.kind}{_where(observation.spots)}: {observation.text}"
@@ -311,9 +318,12 @@ def taken(program: Lowering) -> str:
 
 
 def lowered(program: Lowering) -> Iterator[str]:
-    """What a TPU's compiler says of a program that it compiles, or why it was not asked."""
+    """What another device's compiler says of a program that it compiles, or why it was not asked."""
     if program.untried is not None:
-        yield f"{program.of} is not compiled for a TPU: {program.untried}"
+        yield f"{program.of} is not compiled for a {'TPU' if program.topology else 'GPU'}: {program.untried}"
+        return
+    if not program.topology:
+        yield f"{GPU_LOWERS}: {program.of}, in {program.seconds:.1f} s"
         return
     yield f"{TPU_COMPILES}: {program.of}, for {program.topology} in {program.seconds:.1f} s; {taken(program)}"
     for name, spot in program.wide:

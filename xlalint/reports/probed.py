@@ -8,7 +8,10 @@ from typing import Final
 from ..findings import Probed, Report
 from .terminal import Paint, joined, safe
 
-_COLOURS: Final = {"fails": "red", "tpu-fails": "red", "diverges": "red", "recompiles": "yellow", "not run": "yellow"}
+_COLOURS: Final = {
+    **dict.fromkeys(("fails", "tpu-fails", "gpu-fails", "diverges"), "red"),
+    **dict.fromkeys(("recompiles", "not run"), "yellow"),
+}
 
 
 def probed(report: Report, paint: Paint) -> str:

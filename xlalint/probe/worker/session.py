@@ -7,12 +7,14 @@ import math
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlalint.probe.protocol import COMPILE, PROGRAM, TPU, Outcome, Plan
+from xlalint.probe.protocol import COMPILE, GPU, PROGRAM, TPU, Outcome, Plan
 from xlalint.probe.target import Target
+from xlalint.probe.worker import gpu
 from xlalint.probe.worker.blame import Blame, forget_conversions
 from xlalint.probe.worker.drive import NotDrivenError, drive
 from xlalint.probe.worker.hlo import Dump
@@ -23,6 +25,7 @@ from xlalint.probe.worker.reach import Reach
 if TYPE_CHECKING:
     from xlalint.probe.worker.__main__ import Pipe
     from xlalint.probe.worker.drive import Driven
+    from xlalint.probe.worker.lowering import Lowerer
     from xlalint.probe.worker.tpu import TpuCompiler
 
 
@@ -79,21 +82,18 @@ class Session:
                 return Outcome(how=driven.how, inputs=tuple(driven.inputs))
             meter = Meter(driven, reference or driven, plan, blame, self._dump, calling, Ears(self._note, self._keep))
             try:
-                return self._lowered(driven, meter, plan, blame) if plan.topology else meter.measure()
+                if plan.topology or plan.gpu:
+                    return self._elsewhere(driven, meter, plan, blame)
+                return meter.measure()
             except EagerError as error:
                 return dataclasses.replace(meter.outcome(), not_run=str(error))
 
-    def _lowered(self, driven: Driven, meter: Meter, plan: Plan, blame: Blame) -> Outcome:
-        """What a TPU's compiler says; in its environment XLA cannot compile for the CPU."""
-        from xlalint.probe.worker.tpu import Lowerer, TpuCompiler
-
+    def _elsewhere(self, driven: Driven, meter: Meter, plan: Plan, blame: Blame) -> Outcome:
+        """What the compiler of another device says. The CPU's is not asked: beside a TPU's it does not work."""
         traced = meter.traced(**learning_of(driven.call))
         if traced is None:
             [error] = (call.error for call in meter.outcome().calls if call.error is not None)
             return dataclasses.replace(meter.outcome(), not_run=f"tracing it raises {error.kind}")
-        self._note(TPU)
-        if self._tpu is None or self._tpu.topology != plan.topology:
-            self._tpu = TpuCompiler(plan.topology)
 
         def seen() -> Outcome:
             found = meter.outcome()
@@ -102,11 +102,24 @@ class Session:
 
         def next_up() -> None:
             self._keep(seen())
-            self._note(TPU)
+            self._note(lowerer.stage)
 
-        lowerer = Lowerer(self._tpu, blame, next_up, plan)
+        self._note(GPU if plan.gpu else TPU)
+        lowerer = gpu.GpuLowerer(blame, next_up, plan) if plan.gpu else self._for_tpu(blame, next_up, plan)
         lowerer.all_of(driven, *traced)
-        return seen()
+        if not plan.gpu or lowerer.observations:
+            return seen()
+        next_up()
+        differing, note = gpu.run_where_there_is_one(driven, blame, random=seen().random)
+        lowerer.observations += differing
+        return dataclasses.replace(seen(), notes=(*seen().notes, note))
+
+    def _for_tpu(self, blame: Blame, next_up: Callable[[], None], plan: Plan) -> Lowerer:
+        from xlalint.probe.worker.tpu import TpuCompiler, TpuLowerer
+
+        if self._tpu is None or self._tpu.topology != plan.topology:
+            self._tpu = TpuCompiler(plan.topology)
+        return TpuLowerer(self._tpu, blame, next_up, plan)
 
     def _note(self, stage: str) -> None:
         self._pipe.say({"at": stage})

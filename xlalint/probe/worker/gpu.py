@@ -1,0 +1,71 @@
+"""What TensorFlow's kernels for GPUs make of a driven function: lowered without a GPU, and run where there is one.
+
+The wheel `tensorflow` for Linux lowers for GPUs on any machine; it was not built to go on from there without one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf  # type: ignore[import-untyped]
+
+from xlalint.probe.protocol import GPU, GPU_FAILS, Lowering, Observation
+from xlalint.probe.worker.compare import Leaf, difference, leaves
+from xlalint.probe.worker.lowering import Lowerer
+from xlalint.probe.worker.measure import State, compiled, eager_execution
+
+if TYPE_CHECKING:
+    from xlalint.probe.worker.blame import Blame
+    from xlalint.probe.worker.drive import Driven
+
+
+class GpuLowerer(Lowerer):
+    """Lowers with the kernels for GPUs."""
+
+    platform = "GPU"
+    stage = GPU
+    fails = GPU_FAILS
+    who = "XLA for GPUs"
+
+    def handed(self, state: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """The values themselves: what has to be constant is compiled anew for each, as on a CPU."""
+        return [tf.convert_to_tensor(one) for one in (*state, *inputs)]
+
+    def lowered(self, of: str, program: str, concrete: Any, gradient: bool, started: float) -> None:
+        """See there."""
+        self.programs.append(Lowering(of, "", None, round(time.monotonic() - started, 2)))
+
+
+def run_where_there_is_one(driven: Driven, blame: Blame, random: bool) -> tuple[list[Observation], str]:
+    """Run a function on a GPU. What differs or fails there, if anything does; and what was done, in words."""
+    found = tf.config.list_logical_devices("GPU")
+    if not found:
+        return [], "not run on a GPU: there is none"
+    tf.config.experimental.enable_tensor_float_32_execution(False)  # it is not precise enough to compare by
+    return run_on(found[0].name, driven, blame, random), f"run on {found[0].name}, compiled and eagerly"
+
+
+def run_on(device: str, driven: Driven, blame: Blame, random: bool) -> list[Observation]:
+    """What differs or fails where a function runs on a device, compiled and eagerly, if anything does.
+
+    `random`: it draws numbers, which are others each time.
+    """
+    state = State(driven.state())
+
+    def result(call: Callable[..., Any]) -> list[Leaf]:
+        state.restore()
+        arguments, keywords = driven.make(0, 0)
+        with tf.device(device):
+            return leaves(call(*arguments, **keywords))
+
+    with eager_execution():
+        expected = result(driven.call)
+    try:
+        actual = result(compiled(driven))
+    except Exception as error:
+        trouble = blame.trouble(error, GPU)
+        return [Observation(GPU_FAILS, f"{device} does not run it: {trouble.message}", trouble.spots)]
+    told = difference(expected, actual, random=range(len(expected)) if random else ())
+    return [Observation(GPU_FAILS, f"on {device} it differs from eager execution: {told}")] if told else []

@@ -1,0 +1,156 @@
+"""A driven function, its gradient and a step of training as programs for a device that is not there.
+
+TensorFlow lowers a function with the kernels of any device that its wheel was built for. Variables, which are on no
+such device, go in and out as tensors.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import tensorflow as tf  # type: ignore[import-untyped]
+
+from xlalint.probe.protocol import Lowering, Observation, Plan
+from xlalint.probe.worker.blame import Blame, brief
+from xlalint.probe.worker.gradients import floats, total
+from xlalint.probe.worker.measure import TensorFunction, autograph_of
+from xlalint.probe.worker.objects import learning_of
+from xlalint.probe.worker.stateless import standing_in
+
+if TYPE_CHECKING:
+    from xlalint.probe.worker.drive import Driven
+
+_PREFACE: Final = "Failed getting HLO text: '"
+_OWN: Final = "GetCompilerIr does not support"  # resources, say: it does not get as far as the device's kernels
+
+
+class Lowerer(ABC):
+    """Lowers what is to be known of one driven function; `next_up` is called before each program, which may end the
+    process or take all the time that there is.
+
+    `platform`: the device in TensorFlow's words; `stage`: what is being done, in the protocol's; `fails`: the kind of
+    observation where it is refused, and `who` refuses it; `topology`: which device it is, where that matters.
+    """
+
+    platform: ClassVar[str]
+    stage: ClassVar[str]
+    fails: ClassVar[str]
+    who: ClassVar[str]
+    topology: str = ""
+
+    def __init__(self, blame: Blame, next_up: Callable[[], None], plan: Plan) -> None:
+        self._blame, self._next_up, self._plan = blame, next_up, plan
+        self.observations: list[Observation] = []
+        self.programs: list[Lowering] = []
+
+    @abstractmethod
+    def handed(self, state: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """What a program is lowered for: of variables and of inputs the specs, or the values."""
+
+    @abstractmethod
+    def lowered(self, of: str, program: str, concrete: Any, gradient: bool, started: float) -> None:
+        """Keep what is made of a program (HLO as text) that was traced to `concrete`; its way began at `started`."""
+
+    def all_of(self, driven: Driven, variables: Sequence[Any], trained: Sequence[Any]) -> None:
+        """The function; where something floats, its gradient; where something is trained, a step of Adam, too.
+
+        `variables`: all that it uses, in whose stead tensors go in and out. What trains them by itself is no more than
+        that step.
+        """
+        call, autograph = driven.call, autograph_of(driven)
+        if isinstance(call, TensorFunction):
+            call, autograph = call.python_function, getattr(call, "_autograph", True)
+        given = driven.make(0, 0)
+        inputs = [one for one in tf.nest.flatten(given) if tf.is_tensor(one)]
+        places = [place for place, one in enumerate(variables) if any(one is other for other in trained)]
+        number, count = len(variables), len(places)
+        learning = learning_of(call)
+
+        def forward(*tensors: Any, **training: bool) -> Any:
+            state, parts = tensors[:number], iter(tensors[number:])
+            filled = tf.nest.map_structure(lambda one: next(parts) if tf.is_tensor(one) else one, given)
+            with standing_in(variables, state) as now:
+                return call(*filled[0], **training | filled[1]), _changed(state, now())
+
+        def gradient(*tensors: Any) -> Any:
+            sources = [*(tensors[place] for place in places), *floats(tensors[number:])]
+            with tf.GradientTape() as tape:
+                tape.watch(sources)
+                result, changed = forward(*tensors, **learning)
+                loss = total(result)
+            return tape.gradient(loss, sources) if loss is not None else [None] * len(sources), changed
+
+        def step(*tensors: Any) -> Any:
+            weights, moments = tensors[:number], tensors[number : number + 2 * count]
+            found, changed = gradient(*weights, *tensors[number + 2 * count :])
+            for at, place in enumerate(places):
+                if found[at] is not None:
+                    after = _adam(weights[place], moments[at], moments[count + at], found[at])
+                    changed |= dict(zip((place, number + at, number + count + at), after, strict=True))
+            return (), changed
+
+        def program(of: str, function: Callable[..., Any], state: Sequence[Any]) -> Any:
+            made = tf.function(function, jit_compile=True, autograph=autograph)
+            return self._program(of, made, self.handed(state, inputs))
+
+        concrete = program("the function", forward, variables)
+        if concrete is None or not self._plan.gradients or not assigned_by(concrete).isdisjoint(places):
+            return
+        if places or floats(inputs):
+            program("its gradient", gradient, variables)
+        if places:
+            trainable = [variables[place] for place in places]
+            program("a step of Adam", step, [*variables, *trainable, *trainable])
+
+    def _program(self, of: str, function: Any, handed: Sequence[Any]) -> Any:
+        """What it was traced to; None where it could not be lowered."""
+        self._next_up()
+        gradient, started = bool(self.programs), time.monotonic()
+        try:
+            concrete = function.get_concrete_function(*handed)
+        except Exception as error:  # it traces as it is: with tensors in the stead of variables, it does not
+            self.untried(of, brief(str(error)))
+            return None
+        graph = concrete.graph
+        try:
+            program = function.experimental_get_compiler_ir(*handed)(stage="hlo", platform_name=self.platform)
+        except Exception as error:
+            trouble = self._blame.trouble(error, self.stage, graph)
+            message = trouble.message.removeprefix(_PREFACE).rstrip("'")
+            if _PREFACE not in trouble.text or _OWN in trouble.text:
+                self.untried(of, message)
+                return None
+            if trouble.ops:
+                message = f"no kernel for {', '.join(f'`{op}`' for op in trouble.ops)}"
+            said = f"{self.who} refuses {of}: {message}"
+            ops = (*trouble.ops, *trouble.made)
+            self.observations.append(Observation(self.fails, said, trouble.spots, gradient=gradient, ops=ops))
+            self.programs.append(Lowering(of, self.topology, message))
+            return None
+        self.lowered(of, program, concrete, gradient, started)
+        return concrete
+
+    def untried(self, of: str, why: str) -> None:
+        """A program of which nothing is known."""
+        self.programs.append(Lowering(of, self.topology, untried=why))
+
+def assigned_by(concrete: Any) -> set[int]:
+    """Which arguments of a program stand for variables that it assigns to."""
+    return set(concrete.structured_outputs[1])
+
+
+def _changed(before: Sequence[Any], after: Sequence[Any]) -> dict[int, Any]:
+    """The variables that were assigned to, by their places."""
+    pairs = enumerate(zip(before, after, strict=True))
+    return {place: new for place, (old, new) in pairs if new is not old}
+
+
+def _adam(value: Any, first: Any, second: Any, gradient: Any) -> tuple[Any, Any, Any]:
+    """What a step of Adam makes of a weight and of its two moments."""
+    slope = tf.cast(tf.convert_to_tensor(gradient), value.dtype)
+    first = 0.9 * first + 0.1 * slope
+    second = 0.999 * second + 0.001 * slope * slope
+    return value - 0.001 * first / (tf.sqrt(second) + 1e-7), first, second
