@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import signal
+import site
 import sys
 from pathlib import Path
 from typing import IO, Any, Final
@@ -73,7 +74,7 @@ def _start() -> dict[str, str]:
     found["keras"] = keras.__version__
     filtering(False)
     if packages := os.environ.get(PACKAGES):
-        sys.path.append(packages)
+        site.addsitedir(packages)  # what is installed there as editable counts, too
     return found
 
 
