@@ -72,9 +72,9 @@ def _made_of(outcome: Outcome) -> OnTpu:
         said = next((one.refusal for one in outcome.programs if one.refusal), "")
         missing = refused[0].ops if said.startswith(_LACKS) else ()
         return OnTpu(TpuOutcome.FAILS, "" if missing else tpu.told(said), missing)
-    if not outcome.programs:
-        lowered = any("lowered for a TPU" in note for note in outcome.notes)
-        return OnTpu(TpuOutcome.LOWERS if lowered else TpuOutcome.UNTESTED, "; ".join(outcome.notes))
+    [program] = outcome.programs
+    if program.untried is not None:
+        return OnTpu(TpuOutcome.LOWERS if program.lowered else TpuOutcome.UNTESTED, program.untried)
     bounded = any(one.kind == TPU_BOUNDED for one in outcome.observations)
     return OnTpu(TpuOutcome.BOUNDED if bounded else TpuOutcome.OK)
 

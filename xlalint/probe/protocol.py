@@ -140,8 +140,9 @@ class Lowering:
     """What the compiler of another device made of one program: the function, its gradient or a step of training.
 
     `topology`: the TPU, or nothing for a GPU, for which it is lowered only. `refusal`: why it does not compile;
-    `untried`: why the compiler could not be asked; else `seconds` for all of it, and the bytes of a core's `memory`
-    that it takes. `wide`: the types of 64 bits that it computes with, each with the user's line.
+    `untried`: why the compiler could not be asked, `lowered`: though TensorFlow lowers it; else `seconds` for all of
+    it, and the bytes of a core's `memory` that it takes. `wide`: the types of 64 bits that it computes with, each with
+    the user's line.
     """
 
     of: str
@@ -151,6 +152,7 @@ class Lowering:
     memory: int = 0
     wide: tuple[tuple[str, Spot], ...] = ()
     untried: str | None = None
+    lowered: bool = False
 
     @property
     def compiles(self) -> bool:

@@ -133,9 +133,9 @@ class Lowerer(ABC):
         self.lowered(of, program, concrete, gradient, started)
         return concrete
 
-    def untried(self, of: str, why: str) -> None:
-        """A program of which nothing is known."""
-        self.programs.append(Lowering(of, self.topology, untried=why))
+    def untried(self, of: str, why: str, *, lowered: bool = False) -> None:
+        """A program of which nothing is known, or no more than that it is lowered."""
+        self.programs.append(Lowering(of, self.topology, untried=why, lowered=lowered))
 
 def assigned_by(concrete: Any) -> set[int]:
     """Which arguments of a program stand for variables that it assigns to."""

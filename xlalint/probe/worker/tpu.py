@@ -102,7 +102,7 @@ class TpuLowerer(Lowerer):
         try:
             memory = self._compiler.memory(aliased(program, _replaced(concrete)))
         except UntranslatedError as error:
-            self.untried(of, f"it is lowered for one, and cannot be handed to libtpu: {error}")
+            self.untried(of, f"it is lowered for one, and cannot be handed to libtpu: {error}", lowered=True)
         except RefusedError as error:
             said = f"{self.topology} does not take {of}: {error}"
             self.observations.append(Observation(TPU_FAILS, said, gradient=gradient))
