@@ -116,17 +116,22 @@ def test_what_is_nested_too_deeply_is_reported(case: str, tmp_path: Path) -> Non
     assert "nested too deeply" in report.findings[0].message
 
 
-@pytest.mark.parametrize("case", ["brackets", "text", "comparisons", "an annotation", "blocks", "an imported name"])
+SHALLOW: dict[str, str] = {
+    "brackets": body("return " + "(" * 180 + "x" + ")" * 180),
+    "text": body("return '" + "a' 'b" * 20_000 + "'"),
+    "comparisons": body("return x" + " < x" * 900),
+    "an annotation": f"import tensorflow as tf\n@tf.function\ndef f(x: '{'not ' * 20_000}y'): return x\n",
+    "an imported name": body(f"import a{'.a' * 20_000}", "return tf.abs(x)"),
+    "blocks": nested(30, "if flag > {}:", "x = x + 1"),
+    "branches of a module": "import tensorflow as tf\nif a:\n    import b\n" + "elif a:\n    import c\n" * 900,
+    "a decorator": f"import tensorflow as tf\n@tf.function{'.a' * 900}\ndef f(x): return x\n",
+    "a base": f"import tensorflow as tf\nclass A(tf{' + x' * 900}):\n    pass\n",
+}
+
+
+@pytest.mark.parametrize("case", SHALLOW)
 def test_what_is_nested_in_another_way_is_no_trouble(case: str, tmp_path: Path) -> None:
-    text = {
-        "brackets": body("return " + "(" * 180 + "x" + ")" * 180),
-        "text": body("return '" + "a' 'b" * 20_000 + "'"),
-        "comparisons": body("return x" + " < x" * 900),
-        "an annotation": f"import tensorflow as tf\n@tf.function\ndef f(x: '{'not ' * 20_000}y'): return x\n",
-        "an imported name": body(f"import a{'.a' * 20_000}", "return tf.abs(x)"),
-        "blocks": nested(30, "if flag > {}:", "x = x + 1"),
-    }[case]
-    report = lint(tmp_path, text)
+    report = lint(tmp_path, SHALLOW[case])
     assert [problem.detail or problem.message for problem in report.problems] == []
     assert codes(report) <= {"XLA101", "XLA104", "XLA900"}
 

@@ -17,6 +17,8 @@ from typing import Final, TypeAlias
 
 # Frames of Python's stack that the parser may use, each of which is worth three levels of the tree.
 _FRAMES: Final = 340
+# Those that it takes to go through any tree that the parser makes.
+_WALKING: Final = 30 * _FRAMES
 TOO_DEEP: Final = "nested too deeply: this is not checked"
 
 
@@ -94,7 +96,7 @@ class Outline:
 def parsed(text: str) -> ast.Module:
     """The text as Python's own tree. Raises OutlineError where Python itself would refuse it."""
     try:
-        with _shallow():
+        with _stack_of(_FRAMES):
             return ast.parse(text)
     except SyntaxError as error:
         raise OutlineError(error.msg or "invalid syntax", error.lineno or 1, max(error.offset or 1, 1)) from None
@@ -105,14 +107,14 @@ def parsed(text: str) -> ast.Module:
 
 
 @contextmanager
-def _shallow() -> Iterator[None]:
-    """Have the parser refuse the same trees wherever it is called, however deep that is."""
+def _stack_of(frames: int) -> Iterator[None]:
+    """Have the parser refuse the same trees, and have others go through the same, however deep they are called."""
     frame: FrameType | None = sys._getframe()
     depth = 0
     while frame is not None:
         frame, depth = frame.f_back, depth + 1
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(depth + _FRAMES)
+    sys.setrecursionlimit(depth + frames)
     try:
         yield
     finally:
@@ -122,6 +124,11 @@ def _shallow() -> Iterator[None]:
 def outline(text: str) -> Outline:
     """The outline of a file's text. Raises OutlineError where Python itself would refuse the file."""
     tree = parsed(text)
+    with _stack_of(_WALKING):
+        return _outline(tree)
+
+
+def _outline(tree: ast.Module) -> Outline:
     result = Outline()
     follows = False
     for statement in tree.body:
