@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from .regrow import regrown
+
 Change: TypeAlias = Callable[[random.Random, str], str]
 BytesChange: TypeAlias = Callable[[random.Random, bytes], bytes]
 
@@ -190,14 +192,17 @@ def seeds(folders: Sequence[Path], largest: int = 40_000) -> list[str]:
 
 
 def mutant(seed: int, number: int, texts: Sequence[str]) -> tuple[bytes, tuple[str, ...]]:
-    """One program, and what was done to make it: one or more changes of its text, and now and then one of its bytes."""
+    """One program, and what was done to make it: changes of its tree, which leave it Python as a rule, or of its text,
+    which seldom do, and now and then one of its bytes."""
     source = random.Random(f"{seed}/{number}")
-    text, done = source.choice(texts), []
-    for change in source.choices(TEXT_CHANGES, k=source.choice((1, 1, 2, 3, 6))):
+    text, done = source.choice(texts), list[str]()
+    if source.random() < 0.6:
+        text, done = regrown(source, text, source.choice(texts))
+    for change in source.choices(TEXT_CHANGES, k=source.choice((0, 0, 0, 1) if done else (1, 1, 2, 3, 6))):
         text = change(source, text)
         done.append(change.__name__)
     data = text.encode("utf-8", "surrogatepass")
-    if source.random() < 0.15:
+    if source.random() < 0.1:
         name = source.choice(list(BYTES_CHANGES))
         data = BYTES_CHANGES[name](source, data)
         done.append(name)
