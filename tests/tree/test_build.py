@@ -1,49 +1,19 @@
-"""The trees against libcst's own of the same text: the same nodes at the same places, written alike."""
+"""Trees of every kind of syntax, against libcst's."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
-import libcst
 import pytest
-from libcst.metadata import CodeRange, PositionProvider
 
 import xlalint
+from tests.tree.against import compare
 from xlalint.fixes import branches
 from xlalint.semantics import expressions, joins, statements
 from xlalint.tree import nodes
 from xlalint.tree.build import parse_expression, parse_module
-
-# What only libcst has, and what has no place of its own.
-_SPACE: Final = (
-    libcst.BaseParenthesizableWhitespace,
-    libcst.AssignEqual,
-    libcst.Asynchronous,
-    libcst.Colon,
-    libcst.Comma,
-    libcst.Dot,
-    libcst.EmptyLine,
-    libcst.LeftCurlyBrace,
-    libcst.LeftParen,
-    libcst.LeftSquareBracket,
-    libcst.ParamSlash,
-    libcst.RightCurlyBrace,
-    libcst.RightParen,
-    libcst.RightSquareBracket,
-    libcst.Semicolon,
-    libcst.TrailingWhitespace,
-)
-_OTHERWISE_BUILT: Final = (
-    libcst.ConcatenatedString,
-    libcst.Global,
-    libcst.Import,
-    libcst.ImportFrom,
-    libcst.MatchCase,
-    libcst.Nonlocal,
-)
 
 CODE: Final = r'''
 import a.b as c, d
@@ -52,6 +22,9 @@ from ..f import (g as h, i,)
 from j import *
 x = 1; y = 2 ;z=3; \
   w = 4
+(x / y).z  # (
+(z + w)(x) \
+  (y)
 if (a): b; c
 elif(b) : pass
 else:
@@ -106,57 +79,6 @@ match (x):
     case A.B | C(f, g=1) as h: pass
     case _: i
 '''
-
-
-class _Positions(PositionProvider):
-    def of(self, tree: libcst.Module) -> Mapping[libcst.CSTNode, CodeRange]:
-        self._gen_impl(tree)
-        return cast(Mapping[libcst.CSTNode, CodeRange], self._computed)
-
-
-def pairs(theirs: libcst.CSTNode, ours: nodes.CSTNode) -> Iterator[tuple[libcst.CSTNode, nodes.CSTNode]]:
-    """The nodes of both trees side by side; fails where they are not built alike."""
-    if isinstance(theirs, libcst.MatchPattern):
-        return
-    assert type(theirs).__name__ == type(ours).__name__
-    yield theirs, ours
-    if isinstance(theirs, _OTHERWISE_BUILT):
-        return
-    inside = [child for child in theirs.children if not isinstance(child, _SPACE)]
-    assert [type(child).__name__ for child in inside] == [type(child).__name__ for child in ours.children], ours
-    for their, our in zip(inside, ours.children, strict=True):
-        yield from pairs(their, our)
-
-
-def compare(text: str) -> int:
-    """Compare both trees of a text; how many nodes were compared."""
-    tree, ours = libcst.parse_module(text), parse_module(text)
-    where = _Positions().of(tree)
-    count = 0
-    for their, our in pairs(tree, ours):
-        source = our.source if not isinstance(our, nodes.BaseOperator) else ours.source
-        match their:
-            case libcst.StarredElement():
-                pass  # libcst writes the comma behind it
-            case libcst.BaseExpression() | libcst.BaseSmallStatement() | libcst.BaseCompoundStatement():
-                count += 1
-                places = [(place.line, place.column + 1) for place in (where[their].start, where[their].end)]
-                assert [*map(source.position, source.extent(our))] == places, tree.code_for_node(their)
-                if not isinstance(their, libcst.BaseCompoundStatement):
-                    assert source.code(our) == tree.code_for_node(their).strip().rstrip("; \\\n")
-                if isinstance(our, nodes.BaseExpression):
-                    assert source.is_parenthesised(our) == bool(getattr(their, "lpar", ()))
-        match their, our:
-            case (
-                (libcst.Name(value=value), nodes.Name(value=same))
-                | (libcst.SimpleString(value=value), nodes.SimpleString(value=same))
-                | (libcst.Integer(value=value), nodes.Integer(value=same))
-                | (libcst.Float(value=value), nodes.Float(value=same))
-            ):
-                assert value == same
-            case libcst.Arg(star=star), nodes.Arg(star=same):
-                assert star == same
-    return count
 
 
 def test_every_kind_of_syntax() -> None:

@@ -15,6 +15,7 @@ from . import nodes as cst
 SHIFT: Final = 32
 _COLUMN: Final = (1 << SHIFT) - 1
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_CONTINUED: Final = re.compile(r"\\(?:\r\n|\r|\n)")
 # What hides brackets, and brackets.
 _MARKS: Final = re.compile(
     r"""[#][^\r\n]*
@@ -301,6 +302,8 @@ class Text:
     def _is_called(self, parenthesis: int) -> bool:
         """Whether a parenthesis opens the arguments of a call, or the parameters of a definition."""
         behind = self._blank_before(parenthesis)
+        if _LINE_END.search(_CONTINUED.sub("", self.text[behind:parenthesis])) and not self._is_inside(parenthesis):
+            return False  # what stands before is another statement
         word = _WORD_BEFORE.search(self.text, max(behind - 200, 0), behind)
         if word is None or word.group(1) in _OPERATORS:
             return False
