@@ -276,10 +276,10 @@ def regrown(source: random.Random, text: str, other: str) -> tuple[str, list[str
         for change in source.choices(TREE_CHANGES, k=source.choice((1, 2, 4, 8))):
             if not tree.body or not giver.body:
                 break
-            change(source, tree, giver)
             try:
+                change(source, tree, giver)
                 written = ast.unparse(tree)
-            except (ValueError, RecursionError):  # an f-string in an f-string, or nested too deeply to be written
+            except (ValueError, RecursionError):  # an f-string in an f-string, or nested too deeply
                 break
             if len(written) > _LARGEST:
                 break

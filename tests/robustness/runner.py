@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from .trial import complaints
 
@@ -46,10 +47,11 @@ def run(
             with os.fdopen(answers, "rb") as stream:
                 while pending:
                     try:
-                        seconds, found = pickle.load(stream)
+                        outcome = pickle.load(stream)
                     except (EOFError, pickle.UnpicklingError):
                         break
-                    yield Outcome(Trial(pending[0], *make(pending.pop(0))), seconds, found)
+                    del pending[0]
+                    yield outcome
         except GeneratorExit:
             asked = True
             os.kill(process, signal.SIGKILL)
@@ -72,19 +74,34 @@ def _started(
         os.close(there)
         return answers, process
     os.close(answers)
-    os.chdir(folder)
-    with os.fdopen(there, "wb") as stream:
-        for number in numbers:
-            started = time.process_time()
-            # A process that takes twice as long as it may is killed.
-            resource.setrlimit(resource.RLIMIT_CPU, (int(started + 2 * limit) + 1, resource.RLIM_INFINITY))
-            found = _tried(Trial(number, *make(number)), folder)
-            seconds = time.process_time() - started
-            if seconds > limit:
-                found.append(f"{seconds:.1f} s of processor time")
-            pickle.dump((seconds, found), stream)
-            stream.flush()
+    try:
+        os.chdir(folder)
+        with os.fdopen(there, "wb") as stream:
+            _try_all(numbers, make, folder, limit, stream)
+    except BaseException:  # this process is not to go on as its parent
+        traceback.print_exc()
+        os._exit(1)
     os._exit(0)
+
+
+def _try_all(
+    numbers: list[int],
+    make: Callable[[int], tuple[str, bytes, tuple[str, ...]]],
+    folder: Path,
+    limit: float,
+    stream: IO[bytes],
+) -> None:
+    for number in numbers:
+        started = time.process_time()
+        # A process that takes twice as long as it may is killed.
+        resource.setrlimit(resource.RLIMIT_CPU, (int(started + 2 * limit) + 1, resource.RLIM_INFINITY))
+        trial = Trial(number, *make(number))
+        found = _tried(trial, folder)
+        seconds = time.process_time() - started
+        if seconds > limit:
+            found.append(f"{seconds:.1f} s of processor time")
+        pickle.dump(Outcome(trial, seconds, found), stream)
+        stream.flush()
 
 
 def _tried(trial: Trial, folder: Path) -> list[str]:
