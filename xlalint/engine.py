@@ -323,7 +323,9 @@ def _run_rules(
         if given_up in linted:
             message = f"it takes more than {settings.file_timeout:g} s (file-timeout): not all of it is checked"
             severity = settings.severities.get(UNFINISHED_FILE, _SEVERITIES[UNFINISHED_FILE])
-            found.append(_own(UNFINISHED_FILE, shown.get(given_up, given_up), _START, message, severity))
+            path = shown.get(given_up, given_up)
+            found = [replace(one, fix=None) if one.path == path else one for one in found]  # not all callers were seen
+            found.append(_own(UNFINISHED_FILE, path, _START, message, severity))
     observed = [_shown(finding, shown) for one in told for finding in one.observed]
     return list(dict.fromkeys(found)), dict(ChainMap(*(one.imported for one in told))), observed
 

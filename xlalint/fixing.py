@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .probe.proof import Proof
     from .semantics.files import Session
 
-_ROUNDS: Final = 25  # rewrites inside rewrites are made one level a round
+_ROUNDS: Final = 200  # rewrites inside rewrites are made one level a round, and Python nests no deeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,8 @@ class _Run:
         self._after: dict[str, bytes] = {}
         self._fixed: dict[str, list[Finding]] = {}
         self._problems: dict[Problem, None] = {}
+        self._seen: dict[str, set[bytes]] = {}  # what a file has been, round by round
+        self._endless: set[str] = set()
 
     @without_warnings()
     def outcome(self) -> Outcome:
@@ -133,8 +135,9 @@ class _Run:
                 break
             report = self._checked()
         else:
-            if self._give_up(report):
-                report = self._checked()
+            for path in self._fixable(report):
+                self._give_up(path, f"after {_ROUNDS} rounds there still was something to fix")
+            report = self._checked()
         changes = tuple(
             Change(self._files[path], path, self._before[path], after)
             for path, after in self._after.items()
@@ -153,7 +156,8 @@ class _Run:
         """The findings with a fix to apply, by file."""
         found: dict[str, list[Finding]] = {}
         for finding in report.findings:
-            if is_applicable(finding, unsafe=self._settings.unsafe_fixes) and not self._is_left(finding):
+            applicable = is_applicable(finding, unsafe=self._settings.unsafe_fixes)
+            if applicable and finding.path not in self._endless and not self._is_left(finding):
                 found.setdefault(finding.path, []).append(finding)
         return found
 
@@ -187,6 +191,10 @@ class _Run:
             if after != data:
                 self._after[path] = after
                 changed = True
+                seen = self._seen.setdefault(path, {data})
+                if after in seen:
+                    self._give_up(path, "its fixes undo each other")
+                seen.add(after)
         return changed
 
     def _content(self, path: str) -> bytes:
@@ -196,15 +204,13 @@ class _Run:
             self._before[path] = self._stdin.data if self._stdin is not None else read_bytes(self._files[path])
         return self._before[path]
 
-    def _give_up(self, report: Report) -> bool:
-        """Leave alone the files whose fixes never come to an end; whether there are any."""
-        endless = self._fixable(report)
-        for path in endless:
-            self._after[path] = self._before[path]
-            codes = ", ".join(sorted({finding.code for finding in self._fixed.pop(path, ())}))
-            message = f"not fixed: after {_ROUNDS} rounds there still was something to fix ({codes})"
-            self._problems[Problem(path, message, f"{path}: {message}\n")] = None
-        return bool(endless)
+    def _give_up(self, path: str, why: str) -> None:
+        """Leave a file as it was, whose fixes never come to an end."""
+        self._endless.add(path)
+        self._after[path] = self._before[path]
+        codes = ", ".join(sorted({finding.code for finding in self._fixed.pop(path, ())}))
+        message = f"not fixed: {why} ({codes})"
+        self._problems[Problem(path, message, f"{path}: {message}\n")] = None
 
 
 def _broken(finding: Finding, fix: Fix) -> Problem:

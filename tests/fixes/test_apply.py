@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from tests.samples import FIXABLE
+from xlalint import fixing
 from xlalint.config import Settings
 from xlalint.engine import Stdin
 from xlalint.findings import Edit, Fix, Safety, Span
@@ -153,6 +155,23 @@ def test_places_inside_each_other_are_fixed_in_rounds(tmp_path: Path, monkeypatc
     assert b"tf.logical_not([tf.logical_not({0: tf.logical_not(m)}[0])][0])" in change.after
     assert len(outcome.report.fixed) == 3
     assert (tmp_path / "a.py").read_text() == code
+
+
+def test_fixes_that_undo_each_other_or_never_end_are_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(fixing, "_ROUNDS", 5)
+    (tmp_path / "a.py").write_text(FIXABLE)
+    comment = b"# once more\n"
+    for grow, said in (
+        (lambda data: data.removesuffix(comment) if data.endswith(comment) else data + comment, "undo each other"),
+        (lambda data: data + comment, "after 5 rounds there still was something to fix"),
+    ):
+        monkeypatch.setattr(fixing, "apply_fixes", lambda data, fixes, path, grow=grow: (grow(data), fixes, []))
+        outcome = fix(["a.py"], Settings())
+        assert (outcome.changes, outcome.report.fixed) == ((), ())
+        assert [finding.code for finding in outcome.report.findings] == ["XLA104"]
+        [problem] = outcome.report.problems
+        assert said in problem.message
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

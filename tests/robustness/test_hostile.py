@@ -19,6 +19,7 @@ from xlalint.cli import run
 from xlalint.config import Settings
 from xlalint.engine import check
 from xlalint.findings import Report
+from xlalint.semantics.clock import Clock
 from xlalint.sources.suppressions import names_rules, suppressions_of
 from xlalint.sources.text import may_matter
 
@@ -152,6 +153,26 @@ def test_a_file_that_takes_too_long_is_reported_with_what_was_found(
     assert codes(check(["."], Settings())) == {"XLA101"}
     (tmp_path / "slow.py").write_text(f"# xlalint: file-ignore[XLA905]\n{HAZARD}")
     assert check(["."], Settings(file_timeout=1e-9)).findings == ()
+
+
+def test_what_is_not_analysed_to_its_end_is_not_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who else calls a function is not known then."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(FIXABLE)
+    (tmp_path / "b.py").write_text(FIXABLE)
+
+    def late(limit: float) -> Clock:
+        clock = Clock(limit)
+        clock.given_up["a.py"] = None
+        return clock
+
+    monkeypatch.setattr("xlalint.semantics.clock.Clock", late)
+    report = check(["."], Settings(jobs=1))
+    assert [(one.path, one.code, one.fix is None) for one in report.findings] == [
+        ("a.py", "XLA905", True),
+        ("a.py", "XLA104", True),
+        ("b.py", "XLA104", False),
+    ]
 
 
 def test_a_file_of_a_million_lines_is_reported_unless_it_does_not_matter(tmp_path: Path) -> None:
