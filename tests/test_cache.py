@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -15,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tests.samples import HAZARD
-from xlalint.cache import Cache, Digests, Entry, key_of
+from xlalint.cache import Cache, Digests, Entry, Folder, key_of
 from xlalint.config import load
 from xlalint.engine import check
 from xlalint.findings import (
@@ -205,9 +206,54 @@ def test_damaged_content_is_passed_over(project: Path, damage: bytes) -> None:
     cold = run()
     [entry] = entries(project)
     sound = entry.read_bytes()
-    entry.write_bytes(damage)
+    for spoilt in (damage, sound[:40] + damage):
+        entry.write_bytes(spoilt)
+        assert run() == cold
+        assert entry.read_bytes() == sound
+    folder = Folder(entry.parent, 9)
+    folder.store(entry.stem, damage)  # as a damaged program might have written it
+    assert folder.load(entry.stem) == damage
     assert run() == cold
     assert entry.read_bytes() == sound
+
+
+def test_a_bit_that_flips_is_noticed(project: Path) -> None:
+    cold = run()
+    [entry] = entries(project)
+    sound = entry.read_bytes()
+    for at in range(0, len(sound), 97):
+        entry.write_bytes(sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1 :])
+        assert Cache(entry.parent).load(entry.stem) is None
+    assert run() == cold
+    assert entry.read_bytes() == sound
+
+
+def test_a_cache_that_came_with_a_checkout_is_not_believed(project: Path) -> None:
+    """It is even one of the same user, machine and state of the files, with its seals; only it is a copy."""
+    cold = run()
+    cache, copy = project / ".xlalint_cache", project / "copy"
+    [entry] = entries(project)
+    Folder(cache, 9).store(entry.stem, b'{"findings": [], "imported": {}}')
+    assert run().findings == (), "who can seal is believed"
+    shutil.copytree(cache, copy)
+    shutil.rmtree(cache)
+    copy.rename(cache)
+    assert run() == cold
+    assert run() == cold
+    (cache / "made-here").unlink()
+    Folder(cache, 9).store("0", b"")
+    assert Cache(cache).load(entry.stem) is None, "another mark"
+
+
+def test_digests_of_others_are_not_believed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xlalint.cache._GRAIN", -3_600_000_000_000)
+    digests, file = project / "cache" / "digests", str(aged(project / "step.py"))
+    first = Digests(digests)
+    digest = first.of(file)
+    first.save()
+    forged = digests.read_bytes().replace(digest.encode(), digest_of(b"other").encode())
+    digests.write_bytes(forged)
+    assert Digests(digests).of(file) == digest
 
 
 @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -217,7 +263,7 @@ def test_damaged_content_is_passed_over(project: Path, damage: bytes) -> None:
     )
 )
 def test_foreign_json_is_never_an_entry(tmp_path: Path, content: object) -> None:
-    (tmp_path / "key.json").write_text(json.dumps(content))
+    Folder(tmp_path, 9).store("key", json.dumps(content).encode())
     assert Cache(tmp_path).load("key") is None
 
 

@@ -3,6 +3,9 @@
 One run is one entry. Its key digests the tool, the settings and the checked files; files that were read because a
 checked one imports them are recorded in the entry and compared when it is read. A file whose times, size and inode are
 those that it had when it was last digested is not read for that.
+
+A repository may come with a cache that hides findings or has fixes of its own. So what is kept is sealed with what
+nobody else can know: which file of this machine says that the folder was made here, and since when.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ _MOST_DIGESTS: Final = 400_000
 # Times of files are no finer than this somewhere: what was written a moment ago may be written again unseen.
 _GRAIN: Final = 2_000_000_000
 _IGNORE_ALL: Final = "# Written by xlalint; may be deleted at any time.\n*\n"
+_MARK: Final = "made-here"
+_SEAL: Final = 32  # characters
 
 
 class Entry(msgspec.Struct, forbid_unknown_fields=True):
@@ -53,8 +58,8 @@ class Digests:
         self._file = file
         self._known: dict[str, tuple[_Stat, str]] = {}
         self._fresh: dict[str, tuple[_Stat, str]] = {}
-        with contextlib.suppress(UnreadableSource, msgspec.DecodeError, RecursionError):
-            self._known = msgspec.json.decode(read_bytes(file), type=dict[str, tuple[_Stat, str]])
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
+            self._known = msgspec.json.decode(_unsealed(file) or b"{}", type=dict[str, tuple[_Stat, str]])
 
     def of(self, path: str) -> str:
         """The digest of a file. Raises UnreadableSource."""
@@ -83,8 +88,7 @@ class Digests:
         if self._fresh:
             kept = self._known if len(self._known) + len(self._fresh) <= _MOST_DIGESTS else {}
             with contextlib.suppress(OSError, UnicodeEncodeError):
-                _make(self._file.parent)
-                write_atomically(self._file, msgspec.json.encode(kept | self._fresh))
+                _write_sealed(self._file, msgspec.json.encode(kept | self._fresh))
 
 
 class Folder:
@@ -94,17 +98,13 @@ class Folder:
         self._folder, self._kept = folder, kept
 
     def load(self, key: str) -> bytes | None:
-        """What is kept under a key."""
-        try:
-            return read_bytes(self._file(key))
-        except UnreadableSource:
-            return None
+        """What is kept under a key, as it was stored here."""
+        return _unsealed(self._file(key))
 
     def store(self, key: str, data: bytes) -> None:
         """Keep something; a folder that cannot be written only costs the next run its time."""
         with contextlib.suppress(OSError):
-            _make(self._folder)
-            write_atomically(self._file(key), data)
+            _write_sealed(self._file(key), data)
             files = [file for file in self._folder.glob("*.json") if _OWN.fullmatch(file.name)]
             for old in sorted(files, key=os.path.getmtime)[: max(len(files) - self._kept, 0)]:
                 old.unlink()
@@ -114,10 +114,33 @@ class Folder:
 
 
 def _make(folder: Path) -> None:
-    """Make the folder of a cache."""
+    """Make the folder of a cache, and mark one that is there as used here."""
     if not folder.is_dir():
         folder.mkdir(parents=True)
         (folder / ".gitignore").write_text(_IGNORE_ALL, "utf-8")
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(folder / _MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _seal(file: Path, data: bytes) -> bytes:
+    """What says that a file of a cache was written here, and as it is. Raises OSError where its folder has no mark."""
+    mark = os.lstat(file.parent / _MARK)
+    key = hashlib.blake2b(f"{mark.st_ino} {mark.st_ctime_ns} {file.name}".encode()).digest()
+    return hashlib.blake2b(data, key=key, digest_size=_SEAL // 2).hexdigest().encode()
+
+
+def _write_sealed(file: Path, data: bytes) -> None:
+    _make(file.parent)
+    write_atomically(file, _seal(file, data) + data)
+
+
+def _unsealed(file: Path) -> bytes | None:
+    """The content of a file that was sealed here; None for any other."""
+    try:
+        sealed = read_bytes(file)
+        return sealed[_SEAL:] if sealed[:_SEAL] == _seal(file, sealed[_SEAL:]) else None
+    except (UnreadableSource, OSError):
+        return None
 
 
 class Cache:
