@@ -24,7 +24,8 @@ def main() -> None:
     warnings.simplefilter("ignore")  # of the code that is read
     sys.setrecursionlimit(20_000)
     told, nodes = Counter[str](), 0
-    for path in (file for given in sys.argv[1:] for file in sorted(Path(given).rglob("*.py")) if file.is_file()):
+    given = map(Path, sys.argv[1:])
+    for path in (file for one in given for file in (one, *sorted(one.rglob("*.py"))) if file.is_file()):
         told["files"] += 1
         try:
             nodes += compare(read_source(path, str(path)).text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
@@ -56,6 +57,18 @@ def _same(theirs: object, ours: object, what: str, node: libcst.CSTNode) -> None
         raise DifferenceError(f"{what} of {type(node).__name__} `{code}`: libcst has {theirs!r}, this tree {ours!r}")
 
 
+def _reads_alike(theirs: str, ours: str) -> bool:
+    """Whether texts differ at most in how far lines are indented that go on behind a backslash or in an f-string."""
+    if theirs == ours:
+        return True
+    if [line.strip() for line in theirs.splitlines()] != [line.strip() for line in ours.splitlines()]:
+        return False
+    try:
+        return ast.dump(ast.parse(f"({theirs})")) == ast.dump(ast.parse(f"({ours})"))
+    except SyntaxError:
+        return ast.dump(ast.parse(theirs)) == ast.dump(ast.parse(ours))
+
+
 def pairs(theirs: libcst.CSTNode, ours: nodes.CSTNode) -> Iterator[tuple[libcst.CSTNode, nodes.CSTNode]]:
     """The nodes of both trees side by side. Raises DifferenceError where they are not built alike."""
     if isinstance(theirs, libcst.MatchPattern):
@@ -84,8 +97,9 @@ def compare(text: str) -> int:
                 count += 1
                 places = [(place.line, place.column + 1) for place in (where[their].start, where[their].end)]
                 _same(places, [*map(source.position, source.extent(our))], "the place", their)
-                if not isinstance(their, libcst.BaseCompoundStatement):
-                    _same(tree.code_for_node(their).strip().rstrip("; \\\n"), source.code(our), "the text", their)
+                text = tree.code_for_node(their).strip().rstrip("; \\\n")
+                if not isinstance(their, libcst.BaseCompoundStatement) and not _reads_alike(text, source.code(our)):
+                    _same(text, source.code(our), "the text", their)
                 if isinstance(our, nodes.BaseExpression):
                     _same(bool(getattr(their, "lpar", ())), source.is_parenthesised(our), "the parentheses", their)
         match their, our:
