@@ -77,8 +77,12 @@ HEAVY: dict[str, str] = {
     "aliases of types": "import tensorflow as tf\nfrom typing import Tuple, Union\nT0 = tf.Tensor\n"
     + "".join(f"T{n + 1} = Union[Tuple[T{n}, T{n}], T{n}]\n" for n in range(60))
     + "@tf.function(jit_compile=True)\ndef f(x: T60):\n    return x if x else x\n",
+    "a long line of classes": "import tensorflow as tf\nclass A0(tf.keras.layers.Layer): pass\n"
+    + "".join(f"class A{n + 1}(A{n}): pass\n" for n in range(2500)),
     "inheritance from itself": "import tensorflow as tf\nclass A(B): pass\n"
     "class B(A):\n    def call(self, x): return x\n",
+    "defaults of themselves": "import tensorflow as tf\nclass A:\n    def __init__(self, x=A()): self.x = x\n"
+    "def g(x=g(), y=A()): return x\n@tf.function(jit_compile=True)\ndef f(x): return A(g())\n",
     "an import of itself": "from a import *\nfrom .a import f\nimport tensorflow as tf\ndef f(x): return f(f)\n",
     "loops in loops": nested(18, "for i{} in range(9):", "x = x + 1"),
     "tensor loops in loops": nested(18, "while tf.reduce_sum(x) > {}:", "x = x + 1"),

@@ -65,6 +65,7 @@ class Interpreter(Statements):
         self._allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}
         self._unconvertible: dict[cst.CSTNode, str | None] = {}
         self._defaults: dict[cst.BaseExpression, Value] = {}  # of parameters of functions at the top of a module
+        self._defaulting: set[cst.BaseExpression] = set()  # those that are being evaluated
         self._promises: dict[cst.BaseExpression, Value | None] = {}  # of annotations there
         self._depth = 0
 
@@ -318,10 +319,16 @@ class Interpreter(Statements):
         """What a parameter is when nothing is given for it, evaluated in the scope of the definition."""
         if scope.is_module and node in self._defaults:
             return self._defaults[node]
+        if node in self._defaulting or len(self._defaulting) >= _DEEPEST:
+            return UNKNOWN
         quiet = Frame(
             scope.unit, scope.module, HOST, Summary("", None, None, HOST), dict(scope.env or {}), parent=scope.parent
         )
-        value = self.evaluate(quiet, node)
+        self._defaulting.add(node)  # it may call what it is a default of
+        try:
+            value = self.evaluate(quiet, node)
+        finally:
+            self._defaulting.discard(node)
         if scope.is_module:
             self._defaults[node] = value
         return value

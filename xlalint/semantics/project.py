@@ -21,6 +21,7 @@ from .values import STATIC, UNKNOWN, Api, ClassValue, Deferred, FunctionValue, M
 # Known by name and never read, even where their source lies beside the project.
 _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
 
+_MOST_ANCESTORS: Final = 500  # those farther away are unknown
 _TESTS: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/")
 
 
@@ -146,13 +147,12 @@ class Class:
         """This class and its ancestors, nearest first; an ancestor of another library by its canonical name."""
         if self._mro is None:
             self._mro = (self,)  # ends a cycle of bases
-            order: list[Class | str] = [self]
+            order: dict[Class | str, None] = {self: None}
             for base in self.bases:
                 for ancestor in _ancestors(base):
-                    if ancestor in order:
-                        order.remove(ancestor)  # the last place wins, as in Python's own order for diamonds
-                    order.append(ancestor)
-            self._mro = tuple(order)
+                    order.pop(ancestor, None)  # the last place wins, as in Python's own order for diamonds
+                    order[ancestor] = None
+            self._mro = tuple(order)[:_MOST_ANCESTORS]
         return self._mro
 
     @property
