@@ -7,12 +7,13 @@ values as far as they are known. Events are about what the code does, never abou
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import ClassVar, Final
 
 from ..tree import nodes as cst
 from .files import Place
+from .records import record
 from .values import Dependence, Scope, Slice, Tensor, Value
 
 
@@ -25,7 +26,7 @@ class ContextKind(StrEnum):
     HOST = "host"  # eager script code, tf.data functions, callbacks, tests
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Context:
     """How a function is run. `entry` completes "reached from ..." in a message; `plain_python` says why AutoGraph
     converts nothing here although it is on ("a walrus", "a match statement"), else None. `pipeline`: the host runs it
@@ -50,7 +51,7 @@ HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
 PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs on the host", pipeline=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Trail:
     """The frames from here back to the entry point; `place` is the definition or call that enters `name`. `wrapped`: a
     decorator of unknown intent stands around it, and may run it once, or under a condition."""
@@ -61,7 +62,7 @@ class Trail:
     wrapped: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Run:
     """One of the analyses of a function that count: one for each pattern of arguments in each context. `all`: these
     analyses; `skipped`: the code that this pattern does not get to."""
@@ -75,7 +76,7 @@ class Run:
         return {run for run in self.all if around.isdisjoint(run.skipped)}
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Event:
     """Something happens at `place`. `in_tensor_loop`: inside a loop that runs in the graph (`for .. in tf.range`,
     a `tf.while_loop` or `tf.map_fn` body). `of_host`: host code does it to what XLA compiles, so that it counts whether
@@ -89,7 +90,7 @@ class Event:
     in_tensor_loop: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Setup(Event):
     """Something that decides how a program is compiled, fed or distributed; it is said of eager code on the host, too.
     `order`: which of the events of this kind comes first when the program runs."""
@@ -97,7 +98,7 @@ class Setup(Event):
     order: int
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class SetupCall(Setup):
     """A call that sets a program up; place: the whole call. `api`: the canonical name of the function, of the class
     that is made, or of a method (".fit" where the owner is not known); `owner`: what a method is called on; `keras`:
@@ -112,7 +113,7 @@ class SetupCall(Setup):
     node: cst.Call
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class CompiledEntry(Event):
     """A function begins that XLA compiles, or that Keras may have compiled; place: its name. `name`: with its class;
     `asked`: by `jit_compile=True` of its own."""
@@ -121,14 +122,14 @@ class CompiledEntry(Event):
     asked: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Program(Event):
     """All calls that set up one program, in the order in which they run; place: the first of them."""
 
     steps: tuple[SetupCall, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class BranchOn(Event):
     """`if`, `elif` or a ternary on `test`; place: the test. `statement` is the `cst.If` or `cst.IfExp`; `names`: what
     the function's own names are before it."""
@@ -139,7 +140,7 @@ class BranchOn(Event):
     names: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class LoopWhile(Event):
     """`while test`; place: the test. `names`: what the function's own names are before the loop."""
 
@@ -148,7 +149,7 @@ class LoopWhile(Event):
     names: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class IterateOver(Event):
     """A tensor is iterated (`iterable` is the tensor, also for `range(t)`, `zip(t, ..)`); place: the iterable.
 
@@ -161,7 +162,7 @@ class IterateOver(Event):
     form: str
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class TruthOf(Event):
     """Python asks a tensor for its truth inside an expression; place: the whole expression.
 
@@ -174,14 +175,14 @@ class TruthOf(Event):
     tested: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class AssertOn(Event):
     """`assert test`; place: the test."""
 
     test: Value
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class HostRead(Event):
     """Python or NumPy wants a tensor's content now; place: the whole call.
 
@@ -194,7 +195,7 @@ class HostRead(Event):
     names: Mapping[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class IndexWith(Event):
     """`base[index]` on a tensor; place: the whole subscript. `store`: it is assigned to (`x[i] = v`)."""
 
@@ -204,7 +205,7 @@ class IndexWith(Event):
     store: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class DivideBy(Event):
     """`left // right` or `left % right` on tensors; place: the whole operation. `sign`: "//" or "%"."""
 
@@ -213,7 +214,7 @@ class DivideBy(Event):
     sign: str
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class ApiCall(Event):
     """A call of a library's function by its canonical name ("tf.boolean_mask"); place: the whole call.
 
@@ -229,7 +230,7 @@ class ApiCall(Event):
     node: cst.Call
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class MutateInLoop(Event):
     """Python state that lives outside is changed inside a tensor loop or a branch on a tensor; place: the mutation.
 
@@ -241,7 +242,7 @@ class MutateInLoop(Event):
     target: str
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class LeaveLoop(Event):
     """`break`, `continue` or `return` that a tensor decides, out of a loop; place: the statement.
 
@@ -252,7 +253,7 @@ class LeaveLoop(Event):
     loop: str
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class JoinBranches(Event):
     """The branches of a tensor conditional leave `name` in forms that XLA cannot join; place: the whole conditional's
     test. `reason`: "one branch only", "rank", "dtype", "structure", "no return", "shape"."""
@@ -261,7 +262,7 @@ class JoinBranches(Event):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Consume(Event):
     """A tensor of bounded dynamic shape feeds an operation; place: the consumer. `consumer` is the canonical name of
     the API, or "index" / "operator"; `node` the syntax; `tensor.bounded` says where the shape became dynamic."""
@@ -272,7 +273,7 @@ class Consume(Event):
     arguments: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class FeedCompiled(Event):
     """Host code hands values to something that XLA compiles; place: the call. The context is that of the callee.
 
@@ -292,7 +293,7 @@ class FeedCompiled(Event):
     traced: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class FeedForeign(Event):
     """Host code hands tensors of PyTorch to TensorFlow; place: the call. `made`: where they are asked for; `model`: a
     model gets them, not a data set."""
@@ -303,7 +304,7 @@ class FeedForeign(Event):
     model: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class MakeCompiled(Event):
     """Host code wraps a function by `tf.function(jit_compile=True)` or its relatives; place: the call or decorator.
 
@@ -316,7 +317,7 @@ class MakeCompiled(Event):
     in_loop: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class CallOwnCompiled(Event):
     """Host code calls a compiled function that it has made itself just before; place: the definition, or what makes it.
     `again`: a Python loop calls the code around it, so that each of its rounds makes and compiles one."""
@@ -326,7 +327,7 @@ class CallOwnCompiled(Event):
     again: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class UnrollLoop(Event):
     """A Python loop over a known number of rounds in code that is traced; place: what it runs over."""
 

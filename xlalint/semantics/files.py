@@ -10,7 +10,6 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +19,7 @@ from ..sources.outline import ImportOutline, Outline, OutlineError, Stretch, out
 from ..sources.text import Source, UnreadableSource, read_source
 from ..tree import nodes as cst
 from ..tree.build import parse_module
+from .records import record
 
 if TYPE_CHECKING:
     import libcst
@@ -40,7 +40,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class SyntaxTrouble:
     """A file or definition that cannot be read as Python, or is not worth it; 1-based line and column."""
 
@@ -51,7 +51,7 @@ class SyntaxTrouble:
     code: str = SYNTAX_ERROR
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class InternalTrouble:
     """An exception of the analyser or of a rule about one place; `detail` is its traceback."""
 
@@ -183,7 +183,7 @@ def _text_of(file: File, stretch: Stretch) -> str:
     return _PAGE_BREAK.sub("", "".join(file.lines[stretch.first - 1 : stretch.last]))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Place:
     """A node of a file's source. Two places are equal when they are the same node."""
 

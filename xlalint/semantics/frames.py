@@ -9,10 +9,11 @@ from ..tree import nodes as cst
 from .events import Context, ContextKind, Event, Trail
 from .files import Place, Unit
 from .project import Class, Function, Module
+from .records import record
 from .values import UNKNOWN, Value
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Compilation:
     """What `tf.function` (or a relative) makes of a function. `entry` completes "reached from ..."."""
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from .records import record
+
 if TYPE_CHECKING:
     from xlalint.sources.outline import ImportOutline
 
@@ -35,7 +37,7 @@ class _Unset:
 UNSET: Final = _Unset()
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Origin:
     """The place where a value became VALUE, a mask, or got a bounded dynamic shape, and what happened there.
 
@@ -53,7 +55,7 @@ class Origin:
         return self.what.replace("{code}", self.place.code) if "{code}" in self.what else self.what
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Scope:
     """The scope of a distribution strategy that code runs in. `strategy` is UNKNOWN where it is not known which one it
     is, or whether it is one at all. `replica`: the strategy itself runs the code, in `strategy.run`."""
@@ -63,7 +65,7 @@ class Scope:
     replica: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Made:
     """Where an object that holds variables, or a strategy, was made, and in which scope; None: in none. `complete`: a
     model has its variables from the start. `cls`: the project's class that it is of, if it is of one."""
@@ -74,7 +76,7 @@ class Made:
     cls: Class | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Member:
     """A member of an `enum.Enum` of the project, as a constant: it is itself and nothing else."""
 
@@ -82,7 +84,7 @@ class Member:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Variation:
     """Why a tensor has another shape, or a Python number another value, from one call to the next.
 
@@ -98,7 +100,7 @@ class Variation:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Static:
     """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
     one in each round of a loop, say."""
@@ -111,7 +113,7 @@ class Static:
         return self.constant is not UNSET
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Tensor:
     """A tensor (or variable). `dtype` is a class: bool, int, float, complex, string, or None when unknown."""
 
@@ -138,7 +140,7 @@ class Tensor:
         return Tensor(Dependence.VALUE, self.dtype, rank, origin, carried=True, mixed=mixed)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Nest:
     """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say)."""
 
@@ -147,7 +149,7 @@ class Nest:
     varies: tuple[Variation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Array:
     """A NumPy array: host data, constant to the compiler. `length`: its first dimension, where it is known."""
 
@@ -156,7 +158,7 @@ class Array:
     varies: tuple[Variation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Sequence:
     """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds.
 
@@ -180,7 +182,7 @@ class Sequence:
         object.__setattr__(self, "depth", depth)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Dict:
     """A dict. `entries` holds the literal keys; `element` is any other value. `size` and `depth` as of a sequence."""
 
@@ -199,7 +201,7 @@ class Dict:
         object.__setattr__(self, "depth", depth)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Slice:
     """`start:stop:step` inside an index."""
 
@@ -208,14 +210,14 @@ class Slice:
     step: Value | None
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Api:
     """A name that another library owns, fully qualified and canonical: `tf.boolean_mask`, `np.sum`, `builtins.len`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class ApiObject:
     """An instance of a library's class (`tf.keras.layers.Dense`), or a bound method of one when `method` is set."""
 
@@ -227,7 +229,7 @@ class ApiObject:
     options: tuple[tuple[str, Static], ...] = ()  # constants it was built with that decide whether its call compiles
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Pipeline:
     """What is known of a `tf.data.Dataset` beside its elements. `count`: how many elements, where that is known;
     `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None
@@ -239,7 +241,7 @@ class Pipeline:
     uniform: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Compiled:
     """How a Keras model was compiled. `jit`: XLA compiles its steps; None: Keras decides, by the devices that it finds.
     `why`: what makes it so, in words; `place`: the call of `compile`."""
@@ -249,14 +251,14 @@ class Compiled:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Padding:
     """What a collator makes of examples: `varies` is empty where its batches have one length, or few."""
 
     varies: tuple[Variation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Wrapped:
     """What `tf.function(jit_compile=True)` made of something that is no function of the project: what `entry` says.
     `signature`: with an input signature."""
@@ -269,7 +271,7 @@ class Wrapped:
 Facts: TypeAlias = Pipeline | Compiled | Padding | Wrapped
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class TensorMethod:
     """`x.numpy`, `x.assign`, ... before the call."""
 
@@ -277,7 +279,7 @@ class TensorMethod:
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class FunctionValue:
     """A function of the project, with the scope it closes over, the object it is bound to and partial arguments."""
 
@@ -289,7 +291,7 @@ class FunctionValue:
     compiled: Any = None  # a Compilation when wrapped by tf.function
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class ClassValue:
     """A class of the project."""
 
@@ -308,14 +310,14 @@ class Instance:
     makings: set[Made] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class ModuleValue:
     """A module of the project."""
 
     module: Module
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Unknown:
     """No idea. `names`: the parameters it may come from; `compared`: it is the result of a comparison; `part`: it is
     an element of what the parameter holds."""
@@ -325,14 +327,14 @@ class Unknown:
     part: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class OneOf:
     """One of a few values of different kinds, after branches joined."""
 
     options: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Deferred:
     """What an import statement binds, until the name is read: most imports of a package lead to files that nobody
     asks about. Only environments hold it; who reads one takes what is `settled`."""
