@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import reduce
-from typing import Final
+from typing import Any, Final
 
 from .values import (
     NONE,
     STATIC,
     UNKNOWN,
     UNSET,
-    Api,
     ApiObject,
     Array,
     ClassValue,
+    Deferred,
     Dict,
     FunctionValue,
     Instance,
@@ -25,7 +25,6 @@ from .values import (
     OneOf,
     Origin,
     Sequence,
-    Slice,
     Static,
     Tensor,
     TensorMethod,
@@ -48,7 +47,8 @@ def join(a: Value, b: Value) -> Value:
     """The value that may be either. Returns `a` itself where `b` adds nothing, so that loops see their fixed point."""
     if a is b:
         return a
-    a, b = settled(a), settled(b)
+    if isinstance(a, Deferred) or isinstance(b, Deferred):
+        a, b = settled(a), settled(b)
     if not isinstance(a, OneOf) and not isinstance(b, OneOf):
         met = _meet(a, b)
         if met is not None:
@@ -96,36 +96,13 @@ def join_parts(*values: Value) -> Value:
 
 def _meet(a: Value, b: Value) -> Value | None:
     """The join of two values of one kind as one value of that kind; None where the kinds differ."""
-    match a, b:
-        case Static(), Static():
-            return _meet_static(a, b)
-        case Tensor(), Tensor():
-            return _meet_tensors(a, b)
-        case Nest(), Nest():
-            stronger = a if a.dependence >= b.dependence else b
-            varies = united(a.varies, b.varies)
-            return stronger if varies == stronger.varies else replace(stronger, varies=varies)
-        case Array(), Array():
-            if a == b:
-                return a
-            length = a.length if a.length == b.length else None
-            return Array(a.dtype if a.dtype == b.dtype else None, length, united(a.varies, b.varies))
-        case Unknown(), Unknown():
-            merged = Unknown(a.names | b.names, a.compared and b.compared, a.part or b.part)
-            return a if merged == a else merged
-        case Sequence(), Sequence():
-            return _meet_sequences(a, b)
-        case Dict(), Dict():
-            return _meet_dicts(a, b)
-        case Instance(), Instance():
-            return a if a.cls is b.cls else None
-        case FunctionValue(), FunctionValue():
-            same = a.function is b.function and a.scope is b.scope and a.bound is b.bound and a.compiled == b.compiled
-            return a if same and a.partial_args == b.partial_args else None
-        case Api() | ApiObject() | ClassValue() | ModuleValue() | TensorMethod() | Slice(), _:
-            return a if a == b else None
-        case _:
-            return None
+    if a is b:
+        return a
+    kind = type(a)
+    if type(b) is not kind:
+        return None
+    meet = _MEETINGS.get(kind)
+    return meet(a, b) if meet is not None else a if a == b else None
 
 
 def _meet_static(a: Static, b: Static) -> Static | None:
@@ -136,6 +113,33 @@ def _meet_static(a: Static, b: Static) -> Static | None:
     if (a.constant is None) != (b.known and b.constant is None):
         return None
     return Static(varies=varies) if varies else STATIC
+
+
+def _meet_nests(a: Nest, b: Nest) -> Nest:
+    stronger = a if a.dependence >= b.dependence else b
+    varies = united(a.varies, b.varies)
+    return stronger if varies == stronger.varies else replace(stronger, varies=varies)
+
+
+def _meet_arrays(a: Array, b: Array) -> Array:
+    if a == b:
+        return a
+    length = a.length if a.length == b.length else None
+    return Array(a.dtype if a.dtype == b.dtype else None, length, united(a.varies, b.varies))
+
+
+def _meet_unknown(a: Unknown, b: Unknown) -> Unknown:
+    merged = Unknown(a.names | b.names, a.compared and b.compared, a.part or b.part)
+    return a if merged == a else merged
+
+
+def _meet_instances(a: Instance, b: Instance) -> Instance | None:
+    return a if a.cls is b.cls else None
+
+
+def _meet_functions(a: FunctionValue, b: FunctionValue) -> FunctionValue | None:
+    same = a.function is b.function and a.scope is b.scope and a.bound is b.bound and a.compiled == b.compiled
+    return a if same and a.partial_args == b.partial_args else None
 
 
 def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
@@ -182,6 +186,20 @@ def _meet_dicts(a: Dict, b: Dict) -> Dict:
     return a if same and element is a.element else Dict(entries, element)
 
 
+# The kinds whose values may meet although they differ.
+_MEETINGS: Final[dict[type[object], Callable[[Any, Any], Value | None]]] = {
+    Array: _meet_arrays,
+    Dict: _meet_dicts,
+    FunctionValue: _meet_functions,
+    Instance: _meet_instances,
+    Nest: _meet_nests,
+    Sequence: _meet_sequences,
+    Static: _meet_static,
+    Tensor: _meet_tensors,
+    Unknown: _meet_unknown,
+}
+
+
 def _join_optional(a: Value | None, b: Value | None) -> Value | None:
     if a is None or b is None:
         return a or b
@@ -216,7 +234,8 @@ def join_environments(a: dict[str, Value] | None, b: dict[str, Value] | None) ->
     joined = dict(a)
     for name, value in b.items():
         present = joined.get(name)
-        joined[name] = value if present is None else join(present, value)
+        if present is not value:  # most names are what they were on either way
+            joined[name] = value if present is None else join(present, value)
     return joined
 
 

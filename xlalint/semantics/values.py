@@ -367,6 +367,8 @@ Value: TypeAlias = (
 # How large and how deep containers may be: more than programs write, and little enough to be followed everywhere.
 _LARGEST: Final = 4_000
 _DEEPEST: Final = 40
+_HOLDERS: Final = frozenset((Sequence, Dict, OneOf, ApiObject, TensorMethod))
+_STRUCTURES: Final = (Sequence, Dict, Nest)
 
 
 def _extent(parts: Iterable[Value | None]) -> tuple[int, int]:
@@ -374,6 +376,9 @@ def _extent(parts: Iterable[Value | None]) -> tuple[int, int]:
     size = depth = 0
     pending = list(parts)
     for part in pending:
+        if type(part) not in _HOLDERS:  # most parts
+            size += 1
+            continue
         match part:
             case Sequence() | Dict():
                 size += part.size
@@ -382,8 +387,6 @@ def _extent(parts: Iterable[Value | None]) -> tuple[int, int]:
                 pending += alternatives
             case ApiObject(payload=inner) | TensorMethod(owner=inner):
                 pending.append(inner)
-            case _:
-                size += 1
     return size + 1, depth + 1
 
 
@@ -421,27 +424,35 @@ def options(value: Value) -> Iterator[Value]:
 
 def surely_tensor(value: Value) -> bool:
     """Whether the value is a tensor whatever happened before, or None where it was left out."""
-    kinds = [option for option in options(value) if option != NONE]
+    if not isinstance(value, OneOf):
+        return isinstance(value, Tensor)
+    kinds = [option for option in value.options if option != NONE]
     return bool(kinds) and all(isinstance(option, Tensor) for option in kinds)
 
 
 def perhaps_array(value: Value) -> bool:
     """Whether NumPy data may be meant: what reads it on the host need not be for tensors."""
-    return any(isinstance(option, Array) for option in options(value))
+    if not isinstance(value, OneOf):
+        return isinstance(value, Array)
+    return any(isinstance(option, Array) for option in value.options)
 
 
 def perhaps_structure(value: Value) -> bool:
     """Whether a list, a dict or a nest of tensors may be meant."""
-    return any(isinstance(option, Sequence | Dict | Nest) for option in options(value))
+    if not isinstance(value, OneOf):
+        return isinstance(value, _STRUCTURES)
+    return any(isinstance(option, _STRUCTURES) for option in value.options)
 
 
 def as_condition(value: Value) -> Tensor | None:
     """The tensor that is asked for its truth. What is perhaps something else, and nobody has seen as a tensor, is a
     flag or is asked whether it is there; what is perhaps a structure, whether it is empty."""
+    if not isinstance(value, OneOf):
+        return value if isinstance(value, Tensor) else None
     if perhaps_structure(value):
         return None
     tensor = as_tensor(value, Dependence.STATIC)
-    unsure = isinstance(value, OneOf) and tensor is not None and tensor.dtype is None and tensor.origin is None
+    unsure = tensor is not None and tensor.dtype is None and tensor.origin is None
     return None if unsure else tensor
 
 
@@ -451,9 +462,11 @@ def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor |
     A join with `None` (a default) counts as the tensor; a join of a SHAPE tensor with anything else does not: a helper
     that returns the static number or list where there is one (`shape_list`) returns that.
     """
+    if not isinstance(value, OneOf):
+        return value if isinstance(value, Tensor) and value.dependence >= at_least else None
     best: Tensor | None = None
     another = False
-    for option in options(value):
+    for option in value.options:
         if isinstance(option, Tensor):
             if best is None or option.dependence > best.dependence:
                 best = option
