@@ -28,7 +28,7 @@ from .values import (
     settled,
 )
 
-BUILTINS: Final = frozenset(dir(builtins))
+BUILTINS: Final = {name: Api(f"builtins.{name}") for name in dir(builtins)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,7 @@ class Core(ABC):
         """The value bound to a name, from the inside out; None if nothing binds it."""
         scope: Frame | None = frame if name not in frame.globals else None
         while scope is not None:
-            if scope.env is not None and name in scope.env:
-                value = scope.env[name]
+            if scope.env is not None and (value := scope.env.get(name)) is not None:
                 if isinstance(value, Deferred):
                     value = scope.env[name] = settled(value)
                 return value
@@ -154,7 +153,7 @@ class Core(ABC):
         if found is not None:
             return found
         if name in BUILTINS:
-            return Api(f"builtins.{name}")
+            return BUILTINS[name]
         if name in ("__name__", "__file__", "__doc__"):
             return libraries.MODULE_STRING
         return None

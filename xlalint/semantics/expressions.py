@@ -59,6 +59,7 @@ from .values import (
 )
 from .variations import after_index
 
+_CONSTANTS: Final = {"None": NONE, "True": Static(True), "False": Static(False)}
 _REMAINDERS: Final = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
 
 
@@ -67,21 +68,15 @@ class Expressions(Iteration):
 
     def evaluate(self, frame: Frame, node: cst.BaseExpression) -> Value:
         """The value of an expression; says on the way what it does."""
-        self.clock.check()
         handler = self._EXPRESSIONS.get(type(node))
         return handler(self, frame, node) if handler is not None else UNKNOWN
 
     # -- names and literals -------------------------------------------------------------------------------------------
 
     def _name(self, frame: Frame, node: cst.Name) -> Value:
-        match node.value:
-            case "None":
-                return NONE
-            case "True":
-                return Static(True)
-            case "False":
-                return Static(False)
         name = node.value
+        if (constant := _CONSTANTS.get(name)) is not None:
+            return constant
         if name in frame.half_bound:
             self.report_half_bound(frame, name)
         value = self.lookup(frame, name)
@@ -616,6 +611,7 @@ class Expressions(Iteration):
         return self.attribute(frame, self.evaluate(frame, node.value), node.attr.value, node)
 
     def _call(self, frame: Frame, node: cst.Call) -> Value:
+        self.clock.check()
         callee = self.evaluate(frame, node.func)
         return self.call(frame, callee, self.evaluate_arguments(frame, node.args), node)
 

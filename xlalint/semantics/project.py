@@ -251,9 +251,9 @@ class Module:
 
     def lookup(self, name: str) -> Value | None:
         """What the module binds to `name`, executing its top-level code if that is what binds it; None if nothing."""
-        if name in self.values:
-            return settled(self.values[name])
-        if name in self.outline.assigned and not self.executed:
+        if (value := self.values.get(name)) is not None:
+            return settled(value)
+        if not self.executed and name in self.outline.assigned:
             self.project.execute(self)
             if name in self.values:
                 return settled(self.values[name])

@@ -57,6 +57,7 @@ from .variations import is_data
 # Values climb a short ladder: a loop's names are stable after this many rounds, or are given up as they are.
 _MOST_ROUNDS: Final = 3
 _NESTED: Final = 4  # loops inside each other; those inside of these run one round each time, else all would be 3 ** n
+_FIXED: Final = (Api, ModuleValue, ClassValue)
 
 
 class Statements(Calls):
@@ -88,7 +89,13 @@ class Statements(Calls):
             self.project.failures.append(found)
 
     def _line(self, frame: Frame, node: cst.SimpleStatementLine) -> None:
-        self._execute(frame, node.body)
+        match node.body:
+            case [statement]:  # most lines
+                handler = self._STATEMENTS.get(type(statement))
+                if handler is not None:
+                    handler(self, frame, statement)
+            case several:
+                self._execute(frame, several)
 
     # -- assignments --------------------------------------------------------------------------------------------------
 
@@ -611,11 +618,13 @@ class Statements(Calls):
 
 def _is_same_each_time(frame: Frame, value: Value) -> bool:
     """Whether an assignment in the body of a loop, a function of its own, does once what it does in every round."""
-    fixed = all(
-        isinstance(option, Api | ModuleValue | ClassValue) or (isinstance(option, Static) and option.known)
-        for option in options(value)
+    if not (frame.loop or frame.branch):
+        return True  # most assignments
+    if frame.outer_names or frame.branch:
+        return False
+    return all(
+        isinstance(option, _FIXED) or (isinstance(option, Static) and option.known) for option in options(value)
     )
-    return fixed and not frame.outer_names and not frame.branch
 
 
 def _mismatch(first: Value, second: Value) -> str | None:
