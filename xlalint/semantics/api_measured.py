@@ -38,6 +38,7 @@ def measured_with(name: str, arguments: Mapping[str, Value]) -> str | None:
     return None
 
 
+@cache
 def _row(name: str) -> str | dict[str, str] | None:
     rows = _tables()["results"]
     found: str | dict[str, str] | None = rows.get(name)

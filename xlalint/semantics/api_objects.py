@@ -110,6 +110,7 @@ def _tensor_attribute(owner: Tensor | Nest, name: str) -> Value | None:
     return owner if isinstance(owner, Nest) else None
 
 
+@cache
 def _is_tensor_method(name: str) -> bool:
     return (
         name in _inverted("methods", "tensor")

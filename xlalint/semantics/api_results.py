@@ -100,6 +100,10 @@ _CHANGED: Final = {
     "truth": {"bool": "float"},
     "part": {"complex": "float"},
 }
+_COPYING: Final = frozenset(("like", "promote", *_CHANGED))
+
+# Values that bring nothing into the result of a call.
+_WITHOUT_CONTENT: Final = (Static, Api)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +221,8 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
     if call.owner is not None:
         given.insert(0, ("", call.owner))
     for name, value in given:
+        if isinstance(value, _WITHOUT_CONTENT):
+            continue
         for leaf in leaves(value):
             dependence, source = Dependence.STATIC, None
             match leaf:
@@ -253,11 +259,15 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
 
 def _deciding(call: Call) -> list[Value]:
     """The arguments that decide dtype and rank, in the order of the signature."""
-    order = parameters(call.name) or ()
-    names = [name for name in order if name in call.arguments]
-    names += [name for name in call.arguments if name not in order]
-    values = [call.arguments[name] for name in names if name not in CONFIGURATION]
+    values = [call.arguments[name] for name in _in_order(call.name, tuple(call.arguments))]
     return values if call.owner is None else [call.owner, *values]
+
+
+@cache
+def _in_order(name: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    order = parameters(name) or ()
+    names = [*(each for each in order if each in given), *(each for each in given if each not in order)]
+    return tuple(each for each in names if each not in CONFIGURATION)
 
 
 # -- dtype ------------------------------------------------------------------------------------------------------------
@@ -332,11 +342,12 @@ def _promoted(call: Call, values: list[Value]) -> str | None:
 def _result_dtype(rule: str, call: Call, values: list[Value]) -> str | None:
     rule, values = chosen(rule, call, values)
     for name in DTYPE_PARAMETERS:
-        if (explicit := call.arguments.get(name, NONE)) != NONE:
+        explicit = call.arguments.get(name)
+        if explicit is not None and explicit != NONE:
             return named_dtype(explicit)
     if rule == "?":
         return None
-    if rule not in ("like", "promote", *_CHANGED):
+    if rule not in _COPYING:
         return rule
     several = rule == "promote" or (rule == "real" and len(values) > 1)
     dtype = _promoted(call, values) if several else dtype_of(values[0] if values else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from ..tree import nodes as cst
@@ -62,7 +63,7 @@ class Attributes(Expressions):
         """The value of `owner.name`, read at `node`."""
         match owner:
             case Api(qualified):
-                return self._api_attribute(qualified, name)
+                return _api_attribute(qualified, name)
             case ModuleValue(module):
                 return self.project.member(module, name) or UNKNOWN
             case Instance():
@@ -86,12 +87,6 @@ class Attributes(Expressions):
                 if known is not None:
                     return known
                 return STATIC if isinstance(owner, Static) else UNKNOWN
-
-    @staticmethod
-    def _api_attribute(qualified: str, name: str) -> Value:
-        if name in _ABOUT_MODULES:
-            return STATIC
-        return UNKNOWN if name == "__dict__" else Api(api.canonical(f"{qualified}.{name}"))
 
     def _instance_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:
         if owner.cls.view_of is None and name in owner.attributes:
@@ -168,6 +163,13 @@ class Attributes(Expressions):
     def decorators_of(function: Function) -> frozenset[str]:
         """The decorators as they are written, without arguments."""
         return frozenset(text.partition("(")[0] for text in function.decorator_texts)
+
+
+@cache
+def _api_attribute(qualified: str, name: str) -> Value:
+    if name in _ABOUT_MODULES:
+        return STATIC
+    return UNKNOWN if name == "__dict__" else Api(api.canonical(f"{qualified}.{name}"))
 
 
 def _is_enum(cls: Class, name: str) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Ordered
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from ..sources.outline import ImportOutline
 from ..tree import nodes as cst
 from . import api
 from .attributes import Attributes
-from .builtin_calls import BUILTIN_CALLS, CONTAINER_METHODS
+from .builtin_calls import BUILTIN_CALLS, CONTAINER_METHODS, Handler
 from .core import method_value
 from .distribution import OF_OTHERS, asks_for_complex128, placed, said_setup, sets_up
 from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
@@ -22,6 +23,7 @@ from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, run_in_pipeline
 from .joins import FEW, join_all
 from .operators import COMPARED, arithmetic_tensor
 from .project import Class
+from .records import record
 from .shaping import shaped
 from .texts import MODEL
 from .values import (
@@ -87,6 +89,7 @@ _FED: Final = frozenset(("evaluate", "fit", "predict", "predict_on_batch", "test
 _WEIGHT_MAKERS: Final = frozenset(("add_weight", "add_variable"))
 # Calls that are made for a list or a nest of tensors.
 _OF_STRUCTURES: Final = ("tf.nest.", "keras.tree.", "tf.concat", "tf.stack", "tf.add_n", "keras.ops.concatenate")
+_SEVERAL: Final = (OneOf, Sequence, Slice)
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
 
 
@@ -124,15 +127,14 @@ class Calls(Attributes):
     # -- library functions --------------------------------------------------------------------------------------------
 
     def _call_api(self, frame: Frame, name: str, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        eager = name.startswith(HOST_APIS)
-        if eager:
+        traits = _traits(name)
+        if traits.eager:
             frame.summary.host_only = True
-        if name.startswith(_OF_STRUCTURES):
+        if traits.of_structures:
             for value in arguments.positional:
                 self.no_tensor(frame, value)
-        special = HIGHER_ORDER.get(name) or BUILTIN_CALLS.get(name)
-        result = special(self, frame, arguments, node) if special is not None else None
-        bound, nodes = bind_api(api.parameters(name), arguments)
+        result = traits.special(self, frame, arguments, node) if traits.special is not None else None
+        bound, nodes = bind_api(traits.parameters, arguments)
         for parameter in ("axis", "axes", "perm"):
             if parameter in bound:
                 self.no_tensor(frame, bound[parameter])
@@ -141,12 +143,13 @@ class Calls(Attributes):
                 frame.shapes |= names
         place = Place(frame.unit, node)
         if result is None:
-            if name.startswith("tf.data."):
+            if traits.pipeline:
                 run_in_pipeline(self, arguments)
-            elif eager or not api.known(name):
-                self._hand_over(HOST if eager else frame.context, arguments)
-            self._host_read(frame, name, bound, node)
-            for parameter in api.tensor_parameters(name) & bound.keys():
+            elif traits.calls_back:
+                self._hand_over(HOST if traits.eager else frame.context, arguments)
+            if traits.reads:
+                self._host_read(frame, name, bound, node)
+            for parameter in traits.tensor_parameters & bound.keys():
                 self.witness(frame, bound[parameter])
                 if isinstance(bound[parameter], Nest):  # what an operation takes as one tensor, is one
                     bound[parameter] = arithmetic_tensor(bound[parameter]) or bound[parameter]
@@ -171,7 +174,7 @@ class Calls(Attributes):
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             said_setup(self, frame, name, owner, bound, nodes, result, node)
         for value in bound.values():
-            for part in _direct(value):
+            for part in _direct(value) if isinstance(value, _SEVERAL) else (value,):
                 if isinstance(part, Tensor) and part.bounded is not None:
                     self.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
         if name in self.wanted_apis and isinstance(node, cst.Call):
@@ -180,8 +183,7 @@ class Calls(Attributes):
             self.emit(frame, ApiCall, node, api=name, arguments=bound, argument_nodes=nodes, result=result, node=node)
 
     def _host_read(self, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression) -> None:
-        if not name.startswith(_HOST_LIBRARIES) or name in _SHAPE_ONLY:
-            return
+        """Say that a library of the host reads a tensor."""
         parts = [part for value in bound.values() for part in _given(value) if not perhaps_array(part)]
         read = next((tensor for part in parts if (tensor := as_tensor(part, Dependence.STATIC)) is not None), None)
         if read is not None:
@@ -283,8 +285,9 @@ class Calls(Attributes):
 
     def _hand_over(self, context: Context, arguments: Arguments) -> None:
         """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""
-        for value in (*arguments.positional, *arguments.keywords.values()):
-            self._enter_on_host(context, value)
+        if context.kind is ContextKind.HOST:
+            for value in (*arguments.positional, *arguments.keywords.values()):
+                self._enter_on_host(context, value)
 
     def _enter_on_host(self, context: Context, value: Value) -> None:
         """Functions that host code has called with what is not known."""
@@ -430,3 +433,34 @@ def _direct(value: Value) -> Iterator[Value]:
             return
         case _:
             yield value
+
+
+@record()
+class _Traits:
+    """What the name alone says of a call of a library function. `eager`: only eager code makes it; `of_structures`: it
+    is made for a list or a nest of tensors; `pipeline`: for `tf.data`; `calls_back`: it may call what it is handed;
+    `reads`: what it is handed is read on the host."""
+
+    eager: bool
+    of_structures: bool
+    pipeline: bool
+    calls_back: bool
+    reads: bool
+    special: Handler | None
+    parameters: tuple[str, ...] | None
+    tensor_parameters: frozenset[str]
+
+
+@cache
+def _traits(name: str) -> _Traits:
+    eager = name.startswith(HOST_APIS)
+    return _Traits(
+        eager,
+        name.startswith(_OF_STRUCTURES),
+        name.startswith("tf.data."),
+        eager or not api.known(name),
+        name.startswith(_HOST_LIBRARIES) and name not in _SHAPE_ONLY,
+        HIGHER_ORDER.get(name) or BUILTIN_CALLS.get(name),
+        api.parameters(name),
+        api.tensor_parameters(name),
+    )
