@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import Final, TypeAlias
 
 from . import api
@@ -61,14 +61,12 @@ def analyse(
     if learned is not None:
         for summary in analysis.machine.memo.values():
             learned(summary)
-    for event, run in analysis.events():
-        path = event.place.path
-        with (
-            clock.spent_on(path, Work.RULES),
-            _noted(project, path, event.place.unit.first_line, "applying the rules"),
-        ):
-            clock.check()
-            emit(event, run)
+    for path, events in groupby(analysis.events(), key=lambda said: said[0].place.path):
+        with clock.spent_on(path, Work.RULES):
+            for event, run in events:
+                clock.check()
+                with _noted(project, path, event.place.unit.first_line, "applying the rules"):
+                    emit(event, run)
     return project
 
 
@@ -123,9 +121,10 @@ class _Analysis:
                 with self._about(module, cls.name):
                     self._enter_keras(cls)
             for function in module.all_functions():
-                with self._about(module, function.qualname, function):
-                    if machine.may_be_compiled(function):
-                        machine.enter_compiled(machine.decorated(machine.as_called(function)))
+                if function.decorator_texts:
+                    with self._about(module, function.qualname, function):
+                        if machine.may_be_compiled(function):
+                            machine.enter_compiled(machine.decorated(machine.as_called(function)))
         self._drain()
         for module in self.modules:
             if module.file.concerns_tensorflow(None) or module.file.may_be_fragment:
