@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,8 +35,6 @@ _MENTIONS = re.compile(r"\b(?:tf|keras)\.")
 
 Span4 = tuple[int, int, int, int]
 
-# Python's own idea of a line end; str.splitlines also breaks at form feeds and Unicode separators.
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 # A form feed before an indentation, which Python passes over.
 _PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
 
@@ -237,7 +236,7 @@ class File:
 
     @cached_property
     def lines(self) -> list[str]:
-        return _LINE.findall(self.source.text)
+        return StringIO(self.source.text, newline="").readlines()  # which end where Python ends lines
 
     def text_between(self, start: tuple[int, int], end: tuple[int, int]) -> str:
         """The source between two positions, line and column; the last may stand behind the last line."""

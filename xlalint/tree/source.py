@@ -8,6 +8,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from io import StringIO
+from itertools import accumulate
 from typing import Final
 
 from . import nodes as cst
@@ -43,7 +45,11 @@ class Text:
     @cached_property
     def _starts(self) -> list[int]:
         """Where each line begins."""
-        return [0, *(found.end() for found in _LINE_END.finditer(self.text))]
+        lines = StringIO(self.text, newline="").readlines()  # which end where Python ends lines
+        starts = [0, *accumulate(map(len, lines))]
+        if lines and not lines[-1].endswith(("\r", "\n")):
+            starts.pop()
+        return starts
 
     @cached_property
     def lines(self) -> list[str]:
