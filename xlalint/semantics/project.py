@@ -38,6 +38,7 @@ class Function:
     _unit: Unit | None = None
     _node: cst.FunctionDef | cst.Lambda | None = None
     _key: tuple[str, int, str] | None = None
+    _fills: bool | None = None
 
     @property
     def identity(self) -> object:
@@ -87,6 +88,11 @@ class Function:
     def fills_its_object(self) -> bool:
         """Whether a method may give its object an attribute besides `built`: by itself, or through what it hands the
         object to. Most `build` methods only build the layers inside."""
+        if self._fills is None:
+            self._fills = self._finds_filling()
+        return self._fills
+
+    def _finds_filling(self) -> bool:
         try:
             [made] = ast.parse(dedent(self.text)).body
         except (SyntaxError, ValueError):
