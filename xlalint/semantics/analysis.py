@@ -25,7 +25,9 @@ from .uses import dicts_among
 from .values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Tensor, Value
 
 _Key: TypeAlias = tuple[str, int, str]
-_WORD: Final = re.compile(r"[^\W\d]\w*")
+_WORD: Final = re.compile(r"\w+")
+# What stands between words that ASCII can write, as blanks: many times as fast as the pattern.
+_BLANKS: Final = {ord(sign): " " for sign in map(chr, range(128)) if not (sign.isalnum() or sign == "_")}
 _KINDS: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule", "regularizer", "constraint")
 _OPEN: Final = Context(ContextKind.OPEN, True, "code that uses tensors and whose callers are not seen")
 _TEST_CASES: Final = ("unittest.TestCase", "tf.test.TestCase")
@@ -266,7 +268,7 @@ class _Analysis:
         names = {function.name for function in self._candidates()}
         mine = Counter[str]()
         for module in self.modules:
-            counts = Counter(_WORD.findall(module.source.text))
+            counts = Counter(_words(module.source.text))
             mine.update(names & counts.keys())
             # What the file itself uses stands in it more than once.
             mine.update(function.name for function in module.functions if counts[function.name] > 1)
@@ -380,6 +382,11 @@ class _OpenRoot:
     def follows(self, other: _OpenRoot) -> bool:
         """Whether `other` calls this one; of two that call each other, the first keeps being the root."""
         return other.key != self.key and (self.position > other.position or other.key not in self.below)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, once for each time that they stand in it."""
+    return text.translate(_BLANKS).split() if text.isascii() else _WORD.findall(text)
 
 
 def _union(told: Iterable[set[_Key]]) -> set[_Key]:
