@@ -19,6 +19,7 @@ from typing import Final
 # An import of TensorFlow or Keras under whatever roof, or of Accelerate's launcher: the line, and the words in it.
 _IMPORT_LINE: Final = re.compile(rb"^[ \t]*(?:from|import)\b[^\n#]*", re.MULTILINE)
 _LIBRARIES: Final = re.compile(rb"\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b")
+_LIBRARY_WORDS: Final = (b"tensorflow", b"keras", b"tf", b"tnp", b"notebook_launcher")  # one of them is in each
 _USE: Final = re.compile(rb"\b(?:tf|keras)\.\w")
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -94,7 +95,19 @@ def _mentions_tensorflow(data: bytes) -> bool:
             if _USE.match(data, at):
                 return True
             at = data.find(word, at + 1)
-    return any(_LIBRARIES.search(line.group()) for line in _IMPORT_LINE.finditer(data))
+    return any(_imports(word, data) for word in _LIBRARY_WORDS)
+
+
+def _imports(word: bytes, data: bytes) -> bool:
+    """Whether a library is imported in a line that holds a word: to look for the word first is many times as fast."""
+    at = data.find(word)
+    while at >= 0:
+        line = _IMPORT_LINE.match(data, data.rfind(b"\n", 0, at) + 1)
+        if line is not None and _LIBRARIES.search(line.group()):
+            return True
+        end = data.find(b"\n", at)
+        at = data.find(word, end) if end >= 0 else -1
+    return False
 
 
 def may_matter(data: bytes, path: Path) -> bool:
