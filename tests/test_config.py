@@ -48,6 +48,7 @@ def test_every_key_is_read(project: Path) -> None:
         keras = 2
         tensorflow = "2.15"
         target = "tpu"
+        external = ["acme"]
         unrolled-rounds = 64
         file-timeout = 2.5
         jobs = 2
@@ -78,6 +79,7 @@ def test_every_key_is_read(project: Path) -> None:
     assert settings.severities == {"XLA101": Severity.INFO}
     assert (settings.include_host, settings.keras, settings.tensorflow) == (True, 2, "2.15")
     assert (settings.target, settings.unrolled_rounds, settings.file_timeout) == ("tpu", 64, 2.5)
+    assert settings.external == ("ACME",)
     assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
     assert (settings.project, settings.baseline) == (project, project / "known.json")
     assert (settings.fix, settings.unsafe_fixes) == (False, True)
@@ -102,6 +104,7 @@ def test_every_key_is_read(project: Path) -> None:
         ("fix = true", "pyproject.toml: fix: only the command line and --config can ask for fixes"),
         ("keras = 4", "pyproject.toml: keras: expected one of 2, 3"),
         ('tensorflow = "latest"', "pyproject.toml: tensorflow: "),
+        ('external = [""]', "pyproject.toml: external[0]: "),
         ("unrolled-rounds = 1", "pyproject.toml: unrolled-rounds: "),
         ('output-format = "xml"', "pyproject.toml: output-format: expected one of full, concise, json"),
         ('severity = { XLA101 = "fatal" }', "expected one of error, warning, info"),

@@ -319,6 +319,34 @@ def test_installed_packages_offer_rules(project: Path) -> None:
     assert done.stderr == "xlalint: error: rules of the package acme_gone: there is no such package\n"
 
 
+def test_a_rule_that_fails_is_named_and_costs_only_what_it_would_say(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed(project, "        yield ", '        raise KeyError("no such table")\n        yield ')
+    (project / "code" / "b.py").write_text(CODE.replace("tf.linalg.inv(x)", "x[x > 0.0]"))
+    code, out, err = lint(capsys, "--rules", "house", "--no-cache")
+    assert code == 2
+    assert out.startswith("code/b.py:6:12: XLA201 ")
+    assert err.splitlines() == [
+        "xlalint: error: code/a.py: line 6: internal error while applying OWN101: KeyError: 'no such table'",
+        "xlalint: error: OWN101 does not come with xlalint: its author wants to see the output of --verbose",
+    ]
+    done = in_process(project, "code", "--rules", "house", "--no-cache", "--verbose")
+    assert 'own101_no_inverse.py", line' in done.stderr
+
+
+def test_comments_may_name_rules_that_a_run_has_not_got(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = CODE.replace("inv(x)", "inv(x)  # xlalint: ignore[OWN101, OTHER1] on purpose")
+    (project / "code" / "a.py").write_text(code)
+    assert lint(capsys, "--rules", "house")[1].splitlines() == [
+        "code/a.py:6:56: XLA902 no rule is called 'OTHER1'",
+    ]
+    assert lint(capsys, "--config", 'external = ["OWN"]')[1].splitlines() == [
+        "code/a.py:6:56: XLA902 no rule is called 'OTHER1'",
+    ]
+    assert lint(capsys, "--config", 'external = ["own101", "OTHER"]') == (0, "", "")
+
+
 def test_what_looks_installed_in_the_checked_folder_is_not_taken(project: Path) -> None:
     """Python looks for modules in the working directory when it runs `-m xlalint`."""
     installed(project)

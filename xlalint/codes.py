@@ -43,6 +43,11 @@ def matching(selector: str) -> frozenset[str]:
     return frozenset(code for code in names if is_prefix and code.startswith(upper))
 
 
+def is_own(code: str) -> bool:
+    """Whether a code is of a rule that does not come with xlalint; "" is of none."""
+    return bool(code) and code.rstrip(digits) != rule_files.SHIPPED
+
+
 def code_letters() -> frozenset[str]:
     """What the codes of rules begin with."""
     return frozenset(code.rstrip(digits) for code in rule_names())

@@ -121,6 +121,13 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         Annotated[dict[str, _Selectors], Meta(description="Rules not reported in the files that a pattern matches.")]
         | UnsetType
     ) = UNSET
+    external: (
+        Annotated[
+            list[Annotated[str, Meta(min_length=1)]],
+            Meta(description="How codes begin of rules of your own that not every run has; comments may name them."),
+        ]
+        | UnsetType
+    ) = UNSET
     output_format: Annotated[OutputFormat, Meta(description="How findings are printed.")] | UnsetType = UNSET
     fail_on: Annotated[Level, Meta(description="The least severity that makes the exit code 1.")] | UnsetType = UNSET
     severity: (
@@ -206,6 +213,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "exclude": list(DEFAULT_EXCLUDE),
     "extend-exclude": [],
     "per-file-ignores": {},
+    "external": [],
     "output-format": "full",
     "fail-on": "warning",
     "severity": {},
@@ -232,7 +240,7 @@ class Settings:
 
     `project`: a folder whose files are analysed, too, without being reported. `target`: what alone the code is for;
     None: CPUs and GPUs, and TPUs where a strategy for them is made. `inferred`: what of `keras` and `tensorflow` nobody
-    set, so that requirements decide.
+    set, so that requirements decide. `external`: how codes begin that comments may name though no rule has them.
     `shown`: every key with its value and where that was written, for `--show-settings`.
     """
 
@@ -241,6 +249,7 @@ class Settings:
     force_exclude: bool = False
     per_file_ignores: tuple[tuple[PathPatterns, frozenset[str]], ...] = ()
     severities: Mapping[str, Severity] = field(default_factory=dict)
+    external: tuple[str, ...] = ()
     output_format: str = "full"
     fail_on: Severity = Severity.WARNING
     include_host: bool = False
@@ -506,6 +515,7 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path]) -> Sett
         tensorflow=tensorflow,
         inferred=frozenset(inferred),
         target=merged["target"],
+        external=tuple(prefix.upper() for prefix in merged["external"]),
         unrolled_rounds=merged["unrolled-rounds"],
         file_timeout=merged["file-timeout"],
         jobs=merged["jobs"],

@@ -136,8 +136,11 @@ class Dispatcher:
             rules = self._listeners.get(type(event), ())
             self.tpu = self.tpu or (isinstance(event, SetupCall) and is_tpu(event.result))
         for rule in rules:
-            for draft in rule.check(event):
-                self._heard.setdefault((rule, draft.place or event.place), []).append(_Heard(draft, event, run))
+            try:
+                for draft in rule.check(event):
+                    self._heard.setdefault((rule, draft.place or event.place), []).append(_Heard(draft, event, run))
+            except Exception as error:
+                self._note(error, rule, event.place, f"applying {rule.code}")
 
     def candidates(
         self,
@@ -156,7 +159,7 @@ class Dispatcher:
                 answers: dict[Fix | None, str] = {None: ""}
                 with clock.spent_on(place.path, Work.FIXES):
                     clock.check()
-                    answers = self._answers(place, heard)
+                    answers = self._answers(rule, place, heard)
                 refused = None in answers
                 fix = None if refused else _agreed(answers)
                 help = answers.get(fix) or None
@@ -171,7 +174,7 @@ class Dispatcher:
                     told.append(Candidate(gravest.gravity, finding, refused))
                 yield replace(told[0], on_tpu=told[-1] if differs else None)
 
-    def _answers(self, place: Place, heard: Iterable[_Heard]) -> dict[Fix | None, str]:
+    def _answers(self, rule: Rule, place: Place, heard: Iterable[_Heard]) -> dict[Fix | None, str]:
         """What those who have a rewrite of a place make of it, each with its text; None where one of them has none
         for what it heard."""
         answers: dict[Fix | None, str] = {}
@@ -187,8 +190,12 @@ class Dispatcher:
             except NoNameError:
                 answers[None] = ""
             except Exception as error:
-                self.failures.append(InternalTrouble.of(error, place.path, place.line, "building a fix"))
+                self._note(error, rule, place, f"building a fix of {rule.code}")
         return answers
+
+    def _note(self, error: Exception, rule: Rule, place: Place, doing: str) -> None:
+        """A rule failed: it costs what that rule would have said here."""
+        self.failures.append(InternalTrouble.of(error, place.path, place.line, doing, rule.code))
 
 
 def _heard_always(place: Place, heard: Iterable[_Heard]) -> bool:

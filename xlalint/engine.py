@@ -228,6 +228,7 @@ def settings_parts(settings: Settings) -> Iterator[str]:
     """What findings depend on of the settings, the same in every process; which files are read is not of it."""
     yield ",".join(sorted(settings.codes))
     yield repr((settings.include_host, settings.keras, settings.tensorflow, settings.unrolled_rounds, settings.target))
+    yield repr(settings.external)
     yield repr(sorted(settings.severities.items()))
     yield repr([(patterns, sorted(codes)) for patterns, codes in settings.per_file_ignores])
 
@@ -311,7 +312,8 @@ def _run_rules(
     candidates = chain.from_iterable(one.candidates for one in told)
     found = [_shown(finding, shown) for finding in gravest_of(candidates, tpu)]
     for failure in dict.fromkeys(chain.from_iterable(one.failures for one in told)):
-        inputs.problems.append(Problem(shown.get(failure.path, failure.path), failure.message, failure.detail))
+        path = shown.get(failure.path, failure.path)
+        inputs.problems.append(Problem(path, failure.message, failure.detail, failure.rule))
     for trouble in dict.fromkeys(chain.from_iterable(one.trouble for one in told)):
         if trouble.path in linted:
             span = Span(trouble.line, trouble.column, trouble.line, trouble.column + 1)
@@ -383,6 +385,7 @@ def _after_comments(findings: Sequence[Finding], inputs: _Input, settings: Setti
         about = [
             _own(INVALID_SUPPRESSION, display, misuse.span, misuse.message, Severity.WARNING)
             for misuse in suppressions.misuses
+            if not misuse.selector.upper().startswith(settings.external)
         ]
         about += [
             _own(UNUSED_SUPPRESSION, display, entry.span, message, Severity.WARNING)

@@ -174,11 +174,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What the tool itself could not do; any problem makes the exit code 2. `detail`: the traceback, if it has one."""
+    """What the tool itself could not do; any problem makes the exit code 2. `detail`: the traceback, if it has one;
+    `rule`: the code of the rule that raised it."""
 
     path: str | None
     message: str
     detail: str = ""
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,12 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
         if problem.detail and given["verbose"]:
             print(safe(problem.detail, keep_lines=True), end="", file=sys.stderr)
         complain(f"{problem.path}: {problem.message}" if problem.path else problem.message)
-    if any(problem.detail for problem in report.problems):
+    from ..codes import is_own
+
+    raised_by = {problem.rule for problem in report.problems if problem.detail}
+    if own := ", ".join(sorted(filter(is_own, raised_by))):
+        complain(f"{own} does not come with xlalint: its author wants to see the output of --verbose")
+    if not all(map(is_own, raised_by)):
         complain("this is a bug: please report it to xlalint's issue tracker with the output of --verbose")
     text, delivered = "", True
     if fixes is None or not fixes.only:

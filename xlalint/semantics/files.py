@@ -52,17 +52,19 @@ class SyntaxTrouble:
 
 @record()
 class InternalTrouble:
-    """An exception of the analyser or of a rule about one place; `detail` is its traceback."""
+    """An exception of the analyser or of a rule about one place; `detail` is its traceback. `rule`: the code of the
+    rule whose own code raised it."""
 
     path: str
     message: str
     detail: str
+    rule: str = ""
 
     @classmethod
-    def of(cls, error: Exception, path: str, line: int, doing: str) -> InternalTrouble:
+    def of(cls, error: Exception, path: str, line: int, doing: str, rule: str = "") -> InternalTrouble:
         """The exception that is being handled, which came up while `doing` something with a line of `path`."""
         message = f"line {line}: internal error while {doing}: {type(error).__name__}: {error}"
-        return cls(path, message, traceback.format_exc())
+        return cls(path, message, traceback.format_exc(), rule)
 
 
 class Unit:

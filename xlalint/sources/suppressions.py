@@ -70,10 +70,11 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True)
 class Misuse:
-    """A suppression comment that says nothing: an unknown rule or word."""
+    """A suppression comment that says nothing: an unknown word, or the `selector` of no rule."""
 
     span: Span
     message: str
+    selector: str = ""
 
 
 @dataclass(slots=True)
@@ -158,7 +159,7 @@ def suppressions_in(source: Source) -> Suppressions:
                 stretch.first += cell.first - 1
                 stretch.last = min(stretch.last + cell.first - 1, cell.last)
         result.entries += found.entries
-        result.misuses += (Misuse(_below(misuse.span, cell.first - 1), misuse.message) for misuse in found.misuses)
+        result.misuses += (replace(misuse, span=_below(misuse.span, cell.first - 1)) for misuse in found.misuses)
     return result
 
 
@@ -287,11 +288,11 @@ class _Reader:
                 # To look for what may be meant takes longer than all else.
                 few = len(self.result.misuses) < _MOST_HINTS
                 hint = suggestion(selector, selectors_known()) if few else ""
-                self._misuse(line, column, len(selector), f"no rule is called {selector!r}{hint}")
+                self._misuse(line, column, len(selector), f"no rule is called {selector!r}{hint}", selector)
         return entries
 
-    def _misuse(self, line: int, column: int, length: int, message: str) -> None:
-        self.result.misuses.append(Misuse(_span(line, column, length), message))
+    def _misuse(self, line: int, column: int, length: int, message: str, selector: str = "") -> None:
+        self.result.misuses.append(Misuse(_span(line, column, length), message, selector))
 
 
 def _span(line: int, column: int, length: int) -> Span:
