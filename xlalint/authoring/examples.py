@@ -16,10 +16,11 @@ from ..config import Settings
 from ..engine import Stdin, check
 from ..findings import Finding, Report, Safety
 from ..fixes.apply import apply_fixes
-from ..rule import Bad, Behaviour, Breaks, Compiles, Good, Rule, Runs
+from ..rule import Bad, Behaviour, Compiles, Good, Rule, Runs
 from ..rule_files import SHIPPED
 from ..semantics.api_names import canonical
 from .measured import Measured, measure, run_program
+from .verdicts import is_program
 
 SECTIONS: Final = (
     "What it does",
@@ -127,11 +128,6 @@ def same(bad: Bad, measured: Measured) -> Iterator[str]:
     expected: Behaviour = Runs() if is_program(bad.behaviour) else Compiles()
     if not measured.matches(expected):
         yield f"the rewrite is not the same compiled: {measured}"
-
-
-def is_program(behaviour: Behaviour | None) -> bool:
-    """Whether what is claimed is about a file that is run as a whole."""
-    return isinstance(behaviour, Breaks | Runs)
 
 
 def with_import(code: str) -> str:

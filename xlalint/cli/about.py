@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import click
 
-from .console import CLEAN, own_rules, rules_of, write
+from .console import CLEAN, complete_selector, own_rules, rules_of, split, write
 
 
 @click.command("rules")
+@click.argument("rules", nargs=-1, shell_complete=complete_selector)
 @own_rules
+@click.option("--measured", is_flag=True, help="Say what became of their examples: on a CPU, and for a TPU.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="Default: text.")
-def list_rules(output_format: str) -> int:
-    """List all rules."""
+def list_rules(rules: tuple[str, ...], measured: bool, output_format: str) -> int:
+    """List rules, named by code, prefix or name; all without RULES."""
     import json
 
-    found = rules_of(["ALL"])
+    from ..authoring.verdicts import listed, overview
+
+    found = rules_of(split(rules) or ["ALL"])
     if output_format == "json":
-        table = [{"code": rule.code, "name": rule.name, "summary": rule.summary()} for rule in found]
+        table = [
+            {"code": rule.code, "name": rule.name, "summary": rule.summary()}
+            | ({"examples": listed(rule)} if measured else {})
+            for rule in found
+        ]
         write(json.dumps(table, indent=2) + "\n")
+    elif measured:
+        write(f"{overview(found)}\n")
     else:
         width = max(len(rule.name) for rule in found)
         write("".join(f"{rule.code}  {rule.name:<{width}}  {rule.summary()}\n" for rule in found))

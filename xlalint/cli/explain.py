@@ -29,12 +29,18 @@ def explain(rules: tuple[str, ...], error: str | None, output_format: str, color
         return _explain_error(error, output_format, color)
     import json
 
+    from ..authoring.verdicts import listed, section
+
     chosen = rules_of(split(rules))
     if output_format == "json":
-        pages = [{"code": rule.code, "name": rule.name, "page": rule.documentation()} for rule in chosen]
+        pages = [
+            {"code": rule.code, "name": rule.name, "page": rule.documentation(), "examples": listed(rule)}
+            for rule in chosen
+        ]
         write(json.dumps(pages, indent=2, ensure_ascii=False) + "\n")
         return CLEAN
-    page = "\n\n".join(f"# {rule.code} {rule.name}\n\n{rule.documentation()}" for rule in chosen)
+    parts = ((f"# {rule.code} {rule.name}", rule.documentation(), section(rule)) for rule in chosen)
+    page = "\n\n".join("\n\n".join(filter(None, part)) for part in parts)
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.markdown import Markdown

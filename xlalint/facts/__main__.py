@@ -85,18 +85,18 @@ def examples(options: argparse.Namespace) -> None:
     """What the TPU's compiler of `xlalint tpu setup` makes of the examples of rules that `tpu.json` does not hold."""
     import msgspec
 
-    from xlalint.authoring import lowered
+    from xlalint.authoring import lowered, verdicts
     from xlalint.facts import tpu
     from xlalint.rule import all_rules
 
     options.folder.mkdir(parents=True, exist_ok=True)
     known = {} if options.again else tpu.examples()
-    every = {lowered.digest(one): one for rule in all_rules() for one in lowered.asked(rule)}
+    every = {verdicts.digest(one): one for rule in all_rules() for one in verdicts.asked(rule)}
     with (options.folder / "tpu-examples.jsonl").open("a", encoding="utf-8") as out:
         for one, found in lowered.measure([one for key, one in every.items() if key not in known]):
-            row = {"name": lowered.digest(one), "row": msgspec.to_builtins(found)}
+            row = {"name": verdicts.digest(one), "row": msgspec.to_builtins(found)}
             print(json.dumps(row), file=out, flush=True)
-            print(lowered.digest(one), found.said(), flush=True)
+            print(verdicts.digest(one), found.said(), flush=True)
 
 
 def constants(options: argparse.Namespace) -> None:

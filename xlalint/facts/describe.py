@@ -10,11 +10,12 @@ import msgspec
 
 from ..codes import rule_names, suggestion
 from ..semantics.api_names import canonical
-from . import tables
+from . import tables, tpu
 from .families import NO_KERNEL, family
 from .kernels import lacking, missing_of
 from .replacements import instead_of, instead_of_op
 from .tables import ApiFact, Case, Gradient, OpFact, Outcome
+from .tpu import TpuOutcome
 
 _WORDS: Final = {
     Outcome.OK: "compiles once for all values of a shape, and equals eager execution",
@@ -30,6 +31,7 @@ _GRADIENTS: Final = {
     Gradient.DIVERGES: "compiles, and differs",
 }
 _DEVICES: Final = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU"}
+_UNTOLD: Final = (TpuOutcome.UNTRACED, TpuOutcome.UNTESTED)  # which say nothing of a TPU
 _SHOWN: Final = 12  # operations that a call makes
 _IMPORTED: Final = re.compile(r"(?:import|from)\s+|\(.*", re.DOTALL)
 
@@ -87,9 +89,20 @@ def _case(case: Case, version: str | None) -> Iterator[str]:
     if case.gradient is not Gradient.NONE:
         lost = f": {lacking(case.gradient_missing, version)}" if case.gradient_missing else ""
         yield f"    gradient: {_GRADIENTS[case.gradient]}{lost}"
+    yield from _on_tpu(case)
     if case.ops and not options:
         more = f" and {len(case.ops) - _SHOWN} more" if len(case.ops) > _SHOWN else ""
         yield f"    operations: {', '.join(case.ops[:_SHOWN])}{more}"
+
+
+def _on_tpu(case: Case) -> Iterator[str]:
+    found = tpu.of_call(case.call)
+    if found is None or found.outcome in _UNTOLD or (found.missing and set(found.missing) <= set(case.missing)):
+        return
+    yield f"    for a TPU, by shapes alone: {found.said()}"
+    gradient = found.gradient
+    if gradient is not None and (gradient.outcome is TpuOutcome.FAILS) != (case.gradient is Gradient.FAILS):
+        yield f"    for a TPU, the gradient: {gradient.said()}"
 
 
 def _elsewhere(fact: ApiFact) -> Iterator[str]:
@@ -141,7 +154,11 @@ def record(api: ApiFact | None, op: OpFact | None) -> dict[str, Any]:
 def _api_record(fact: ApiFact) -> dict[str, Any]:
     missing = missing_of(fact.plain) if fact.plain is not None else ()
     more = {"outcome": fact.outcome, "missing": missing, "instead": instead_of(fact.name)}
-    return {**msgspec.to_builtins(fact), **more}
+    found = msgspec.to_builtins(fact)
+    for case in found["cases"]:
+        if (on_tpu := tpu.of_call(case["call"])) is not None:
+            case["tpu"] = msgspec.to_builtins(on_tpu)
+    return {**found, **more}
 
 
 def _op_record(fact: OpFact) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from xlalint.authoring import lowered
+from xlalint.authoring import verdicts
 from xlalint.facts.measure import rules
 from xlalint.facts.measure.driver import journal
 from xlalint.facts.tables import ApiFact, api, numbers
@@ -25,6 +25,9 @@ from xlalint.tpu.chips import DEFAULT
 
 # The parts of tables that are written an entry a line.
 BY_LINES: Final = ("ops", "apis", "constants", "results", "shapes", "options", "calls", "examples")
+# What a compiler names where it does not take what goes in or comes out, a string say.
+ENDS: Final = ("_Arg", "_Retval")
+TYPELESS: Final = "it takes or gives a type that a TPU does not have"
 # What of an older version is not stored by itself, where all else is as in the next newer version.
 ECHOES: Final = ("ops", "result", "follows")
 
@@ -173,7 +176,7 @@ def tpu(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     calls = found["calls"] | {call: _short(row) for call, row in fresh.items()}
     current = {case.call for fact in apis_of_newest() for case in fact.cases}
     examples = found["examples"] | journal(folder / "tpu-examples.jsonl")
-    known = {lowered.digest(one) for rule in all_rules() for one in lowered.asked(rule)}
+    known = {verdicts.digest(one) for rule in all_rules() for one in verdicts.asked(rule)}
     return {
         "packages": found["packages"],
         "topology": found["topology"],
@@ -185,9 +188,10 @@ def tpu(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
 def _short(row: Mapping[str, Any]) -> dict[str, Any]:
     """An entry of `tpu.json`, without what is default."""
     gradient = row.get("gradient")
-    given = {"outcome": row["outcome"], "detail": told(row.get("detail", "")), "missing": row.get("missing", [])}
-    if given["missing"]:  # which says it all
-        given["detail"] = ""
+    named = row.get("missing", [])
+    missing = [op for op in named if op not in ENDS]
+    detail = "" if missing else TYPELESS if named else told(row.get("detail", ""))
+    given = {"outcome": row["outcome"], "detail": detail, "missing": missing}
     kept = {key: value for key, value in given.items() if value not in ("", [], "ok")}
     return kept | ({} if gradient is None else {"gradient": _short(gradient)})
 

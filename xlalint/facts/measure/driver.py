@@ -23,14 +23,15 @@ ROOT: Final = Path(__file__).parents[3]  # what holds the package, for interpret
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
 STEP_LIMIT: Final = 60.0  # seconds for one step of a measurement
 PER_WORKER: Final = 120  # callables; compiled code is never freed
+DIES: Final = "the process dies"
 MOST_DEATHS: Final = 6  # of one callable
 
 
 class Driver:
     """Hands callables to a worker, and starts another when it dies."""
 
-    def __init__(self, log: Path | None = None) -> None:
-        self._log = log
+    def __init__(self, log: Path | None = None, program: str = sys.executable) -> None:
+        self._log, self._program = log, program
         self._worker: _Worker | None = None
 
     def row(self, name: str, plan: Mapping[str, Any] | None, task: str = "row") -> dict[str, Any] | None:
@@ -39,7 +40,7 @@ class Driver:
         for _ in range(MOST_DEATHS):
             if self._worker is None or self._worker.served >= PER_WORKER:
                 self.close()
-                self._worker = _Worker(self._log)
+                self._worker = _Worker(self._log, self._program)
             answer, at, how = self._worker.ask({"task": task, "name": name, "plan": plan, "dead": dead})
             if answer is not None:
                 row: dict[str, Any] | None = answer["row"]
@@ -60,7 +61,7 @@ class Driver:
 class _Worker:
     """One worker process, with a folder of its own for what the compiler dumps."""
 
-    def __init__(self, log: Path | None) -> None:
+    def __init__(self, log: Path | None, program: str) -> None:
         self.served = 0
         self._read = b""  # of the worker's answers, what is no whole line yet or not asked for yet
         self._folder = tempfile.TemporaryDirectory(prefix="xlalint-facts-")
@@ -75,7 +76,7 @@ class _Worker:
             "XLA_FLAGS": f"--xla_dump_to={self._folder.name}/dump --xla_dump_hlo_as_text",
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "xlalint.facts.measure.worker", self._folder.name],
+            [program, "-u", "-m", "xlalint.facts.measure.worker", self._folder.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log or subprocess.DEVNULL,
@@ -121,7 +122,7 @@ class _Worker:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             return f"not finished after {STEP_LIMIT:g} s"
-        return f"the process dies ({signal.Signals(-code).name if code < 0 else f'exit code {code}'})"
+        return f"{DIES} ({signal.Signals(-code).name if code < 0 else f'exit code {code}'})"
 
     def close(self) -> None:
         self._process.kill()

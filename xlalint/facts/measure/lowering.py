@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from xlalint.facts.measure.driver import DIES
 from xlalint.facts.measure.expressions import Expression
 from xlalint.facts.measure.outcome import LACKING, Meter, NotAcceptedError, State, brief, clean, reason
 from xlalint.probe.worker.hlo import BOUNDED
@@ -17,10 +18,8 @@ from xlalint.probe.worker.stateless import standing_in
 from xlalint.probe.worker.tpu import RefusedError, TpuCompiler, UntranslatedError
 
 _PREFACE: Final = "Failed getting HLO text: '"
-DIES: Final = {
-    "lower": "the process dies when it is lowered for the TPU",
-    "compile": "the process dies when libtpu compiles it",
-}
+# Where a process may be lost, and what is known of a call where it was too slow for that.
+STAGES: Final = {"lower": ("it is lowered for the TPU", "untested"), "compile": ("libtpu compiles it", "lowers")}
 OF_GRADIENT: Final = " gradient"
 _CONSTANT: Final = re.compile(r"Input \d+ to node `[^`]*` with op \w+ must be a compile-time constant")
 _OWN: Final = "GetCompilerIr does not support"  # it does not get as far as the TPU's kernels
@@ -32,9 +31,9 @@ class Lowering:
     def __init__(self, meter: Meter, note: Callable[[str], None], topology: str) -> None:
         self._meter, self._note, self._compiler = meter, note, TpuCompiler(topology)
 
-    def case(self, expression: Expression, gradient: bool, dead: str) -> dict[str, Any]:
-        """The call, and its gradient if that is asked for (`tables.OnTpu`). `dead`: at which stage it killed an earlier
-        process. Raises NotAcceptedError."""
+    def case(self, expression: Expression, gradient: bool, dead: Sequence[str]) -> dict[str, Any]:
+        """The call, and its gradient if that is asked for (`facts.tpu.OnTpu`). `dead`: at which stage an earlier process
+        was lost, and how. Raises NotAcceptedError."""
         tf = self._meter.tf
         self._note("eager")
         try:
@@ -70,13 +69,12 @@ class Lowering:
             return [tf.convert_to_tensor(one) for one in found if one is not None]
 
         specs = [tf.TensorSpec(one.shape, one.dtype) for one in (*variables, *arguments)]
-        if dead in DIES:
-            return {"outcome": "fails", "detail": DIES[dead]}
+        if dead[0] in STAGES:
+            return _lost(dead)
         found = self._lowered(forward, specs, "")
         if gradient and places and found["outcome"] in ("ok", "bounded", "lowers"):
-            died = dead.removesuffix(OF_GRADIENT)
-            fails = {"outcome": "fails", "detail": DIES.get(died, "")}
-            found["gradient"] = fails if died != dead else self._lowered(gradients, specs, OF_GRADIENT)
+            lost = dead[0].endswith(OF_GRADIENT)
+            found["gradient"] = _lost(dead) if lost else self._lowered(gradients, specs, OF_GRADIENT)
         return found
 
     def _lowered(self, function: Callable[..., Any], specs: Sequence[Any], of: str) -> dict[str, Any]:
@@ -104,6 +102,13 @@ class Lowering:
         except RefusedError as error:
             return {"outcome": "fails", "detail": _told(str(error))}
         return {"outcome": outcome}
+
+
+def _lost(dead: Sequence[str]) -> dict[str, Any]:
+    """What is known of a call at which a process was lost."""
+    stage, how = dead
+    when, otherwise = STAGES[stage.removesuffix(OF_GRADIENT)]
+    return {"outcome": "fails" if how.startswith(DIES) else otherwise, "detail": f"{how} when {when}"}
 
 
 def _told(text: str) -> str:

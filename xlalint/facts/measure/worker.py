@@ -107,11 +107,11 @@ class Worker:
         rows: dict[str, Any] = {}
         for call, gradient in job["plan"]["calls"]:
             self.call = call
-            stage, how = self.dead.get(call, ["", ""])
+            dead = self.dead.get(call, ("", ""))
             try:
-                if stage in ("eager", "graph"):
-                    raise NotAcceptedError(how)
-                rows[call] = self.lowering.case(self.parsed(call), gradient, stage)
+                if dead[0] in ("eager", "graph"):
+                    raise NotAcceptedError(dead[1])
+                rows[call] = self.lowering.case(self.parsed(call), gradient, dead)
             except NotAcceptedError as error:
                 rows[call] = {"outcome": "untested", "detail": reason(str(error))}
         return rows

@@ -1,0 +1,140 @@
+"""The table of what a TPU's compiler says: it holds every measured call and every example, and says so again."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import pytest
+
+from tests.commands import ran
+from xlalint.authoring import lowered, verdicts
+from xlalint.facts import tables, tpu
+from xlalint.facts.measure.driver import Driver
+from xlalint.facts.tpu import OnTpu, TpuOutcome, told
+from xlalint.rule import Compiles, Good, all_rules
+from xlalint.tpu import stack
+
+EXAMPLES: Final = {verdicts.digest(one): one for rule in all_rules() for one in verdicts.asked(rule)}
+CALLS: Final = [(fact.name, case) for fact in tables.apis() for case in fact.cases]
+COMPILES: Final = (TpuOutcome.OK, TpuOutcome.BOUNDED, TpuOutcome.LOWERS, TpuOutcome.UNTESTED)
+SAMPLE: Final = 6
+ATTEMPTS: Final = 3  # each in a fresh process: some calls change what others do
+
+
+def test_every_example_was_asked() -> None:
+    assert tpu.examples().keys() == EXAMPLES.keys(), "python -m xlalint.facts examples, and then tables"
+
+
+def test_every_call_was_asked() -> None:
+    left = {case.call for name, case in CALLS if tpu.of_call(case.call) is None and "enable" not in name}
+    assert left == {"tf.NoneTensorSpec()"}  # which TensorFlow 2.20 does not have
+
+
+def test_what_is_not_flagged_compiles_for_a_tpu_too() -> None:
+    refused = {
+        good.why or good.code: tpu.examples()[digest].said()
+        for digest, good in EXAMPLES.items()
+        if isinstance(good, Good) and good.behaviour == Compiles() and tpu.examples()[digest].outcome not in COMPILES
+    }
+    assert refused == {"the compiler of the CPU has these kernels": "does not compile: no kernel for `Cast`"}
+
+
+def test_a_tpu_has_no_kernels_that_a_cpu_lacks() -> None:
+    asked = [case.call for _, case in CALLS if case.missing]
+    found = {call for call in asked if getattr(tpu.of_call(call), "outcome", None) in COMPILES[:2]}
+    assert found == {"tf.Variable(tf.ones([4])).gather_nd(index[2, 1])"}  # of a tensor, which stands for the variable
+
+
+def test_words() -> None:
+    assert OnTpu().said() == "compiles"
+    assert OnTpu(TpuOutcome.FAILS, missing=("Lu",)).said() == "does not compile: no kernel for `Lu`"
+    assert OnTpu(TpuOutcome.UNTRACED, "ValueError").said() == "cannot be traced: ValueError"
+    constant = "Input 1 to node `while/range` with op Range must be a compile-time constant."
+    assert told(f"refused: {constant}") == "refused: input 1 of Range must be a compile-time constant"
+
+
+def test_facts_say_what_becomes_of_a_call(capsys: pytest.CaptureFixture[str]) -> None:
+    _, shown, _ = ran(capsys, "facts", "tf.range")
+    sized = shown.partition("measured: tf.range(i32[()])\n")[2].splitlines()[0]
+    assert sized == "    for a TPU, by shapes alone: does not compile: input 1 of Range must be a compile-time constant"
+    _, shown, _ = ran(capsys, "facts", "tf.linalg.lu")
+    assert "for a TPU" not in shown, "that there is no kernel is said of all devices at once"
+    _, shown, _ = ran(capsys, "facts", "tf.boolean_mask", "--output-format", "json")
+    assert json.loads(shown)[0]["api"]["cases"][0]["tpu"]["outcome"] == "bounded"
+
+
+def test_pages_say_what_becomes_of_their_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    _, page, _ = ran(capsys, "explain", "XLA205")
+    row = "| flagged | `tf.range(n)` | compiles for every value | does not compile: input 1 of Range must be"
+    assert row in page.partition("## Measured\n")[2]
+    _, page, _ = ran(capsys, "explain", "XLA901")
+    assert "## Measured" not in page
+    _, pages, _ = ran(capsys, "explain", "XLA205", "--output-format", "json")
+    first = json.loads(pages)[0]["examples"][0]
+    assert first["flagged"]
+    assert first["tpu"].startswith("compiles with a bounded dynamic shape")
+    _, table, _ = ran(capsys, "rules", "--measured", "XLA5", "boolean-mask")
+    assert [line.split()[1] for line in table.splitlines()[2:3]] == ["XLA201"]
+    _, table, _ = ran(capsys, "rules", "--measured", "XLA205", "--output-format", "json")
+    assert json.loads(table)[0]["examples"][0] == first
+
+
+# -- again ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def program() -> str:
+    try:
+        return str(stack.program())
+    except stack.StackError as error:
+        pytest.skip(f"the TPU's compiler was not asked: {error}")
+
+
+@pytest.fixture(scope="module")
+def chance() -> random.Random:
+    seed = int(os.environ.get("XLALINT_FACTS_SEED", random.randrange(10**6)))
+    print(f"XLALINT_FACTS_SEED={seed}")
+    return random.Random(seed)
+
+
+@pytest.fixture
+def driver(program: str) -> Iterator[Driver]:
+    running = Driver(program=program)
+    yield running
+    running.close()
+
+
+@pytest.mark.compiler
+def test_a_random_sample_of_the_calls_is_what_the_compiler_does(driver: Driver, chance: random.Random) -> None:
+    sample = chance.sample([(name, case) for name, case in CALLS if tpu.of_call(case.call) is not None], SAMPLE)
+    for name, case in sample:
+        for _ in range(ATTEMPTS):
+            found = (driver.row(name, {"calls": [[case.call, False]]}, "tpu") or {})[case.call]
+            if essence(found) == essence(tpu.of_call(case.call)):
+                break
+            driver.close()
+        else:
+            pytest.fail(f"{case.call}: {found}, and the table says {tpu.of_call(case.call)}")
+
+
+@pytest.mark.compiler
+def test_a_random_sample_of_the_examples_is_what_the_compiler_does(program: str, chance: random.Random) -> None:
+    left = chance.sample(sorted(EXAMPLES), SAMPLE)
+    for _ in range(ATTEMPTS):
+        found = {verdicts.digest(one): made for one, made in lowered.measure([EXAMPLES[key] for key in left])}
+        left = [key for key in left if essence(found[key]) != essence(tpu.examples()[key])]
+        if not left:
+            return
+    pytest.fail(f"{[(EXAMPLES[key].code, found[key], tpu.examples()[key]) for key in left]}")
+
+
+def essence(found: OnTpu | Mapping[str, Any] | None) -> tuple[str, tuple[str, ...]]:
+    """What does not depend on the order in which things are asked."""
+    assert found is not None
+    if isinstance(found, OnTpu):
+        return found.outcome.value, found.missing
+    return found["outcome"], tuple(found.get("missing", ()))
