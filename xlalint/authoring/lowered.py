@@ -49,13 +49,13 @@ def _made_of(outcome: Outcome) -> OnTpu:
         return OnTpu(TpuOutcome.UNTRACED, errors[0].kind)
     if outcome.not_run is not None or outcome.death is not None:
         return OnTpu(TpuOutcome.UNTESTED, outcome.not_run or f"the process {outcome.death}")
-    refused = [one for one in outcome.observations if one.kind == TPU_FAILS]
-    if refused:
-        said = next((one.refusal for one in outcome.programs if one.refusal), "")
-        missing = tuple(dict.fromkeys(refused[0].ops)) if said.startswith(_LACKS) else ()
-        return OnTpu(TpuOutcome.FAILS, "" if missing else tpu.told(said), missing)
-    [program] = outcome.programs
-    if program.untried is not None:
-        return OnTpu(TpuOutcome.LOWERS if program.lowered else TpuOutcome.UNTESTED, program.untried)
+    program = outcome.programs[0]
     bounded = any(one.kind == TPU_BOUNDED for one in outcome.observations)
+    if program.untried is not None:
+        known = TpuOutcome.BOUNDED if bounded else TpuOutcome.LOWERS if program.lowered else TpuOutcome.UNTESTED
+        return OnTpu(known, program.untried)
+    if program.refusal is not None:
+        ops = next((one.ops for one in outcome.observations if one.kind == TPU_FAILS), ())
+        missing = tuple(dict.fromkeys(ops)) if program.refusal.startswith(_LACKS) else ()
+        return OnTpu(TpuOutcome.FAILS, "" if missing else tpu.told(program.refusal), missing)
     return OnTpu(TpuOutcome.BOUNDED if bounded else TpuOutcome.OK)

@@ -32,7 +32,7 @@ class Lowering:
         self._meter, self._note, self._compiler = meter, note, TpuCompiler(topology)
 
     def case(self, expression: Expression, gradient: bool, dead: Sequence[str]) -> dict[str, Any]:
-        """The call, and its gradient if that is asked for (`facts.tpu.OnTpu`). `dead`: at which stage an earlier process
+        """The call, and its gradient if that is asked for (`facts.tpu.OnTpu`). `dead`: at which stage a process before
         was lost, and how. Raises NotAcceptedError."""
         tf = self._meter.tf
         self._note("eager")
