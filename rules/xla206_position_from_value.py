@@ -37,13 +37,14 @@ negative positions from the end, and where a window reaches beyond the end, a sl
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from xlalint.fixes.masked import brief
 from xlalint.fixes.positions import at_position
 from xlalint.fixes.rewrite import Rewriter
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, TpuOutcome, origin_note
 from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
 from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
 from xlalint.tree import nodes as cst
@@ -423,7 +424,9 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
         for axis, (item, _) in enumerate(items):
             if tensor := _position(item):
                 rewrite = partial(at_position, event, axis)
-                yield from self._draft(event, tensor, None, f"`{brief(event.place.node)}`", rewrite, "a position")
+                for draft in self._draft(event, tensor, None, f"`{brief(event.place.node)}`", rewrite, "a position"):
+                    # A window has a length that nobody computes before there are values.
+                    yield replace(draft, on_tpu=TpuOutcome.BOUNDED) if isinstance(item, Slice) else draft
                 return
 
     def _draft(

@@ -189,7 +189,7 @@ def f(x):
             case ApiCall(api=api, arguments=arguments) if api == PADDED:
                 if arguments.get("pad_to_max_output_size", Static(False)) == Static(False):
                     message = f"`{code}` is compiled again for every new number of boxes"
-                    yield Draft(message, Effect.RECOMPILES, _padded(event), on_tpu=TpuOutcome.OK)
+                    yield Draft(message, Effect.RECOMPILES, _padded(event), on_tpu=TpuOutcome.BOUNDED)
             case ApiCall() if made_by(event):
                 message = f"`{code}` gives as many positions as boxes remain: {NAMED}"
                 rewrite = partial(padded, event)

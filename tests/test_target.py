@@ -10,12 +10,14 @@ import pytest
 
 from tests.commands import ran
 from tests.programs.tpu import VM
+from xlalint.authoring import examples, verdicts
 from xlalint.config import Settings
-from xlalint.engine import check
+from xlalint.engine import Stdin, check
 from xlalint.facts import tables, tpu
 from xlalint.facts.tables import Case, Outcome
 from xlalint.facts.tpu import TpuOutcome
 from xlalint.findings import Effect, Severity
+from xlalint.rule import Recompiles, all_rules
 
 STEP = """\
 import tensorflow as tf
@@ -31,6 +33,7 @@ with strategy.scope():
     model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
     model.compile("sgd", "mse", run_eagerly=True)
 """
+EXAMPLE = Path("/xlalint/example.py")
 WARNING, INFO, ERROR = Severity.WARNING, Severity.INFO, Severity.ERROR
 # By line of STEP: the size that `tf.range` takes, the slice, the position.
 ELSEWHERE = {5: (Effect.RECOMPILES, WARNING), 6: (Effect.RECOMPILES, WARNING), 7: (Effect.RECOMPILES, WARNING)}
@@ -145,3 +148,19 @@ def test_a_tpu_takes_values_as_other_compilers_take_those_of_a_loop() -> None:
     told = {call: outcome for call, outcome in asked.items() if outcome is not TpuOutcome.UNTESTED}
     assert len(told) > 250
     assert {case.call: carried(case) for case in cases if case.call in told} == told
+
+
+def test_examples_are_judged_as_a_tpu_compiler_judges_them() -> None:
+    said = {TpuOutcome.OK: "and once for", TpuOutcome.BOUNDED: "with a bounded", TpuOutcome.FAILS: "not at all"}
+    judged = 0
+    for rule in all_rules():
+        for bad in rule.bad:
+            found = tpu.of_example(verdicts.digest(bad))
+            if bad.behaviour != Recompiles() or found is None or found.outcome not in said:
+                continue
+            code = examples.with_import(bad.code).encode()
+            report = check([EXAMPLE], Settings(codes=frozenset({rule.code}), target="tpu"), Stdin(EXAMPLE, code))
+            told = [one for one in report.findings if one.effect is not Effect.NAMED or "strategy" in one.message]
+            judged += len(told)
+            assert {one.message for one in told if said[found.outcome] not in one.message} == set(), bad.code
+    assert judged > 20
