@@ -10,7 +10,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Without AutoGraph (everythi
 converts the `for` statement, `sorted` and a `range` directly in a `for` statement, nothing else: comprehensions,
 unpacking, `enumerate`, `zip`, `list`, `max(t)` fail in any case. `for i in range(n)` with `n` the value of a tensor
 compiles again for every value of `n`; where `n` is counted or changed by a loop of tensors it fails ("must be a
-compile-time constant"). `for row in x` compiles once, into a sequential loop.
+compile-time constant"). `for row in x` compiles once, into a sequential loop. The TPU's compiler (2.20) refuses the
+former for any value, where a strategy has it compiled by shapes alone.
 
 ## Example
     first, second = tf.reduce_sum(x, axis=1)

@@ -9,7 +9,8 @@ Measured with TensorFlow 2.21 and Keras 3.15 on CPU. `tf.unique` and `keras.ops.
 shape (`s32[<=6]`): `tf.size`, `tf.gather(values, index)` and reductions are right, `values[-1]` is another element,
 sums of `tf.cumsum(values)` are wrong. `tf.unique_with_counts` and all of `tf.sets` have no XLA kernel.
 `keras.ops.unique(x, size=n)`, meant for static shapes, does not compile on the TensorFlow backend: its padding must be
-a compile-time constant. `tf.compat.v1.setdiff1d` compiles once for every different content.
+a compile-time constant. `tf.compat.v1.setdiff1d` compiles once for every different content; the TPU's compiler (2.20)
+refuses it where a strategy has it compiled by shapes alone.
 
 ## Example
     values, index = tf.unique(ids)

@@ -15,6 +15,9 @@ that a `tf.range` loop carries or that is drawn at random fails ("must be a comp
 `tf.slice`, crops and `tf.math.top_k` then compile, with a bounded dynamic shape: once, or once for every value where
 other data has a part in the size. Sizes from `tf.shape(x)` are folded.
 
+A TPU's strategy has a step compiled by shapes alone, before there is any value. To the TPU's compiler (2.20) every
+value is therefore what one of a loop is to others: it refuses such sizes, and pads what it slices and selects.
+
 ## Example
     valid = x[:length]
     total = tf.reduce_sum(valid)

@@ -14,6 +14,9 @@ Keras seed generator, and for all that such data has a part in.
 `tf.gather(x, i)` compiles once. Where a position is made only of what a loop carries or of chance, `x[i]`, `x[i:i + 2]`
 and `tf.slice` compile once. An axis that a loop makes fails ("must be a compile-time constant").
 
+A TPU's strategy has a step compiled by shapes alone, before there is any value. The TPU's compiler (2.20) takes
+positions so, once; windows get a bounded dynamic shape, which it pads; it refuses axes and options.
+
 ## Example
     chosen = x[tf.argmax(scores)]
     window = x[start : start + 2]

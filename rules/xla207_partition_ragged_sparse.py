@@ -10,7 +10,8 @@ Measured with TensorFlow 2.21 on CPU. The parts of `tf.dynamic_partition`, `tf.r
 `tf.RaggedTensor.from_tensor(x, lengths)` compile with bounded dynamic shapes; so do the values of
 `tf.sparse.from_dense`. Then `part[-1]` is another element and sums of `tf.cumsum(part)` are wrong.
 `tf.dynamic_stitch` of the parts, `tf.ragged.stack_dynamic_partitions`, `tf.ragged.row_splits_to_segment_ids` and
-`tf.ragged.segment_ids_to_row_splits` are compiled again for every new content. `tf.ragged.range`,
+`tf.ragged.segment_ids_to_row_splits` are compiled again for every new content; the last three the TPU's compiler (2.20)
+refuses where a strategy has them compiled by shapes alone. `tf.ragged.range`,
 `tf.RaggedTensor.to_tensor`, `to_sparse`, `tf.concat` and `tf.map_fn` of ragged tensors, and most of `tf.sparse` have no
 XLA kernel. A partition by constants is folded and gives static shapes.
 

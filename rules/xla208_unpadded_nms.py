@@ -7,7 +7,8 @@ the variants that XLA cannot compile.
 ## What XLA does
 Measured with TensorFlow 2.21 on CPU. `tf.image.non_max_suppression` compiles with a bounded dynamic shape;
 `tf.gather(boxes, selected)` and reductions are right, `tf.cumsum(selected)` is wrong.
-`non_max_suppression_padded` without padding is compiled again for every new number of boxes. With
+`non_max_suppression_padded` without padding is compiled again for every new number of boxes, and by the TPU's compiler
+(2.20) once, with a bounded dynamic shape, where a strategy has it compiled by shapes alone. With
 `pad_to_max_output_size=True` it compiles once. `non_max_suppression_with_scores`, `non_max_suppression_overlaps` and
 `combined_non_max_suppression` have no XLA kernel.
 
