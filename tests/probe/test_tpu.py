@@ -54,6 +54,31 @@ class Net(keras.Model):
 """
 
 
+STEP = """\
+import keras
+import tensorflow as tf
+
+
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = keras.layers.Dense(8)
+        self.drop = keras.layers.Dropout(0.5)
+
+    def call(self, x, training=False):
+        return self.drop(self.inner(x), training=training)
+
+    # xlalint: probe(data: (f32[4, 4], f32[4, 8]))
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            loss = self.compute_loss(y=y, y_pred=self(x, training=True))
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return {"loss": loss}
+"""
+
+
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -196,15 +221,42 @@ def test_tensors_stand_in_for_variables() -> None:
         tf.debugging.assert_near(one, new)
 
 
+@pytest.mark.compiler
+def test_gradients_by_variables_are_those_by_what_stands_in_for_them() -> None:
+    import tensorflow as tf
+
+    from xlalint.probe.worker.stateless import standing_in
+
+    weight, table = tf.Variable([3.0]), tf.Variable([[1.0], [2.0]])
+
+    def slopes(values: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(values)
+            with standing_in([weight, table], values), tf.GradientTape() as tape:
+                product = tf.reduce_sum(weight * weight * table.sparse_read([1]))
+            found = tape.gradient(product, [weight, table])
+            by_weight, by_table = (tf.convert_to_tensor(one) for one in found)
+        return by_weight, by_table, outer.gradient(by_weight, values[0])
+
+    by_weight, by_table, second = tf.function(slopes)([tf.constant([5.0]), tf.constant([[7.0], [11.0]])])
+    assert (by_weight.numpy().tolist(), by_table.numpy().tolist()) == ([2 * 5.0 * 11.0], [[0.0], [25.0]])
+    assert second.numpy().tolist() == [2 * 11.0]
+
+
 # -- with it ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.compiler
-def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def compiler() -> None:
     try:
         stack.program()
     except stack.StackError as error:
         pytest.skip(f"the TPU's compiler was not asked: {error}")
+
+
+@pytest.mark.compiler
+@pytest.mark.usefixtures("compiler")
+def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--target", "tpu", "--no-cache", "--output-format", "json", "--timeout", "300")
     code, out, _ = ran(capsys, "probe", "m.py", *options)
     assert code == 1
@@ -229,3 +281,32 @@ def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> 
     ]
     code, out, _ = ran(capsys, "probe", "m.py::fine", *options, "--batch", "1000000000")
     assert "it does not fit" in out
+
+
+@pytest.mark.compiler
+@pytest.mark.usefixtures("compiler")
+def test_the_examples_are_ready(capsys: pytest.CaptureFixture[str]) -> None:
+    models = Path(__file__).parents[2] / "examples" / "tpu" / "models.py"
+    options = ("--prove", "--batch", "64", "--timeout", "900", "--isolated", "--output-format", "json")
+    code, out, _ = ran(capsys, "readiness", str(models), *options)
+    proofs = {one["function"]: one for one in json.loads(out)["items"][-1]["proofs"]}
+    assert (code, set(proofs)) == (0, {"image_classifier", "text_classifier"})
+    for proof in proofs.values():
+        assert proof["outcome"] == "tpu-compiles"
+        assert [one["of"] for one in proof["programs"]] == ["the function", "its gradient", "a step of Adam"]
+        assert all(2**20 < one["memory"] < one["available"] for one in proof["programs"])
+
+
+@pytest.mark.compiler
+@pytest.mark.usefixtures("compiler")
+def test_a_step_of_training_is_compiled_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.py").write_text(STEP)
+    options = ("--target", "tpu", "--no-cache", "--timeout", "300", "--batch", "32", "-q", "--isolated")
+    _, out, _ = ran(capsys, "probe", "m.py::Net.train_step", *options)
+    told = [line.partition(", for ")[0] for line in out.splitlines()]
+    assert [line for line in told if "tpu-compiles" in line or "compiled for a TPU" in line] == [
+        "  = tpu-compiles: the function"  # no gradient of it, and no step around it
+    ]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from xlalint.probe.protocol import COMPILE, GPU, PROGRAM, TPU, Outcome, Plan
 from xlalint.probe.target import Target
-from xlalint.probe.worker import gpu
 from xlalint.probe.worker.blame import Blame, forget_conversions
 from xlalint.probe.worker.drive import NotDrivenError, drive
 from xlalint.probe.worker.hlo import Dump
@@ -90,6 +89,8 @@ class Session:
 
     def _elsewhere(self, driven: Driven, meter: Meter, plan: Plan, blame: Blame) -> Outcome:
         """What the compiler of another device says. The CPU's is not asked: beside a TPU's it does not work."""
+        from xlalint.probe.worker import gpu
+
         traced = meter.traced(**learning_of(driven.call))
         if traced is None:
             [error] = (call.error for call in meter.outcome().calls if call.error is not None)

@@ -7,22 +7,23 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import tensorflow as tf  # type: ignore[import-untyped]
+from tensorflow.python.eager import record, tape  # type: ignore[import-untyped]
 
 
 @contextmanager
 def standing_in(variables: Sequence[Any], values: Sequence[Any]) -> Iterator[Callable[[], list[Any]]]:
-    """In the body tensors stand in for variables: they are read, and assigning puts others in their place. Yields what
-    tells the tensors that stand there now."""
+    """In the body tensors stand in for variables: they are read, and assigning puts others in their place. A gradient
+    asked for by a variable is that by what stands there. Yields what tells the tensors that stand there now."""
     now = {id(variable): value for variable, value in zip(variables, values, strict=True)}
 
     def read(variable: Any, *_: Any, **__: Any) -> Any:
-        return now[id(variable)]
+        return _watched(variable, now[id(variable)])
 
     def sparse_read(variable: Any, indices: Any, name: str | None = None) -> Any:
-        return tf.gather(now[id(variable)], indices, name=name)
+        return tf.gather(read(variable), indices, name=name)
 
     def gather_nd(variable: Any, indices: Any, name: str | None = None) -> Any:
-        return tf.gather_nd(now[id(variable)], indices, name=name)
+        return tf.gather_nd(read(variable), indices, name=name)
 
     def assign(variable: Any, value: Any, *_: Any, **__: Any) -> Any:
         now[id(variable)] = tf.convert_to_tensor(value, variable.dtype)
@@ -51,6 +52,18 @@ def standing_in(variables: Sequence[Any], values: Sequence[Any]) -> Iterator[Cal
                 undo.callback(delattr, owner, name) if own is None else undo.callback(setattr, owner, name, own)
                 setattr(owner, name, _choosing(now.keys(), function, getattr(owner, name)))
         yield lambda: [now[id(variable)] for variable in variables]
+
+
+def _watched(variable: Any, value: Any) -> Any:
+    """What stands in for a variable, which tapes take for a variable that is read, and for what it is."""
+    if not value.dtype.is_floating:
+        return value
+    with record.stop_recording():
+        seen = tf.identity(value)
+    if variable.trainable:
+        tape.variable_accessed(variable)
+    record.record_operation("ReadVariableOp", [seen], [value, variable.handle], lambda upstream: (upstream, upstream))
+    return seen
 
 
 def _choosing(known: Any, instead: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
