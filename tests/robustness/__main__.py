@@ -75,7 +75,7 @@ def main() -> None:
     options = parser.parse_args()
 
     if options.as_they_are:
-        files = sorted(file for path in options.paths for file in path.rglob("*.py") if file.is_file())
+        files = sorted(file for path in options.paths for file in (path, *path.rglob("*.py")) if file.is_file())
         make, count = as_they_are(files, options.lend_import), len(files)
     else:
         make, count = mutants(options.seed, seeds(options.paths)), options.files

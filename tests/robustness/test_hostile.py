@@ -104,6 +104,7 @@ def test_what_is_endless_to_follow_is_not_followed_to_the_end(case: str, tmp_pat
 
 DEEP: dict[str, str] = {
     "and": body("return x" + " and x" * 20_000),
+    "comparisons": body("return x" + " < x" * 20_000),
     "plus": body("return x" + " + x" * 20_000),
     "attributes": body("return x" + ".a" * 20_000),
     "not": body("return " + "not " * 20_000 + "x"),
@@ -357,6 +358,9 @@ def test_what_stands_in_the_code_is_only_shown(
     assert complaints(file) == []
     assert run(["--no-cache", "--diff", "--color", "always", file.name]) == 1
     assert controls(capsys.readouterr().out) == ["\x1b"]  # its own colours
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert run(["--no-cache", "--diff", "--color", "never", file.name]) == 1
+    assert controls(capsys.readouterr().out) == []
 
 
 def test_a_suppression_cannot_be_smuggled_into_a_string(tmp_path: Path) -> None:

@@ -105,6 +105,10 @@ def run(arguments: Sequence[str]) -> int:
         discard()
         return CLEAN
     except Exception as error:
+        if isinstance(error, OSError) and _is_of_echo(error):  # of a help text, which Click writes
+            discard()
+            complain(f"standard output: {error.strerror or error}")
+            return FAILED
         if {"-v", "--verbose"} & set(arguments):
             import traceback
 
@@ -115,6 +119,14 @@ def run(arguments: Sequence[str]) -> int:
         )
         return FAILED
     return code if isinstance(code, int) else CLEAN
+
+
+def _is_of_echo(error: OSError) -> bool:
+    """Whether Click could not write to the standard output."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and last.tb_frame.f_code is click.echo.__code__
 
 
 def main() -> None:

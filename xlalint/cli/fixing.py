@@ -61,8 +61,10 @@ class Fixes:
         if self.only and not self._given["quiet"]:
             rendered = fixes_shown(self.report, paint, would=self._given["diff"], by_rule=self._given["show_fixes"])
         if self._given["diff"]:
+            here = sys.stdout.isatty()
             changes = self._outcome.changes
-            write_out("".join(diff(change.display, change.before, change.after, paint) for change in changes))
+            shown = (diff(one.display, one.before, one.after, paint, terminal=here) for one in changes)
+            write_out("".join(shown))
             sys.stderr.write(rendered)
         elif self.stdin is not None:
             write_bytes(self.stdin.data)

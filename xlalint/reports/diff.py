@@ -14,26 +14,21 @@ _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 _END = "\\ No newline at end of file\n"
 
 
-def diff(path: str, before: bytes, after: bytes, paint: Paint) -> str:
-    """The unified diff of a file."""
+def diff(path: str, before: bytes, after: bytes, paint: Paint, *, terminal: bool = False) -> str:
+    """The unified diff of a file; with colours or for a `terminal`, nothing in it that one would obey."""
     old, new = kept_lines(decode(before)), kept_lines(decode(after))
     lines = difflib.unified_diff(old, new, safe(path), safe(path))
-    return "".join(_painted(line, paint) for line in lines)
+    return "".join(_painted(line, paint, terminal or paint.on) for line in lines)
 
 
-def _painted(line: str, paint: Paint) -> str:
+def _painted(line: str, paint: Paint, terminal: bool) -> str:
     text = line.rstrip("\r\n")
     end = line[len(text) :] or f"\n{_END}"
-    return f"{paint(_shown(text, paint), *_styles(line))}{end}"
+    return f"{paint(safe(text, keep_lines=True) if terminal else text, *_styles(line))}{end}"
 
 
 def _styles(line: str) -> tuple[str, ...]:
     return ("bold",) if line.startswith(("--- ", "+++ ")) else tuple(filter(None, (_COLOURS.get(line[:1]),)))
-
-
-def _shown(text: str, paint: Paint) -> str:
-    """For a terminal nothing in it that one would obey; for a program as it is."""
-    return safe(text, keep_lines=True) if paint.on else text
 
 
 def changed_lines(lines: Sequence[str], edits: Sequence[Edit]) -> Iterator[tuple[str, int, str]]:
