@@ -76,6 +76,7 @@ class _Builder(ExpressionBuilder):
         """The nodes of the statements of a block, simple ones line by line."""
         found: list[cst.BaseStatement] = []
         before: ast.stmt | None = None
+        together: list[cst.BaseSmallStatement] = []  # those of the last line
         for each in statements:
             node = self.statement(each)
             if not isinstance(node, cst.BaseSmallStatement):
@@ -86,9 +87,10 @@ class _Builder(ExpressionBuilder):
             if before is not None and self._shares_line(before, each):
                 line = found[-1]
                 assert isinstance(line, cst.SimpleStatementLine)
-                line.body = [*line.body, node]
+                together.append(node)
             else:
-                line = cst.SimpleStatementLine([node])
+                together = [node]
+                line = cst.SimpleStatementLine(together)
                 line.source, line.start = self._source, node.start
                 found.append(line)
             line.end = node.end

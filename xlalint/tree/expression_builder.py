@@ -246,6 +246,8 @@ class ExpressionBuilder:
         return first
 
     def _comparison(self, made: ast.Compare) -> cst.Comparison:
+        if len(made.ops) > _LONGEST_CHAIN:
+            raise NestedTooDeepError(TOO_DEEP)
         targets = []
         for operator, each in zip(made.ops, made.comparators, strict=True):
             target = cst.ComparisonTarget(_COMPARING[type(operator)], self.expression(each))
