@@ -55,6 +55,8 @@ HEAVY: dict[str, str] = {
     "sums of lists": body("y = [x]", *["y = y + y"] * 200, "return f(y, y)"),
     "sums of text": body("y = 'ab'", *["y = y + y"] * 200, "return x[: len(y)]"),
     "powers": body("y = 3", *["y = y ** y"] * 50, "z = 1 << 9999999999", "w = [0] * 10**10", "return x[:y]"),
+    "endless data": "import tensorflow as tf\nd = tf.data.Dataset.range(10**30, -10**30, -1).batch(10**30)\n"
+    + body("for i in range(10**30): x = x + i", "y = [0] * 10**30", "return x[: 10**30, y[10**30]]"),
     "a list in itself": body("y = [x]", "y.append(y)", "z = {'a': y}", "z['b'] = z", "return f(y, z)"),
     "doubled results": "import tensorflow as tf\n"
     + "".join(f"def g{n}(x, y):\n    a = g{n + 1}(x, y)\n    return a, g{n + 1}((x,), a), a\n" for n in range(60))

@@ -107,7 +107,8 @@ def _generated(step: Step) -> ApiObject:
 
 def _numbers(step: Step) -> ApiObject:
     bounds = [value.constant for name, value in step.arguments.items() if isinstance(value, Static) and name[:1] == "*"]
-    whole = all(type(bound) is int for bound in bounds) and 1 <= len(bounds) <= 3 and 0 not in bounds[2:]
+    whole = all(type(bound) is int and abs(bound) < 1 << 40 for bound in bounds)
+    whole = whole and 1 <= len(bounds) <= 3 and 0 not in bounds[2:]
     return step.dataset(count=len(range(*bounds)) if whole else None, uniform=True)
 
 
