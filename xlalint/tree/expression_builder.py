@@ -14,8 +14,9 @@ from .source import SHIFT, Text
 _LONGEST_CHAIN: Final = 1000
 # One string literal from its beginning to its end; anything else of a constant's text is several.
 _SINGLE: Final = re.compile(
-    r"""[A-Za-z]{0,2}(?:"(?!"")(?:[^"\\]|\\.)*"|'(?!'')(?:[^'\\]|\\.)*'|\"{3}(?:[^"\\]|\\.|"(?!""))*\"{3}|'{3}(?:[^'\\]|\\.|'(?!''))*'{3})""",
-    re.DOTALL,
+    r"""[A-Za-z]{0,2}(?:"(?!"")(?:[^"\\]++|\\.)*+"|'(?!'')(?:[^'\\]++|\\.)*+'
+    |\"{3}(?:[^"\\]++|\\.|"(?!""))*+\"{3}|'{3}(?:[^'\\]++|\\.|'(?!''))*+'{3})""",
+    re.VERBOSE | re.DOTALL,
 )
 _BINARY: Final[dict[type[ast.operator], cst.BaseBinaryOp]] = {
     ast.Add: cst.Add(),
