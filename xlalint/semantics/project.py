@@ -141,6 +141,7 @@ class Class:
     scope: Any = None  # the frame around a class that a function defines
     view_of: Any = None  # the instance behind `super()`
     _mro: tuple[Class | str, ...] | None = None
+    _kinds: tuple[tuple[Class | str, ...], frozenset[str | None]] | None = None  # of Keras's classes in an order
 
     @property
     def bases(self) -> tuple[Value, ...]:
@@ -167,7 +168,10 @@ class Class:
 
     def is_keras(self, kind: str) -> bool:
         """Whether an ancestor is Keras's own class of that kind ("layer", "model", "loss", "metric", ...)."""
-        return any(api.is_keras(base, kind) for base in self.external_bases)
+        mro = self.mro
+        if self._kinds is None or self._kinds[0] is not mro:
+            self._kinds = (mro, frozenset(map(api.kind_of, self.external_bases)))
+        return kind in self._kinds[1]
 
     def find(self, name: str, after: Class | None = None) -> Function | None:
         """The method `name`, looked up along the order of ancestors (those after `after`, for `super()`)."""
