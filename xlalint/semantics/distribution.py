@@ -102,8 +102,6 @@ _METHODS: Final[Mapping[str, frozenset[str]]] = {
         )
     ),
 }
-# How the one dtype is written that a TPU has no kernels for.
-_COMPLEX128: Final = (Api("tf.complex128"), Api("np.complex128"), Static("complex128"))
 # Methods of objects of other libraries, known by their names alone.
 OF_OTHERS: Final = frozenset(("to_tf_dataset", "prepare_tf_dataset"))
 
@@ -127,7 +125,16 @@ def sets_up(name: str) -> bool:
 
 def asks_for_complex128(arguments: Mapping[str, Value], result: Value) -> bool:
     """Whether a call is told to make a tensor of complex128."""
-    return isinstance(result, Tensor) and any(value in _COMPLEX128 for value in arguments.values())
+    return isinstance(result, Tensor) and any(map(_is_complex128, arguments.values()))
+
+
+def _is_complex128(value: Value) -> bool:
+    """Whether a value names the one dtype that a TPU has no kernels for."""
+    match value:
+        case Api("tf.complex128" | "np.complex128") | Static("complex128"):
+            return True
+        case _:
+            return False
 
 
 def is_strategy(value: Value) -> bool:
