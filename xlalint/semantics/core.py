@@ -135,7 +135,7 @@ class Core(ABC):
 
     def no_tensor(self, frame: Frame, value: Value) -> None:
         """A use that a tensor has not: what `value` comes from is a structure, a flag or an object."""
-        if isinstance(value, Unknown):
+        if isinstance(value, Unknown) and value.names:
             frame.summary.structures |= value.names
 
     # -- names --------------------------------------------------------------------------------------------------------

@@ -617,34 +617,39 @@ class Expressions(Iteration):
 
     def evaluate_arguments(self, frame: Frame, args: Iterable[cst.Arg]) -> Arguments:
         """The arguments of a call, unpacked as far as their lengths are known."""
-        result = Arguments()
+        positional: list[Value] = []
+        nodes: list[cst.BaseExpression] = []
+        keywords: dict[str, Value] = {}
+        keyword_nodes: dict[str, cst.BaseExpression] = {}
+        rest: Value | None = None
+        rest_keywords: Value | None = None
         for arg in args:
             value = self.evaluate(frame, arg.value)
             match arg.star:
                 case "":
                     if arg.keyword is not None:
-                        result.keywords[arg.keyword.value] = value
-                        result.keyword_nodes[arg.keyword.value] = arg.value
-                    elif result.rest is None:
-                        result.positional.append(value)
-                        result.nodes.append(arg.value)
+                        keywords[arg.keyword.value] = value
+                        keyword_nodes[arg.keyword.value] = arg.value
+                    elif rest is None:
+                        positional.append(value)
+                        nodes.append(arg.value)
                 case "*":
                     self.no_tensor(frame, value)
                     match self.iterate(frame, value, arg.value, "star"):
-                        case Sequence(items=tuple(items)) if result.rest is None:
-                            result.positional += items
-                            result.nodes += [arg.value] * len(items)
+                        case Sequence(items=tuple(items)) if rest is None:
+                            positional += items
+                            nodes += [arg.value] * len(items)
                         case inner:
-                            result.rest = self.element(frame, inner, arg.value)
+                            rest = self.element(frame, inner, arg.value)
                 case _:
                     self.no_tensor(frame, value)
                     match value:
                         case Dict(entries, element):
-                            result.keywords |= {key: item for key, item in entries.items() if isinstance(key, str)}
-                            result.rest_keywords = element or result.rest_keywords
+                            keywords |= {key: item for key, item in entries.items() if isinstance(key, str)}
+                            rest_keywords = element or rest_keywords
                         case _:
-                            result.rest_keywords = value if isinstance(value, Nest) else torch_in(value) or UNKNOWN
-        return result
+                            rest_keywords = value if isinstance(value, Nest) else torch_in(value) or UNKNOWN
+        return Arguments(positional, keywords, rest, rest_keywords, nodes=nodes, keyword_nodes=keyword_nodes)
 
     def assign(
         self, frame: Frame, target: cst.BaseExpression, value: Value, statement: cst.CSTNode | None = None
