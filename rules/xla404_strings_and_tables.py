@@ -18,7 +18,9 @@ string that is constant while tracing (a name, a message) does no harm.
 so that the compiled function gets numbers. A table of small integers is a tensor: `tf.gather(values, keys)`.
 
 ## Not flagged
-Functions that `tf.data` maps, code that is not compiled, constant strings.
+Functions that `tf.data` maps, code that is not compiled, constant strings; layers whose objects say that Keras is not
+to compile them (`self.supports_jit = False`) or that they take text and lists, as Keras's own for strings do, unless
+compiled code calls them.
 
 ## Fix safety
 Shown only: the work moves to another place.

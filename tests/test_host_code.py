@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from tests.compiler import measure
 from xlalint.config import Settings
 from xlalint.engine import check
 from xlalint.findings import Severity
@@ -171,6 +172,31 @@ def step(batch):
     return tf.reduce_sum(tf.boolean_mask(batch, batch > 0.0))
 """
 
+LAYER: Final = """\
+import tensorflow as tf
+
+class Base(tf.keras.layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+{said}
+
+class Tokens({base}):
+    def call(self, x):
+        return tf.strings.length(tf.strings.lower(x))
+"""
+OUTSIDE: Final = {
+    "it says that Keras shall not compile it": "        self.supports_jit = False",
+    "it takes what is no tensor": """\
+        self._convert_input_args = False
+        self._allow_non_tensor_positional_args = True""",
+}
+INSIDE: Final = {
+    "it says nothing": "",
+    "it says that Keras may compile it": "        self.supports_jit = True",
+    "its class says what Keras sets anew for each object": "        self.settings = kwargs\n\n    supports_jit = False",
+    "it takes tensors as they come": "        self._convert_input_args = False",
+}
+
 
 def severities(folder: Path, files: dict[str, str], include_host: bool) -> set[Severity]:
     for name, text in files.items():
@@ -231,3 +257,53 @@ def test_what_a_pipeline_takes_from_tables_is_host_code(tmp_path: Path, parse: s
     assert not severities(tmp_path, files, include_host=False)
     (tmp_path / "inputs.py").unlink()
     assert severities(tmp_path, {}, include_host=False) == {Severity.WARNING}
+
+
+@pytest.mark.parametrize("said", OUTSIDE.values(), ids=OUTSIDE)
+def test_layers_may_stay_outside_of_what_keras_compiles(tmp_path: Path, said: str) -> None:
+    code = LAYER.format(said=said, base="Base")
+    assert not severities(tmp_path, {"a.py": code}, include_host=False)
+    called = "\n@tf.function(jit_compile=True)\ndef count(text):\n    return Tokens()(text)\n"
+    assert severities(tmp_path, {"a.py": code + called}, include_host=False) == {Severity.ERROR}
+
+
+@pytest.mark.parametrize("said", INSIDE.values(), ids=INSIDE)
+def test_other_layers_are_inside(tmp_path: Path, said: str) -> None:
+    assert severities(tmp_path, {"a.py": LAYER.format(said=said, base="Base")}, include_host=False) == {Severity.ERROR}
+    assert severities(tmp_path, {"a.py": LAYER.format(said=said, base="tf.keras.layers.Layer")}, False)
+
+
+def test_what_sets_up_objects_is_read_for_every_class(tmp_path: Path) -> None:
+    """However many there are: each may say what it is in what all of them share."""
+    layer = LAYER.format(said="", base="base.Base")
+    code = layer.replace("import tensorflow as tf\n", "import tensorflow as tf\nimport base\n")
+    for number in range(120):
+        (tmp_path / f"tokens_{number}.py").write_text(code, encoding="utf-8")
+    base = LAYER.format(said=OUTSIDE["it says that Keras shall not compile it"], base="Base")
+    assert not severities(tmp_path, {"base.py": base}, include_host=False)
+
+
+@pytest.mark.compiler
+def test_keras_leaves_out_layers_that_say_so() -> None:
+    code = """
+import keras
+
+class L(keras.layers.Layer):
+    supports_jit = {of_the_class}
+
+    def __init__(self):
+        super().__init__()
+        {said}
+
+    def call(self, x):
+        return x * 2.0
+
+def f(x):
+    from keras.src.trainers.trainer import model_supports_jit
+
+    assert model_supports_jit(keras.Sequential([L()])) is {expected}
+    return x
+"""
+    for of_the_class, said, expected in ((True, "self.supports_jit = False", False), (False, "pass", True)):
+        measured = measure(code.format(of_the_class=of_the_class, said=said, expected=expected))
+        assert measured.failure is None

@@ -22,13 +22,18 @@ from .parts import Part
 from .programs import compiled_entries, setup_events
 from .project import Class, Function, Module, Project
 from .uses import dicts_among
-from .values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Tensor, Value
+from .values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Static, Tensor, Value
 
 _Key: TypeAlias = tuple[str, int, str]
 _WORD: Final = re.compile(r"\w+")
 # What stands between words that ASCII can write, as blanks: many times as fast as the pattern.
 _BLANKS: Final = {ord(sign): " " for sign in map(chr, range(128)) if not (sign.isalnum() or sign == "_")}
 _KINDS: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule", "regularizer", "constraint")
+# How a layer says so: Keras's own layers for strings and integers have all of these.
+_OUTSIDE: Final = (
+    {"supports_jit": Static(False)},
+    {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)},
+)
 _OPEN: Final = Context(ContextKind.OPEN, True, "code that uses tensors and whose callers are not seen")
 _TEST_CASES: Final = ("unittest.TestCase", "tf.test.TestCase")
 _UNCOMPILED: Final = (ContextKind.GRAPH, ContextKind.OPEN)
@@ -207,7 +212,7 @@ class _Analysis:
     def _enter_keras(self, cls: Class) -> None:
         """The methods that Keras runs in a step that it may compile."""
         for kind in _KINDS:
-            if not cls.is_keras(kind):
+            if not cls.is_keras(kind) or (kind in ("layer", "model") and self._stays_outside(cls)):
                 continue
             autograph = self.machine.keras_version(cls.module) == 2
             how = "which Keras 2 converts with AutoGraph" if autograph else "which Keras 3 runs without AutoGraph"
@@ -224,6 +229,13 @@ class _Analysis:
                     autograph_here = autograph and not (isinstance(own, Compilation) and not own.autograph)
                 context = Context(ContextKind.XLA, autograph_here, entry, by_keras=True)
                 self.machine.enter(replace(value, compiled=None), context, _role_arguments(kind, name, method), "keras")
+
+    def _stays_outside(self, cls: Class) -> bool:
+        """Whether a layer says that Keras shall not compile it, or that it takes what is no tensor yet (lists, text),
+        as those do that are mapped over datasets. Code that calls it may be compiled all the same. What the class
+        itself says counts for nothing: Keras sets each object up anew."""
+        said = self.machine.canonical_instance(cls).attributes
+        return any(all(said.get(name) == value for name, value in words.items()) for words in _OUTSIDE)
 
     def _enter_tests(self) -> None:
         """Tests are host code, and so is what only they call."""

@@ -59,7 +59,8 @@ class Core(ABC):
         self.entries: list[Entry] = []
         self.host_roots: list[Summary] = []
         self.memo: dict[Any, Summary] = {}
-        self.analyses: dict[tuple[Function, bool], int] = {}  # the host's are counted apart
+        # How often each function was analysed: on the host counted apart, and what sets up objects for each class.
+        self.analyses: dict[tuple[Function, bool, Class | None], int] = {}
         self.instances: dict[Class, Instance] = {}
         self.orphans: list[tuple[FunctionValue, Context]] = []
         self.local_classes: list[Class] = []

@@ -138,7 +138,8 @@ class Interpreter(Statements):
             inner.handed = frozenset(name for name, item in env.items() if self._is_from_before(frame, item))
         if inner.context.kind is ContextKind.XLA and (arguments.inputs or (crossing and frame is not None)):
             inner.inputs = _undeclared(node, env)
-        counted = (function, inner.context.kind is ContextKind.HOST)
+        owner = value.bound.cls if function.name == "__init__" and isinstance(value.bound, Instance) else None
+        counted = (function, inner.context.kind is ContextKind.HOST, owner)
         count = self.analyses.get(counted, 0)
         if count >= _GENERALISE_AFTER:
             env = {name: generalise(item) for name, item in env.items()}
