@@ -513,7 +513,7 @@ def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Su
             following += [
                 (callee, callee.trail(place, trail))
                 for place, callee in summary.calls
-                if summary not in loops or callee in summary.steps or callee in loops
+                if callee not in seen and (summary not in loops or callee in summary.steps or callee in loops)
             ]
         pending = following
 
