@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +28,7 @@ from .api_tables import (
     TENSOR_FIRST,
     TENSOR_PARAMETERS,
 )
+from .records import record
 from .values import (
     NONE,
     STATIC,
@@ -106,7 +106,7 @@ _COPYING: Final = frozenset(("like", "promote", *_CHANGED))
 _WITHOUT_CONTENT: Final = (Static, Api)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Call:
     """A call of a function, or of a method of `owner`."""
 
@@ -124,7 +124,7 @@ class Call:
         return None if self.place is None else Origin(self.place, f"`{self.name.removesuffix('.__call__')}` {what}")
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class _Content:
     """What the arguments of a call bring into its result."""
 

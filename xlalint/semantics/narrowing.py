@@ -10,6 +10,7 @@ from .values import (
     NONE,
     STATIC,
     UNKNOWN,
+    UNSET,
     Api,
     ApiObject,
     Array,
@@ -47,8 +48,8 @@ _TENSORS: Final = frozenset(("tf.Tensor", "tf.Variable", "keras.KerasTensor", "t
 def truth(value: Value) -> bool | None:
     """Whether Python takes the value for true; None where that is not known (or asks a tensor)."""
     match value:
-        case Static(constant) if value.known:
-            return bool(constant)
+        case Static(constant):
+            return None if constant is UNSET else bool(constant)
         case FunctionValue() | ClassValue() | ModuleValue() | Api():
             return True
         case Sequence("tuple", tuple(items)):
