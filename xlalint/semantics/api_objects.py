@@ -203,7 +203,7 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], place
         case Sequence("tuple", items):
             return _shape_method(owner, items, method)
         case ApiObject():
-            return _object_method(replace(owner, method=None), method, arguments, place)
+            return _object_method(owner.owner, method, arguments, place)
         case _:
             return UNKNOWN
 

@@ -112,7 +112,7 @@ class Calls(Attributes):
             case ApiObject(method=None):
                 return self._call_object(frame, callee, arguments, node)
             case ApiObject(method=str() as method):
-                return self._call_method(frame, replace(callee, method=None), method, arguments, node)
+                return self._call_method(frame, callee.owner, method, arguments, node)
             case OneOf(alternatives) if len(alternatives) > FEW:
                 for option in alternatives:
                     self._enter_on_host(frame.context, option)
@@ -264,7 +264,7 @@ class Calls(Attributes):
                     value = self.decorated(method_value(method, owner))
                     own = value.compiled
                     if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):
-                        value = replace(value, compiled=self.by_keras(owner, frame))
+                        value = value.compiled_by(self.by_keras(owner, frame))
                         if self.keras_version(owner.cls.module) == 2:
                             arguments = _first_converted(arguments)
                     return self.invoke(frame, value, arguments, node)
@@ -404,6 +404,9 @@ def _first_converted(arguments: Arguments) -> Arguments:
     def kept(value: Value) -> Value:
         return STATIC if isinstance(value, Array) else value
 
+    later = (*arguments.positional[1:], *arguments.keywords.values())
+    if not any(isinstance(value, Array) for value in later):
+        return arguments  # most calls
     positional = [*arguments.positional[:1], *map(kept, arguments.positional[1:])]
     return replace(arguments, positional=positional, keywords={k: kept(v) for k, v in arguments.keywords.items()})
 

@@ -357,8 +357,8 @@ class Interpreter(Statements):
             made = self._decorated[function] = self._decorate(value, frame)
         compiled = made.compiled
         if compiled is not None and (value.bound is not None or value.scope is not None):
-            self.enter_compiled(replace(value, compiled=compiled))
-        return replace(value, compiled=compiled)
+            self.enter_compiled(value.compiled_by(compiled))
+        return value if value.compiled is compiled else value.compiled_by(compiled)
 
     def _decorate(self, value: FunctionValue, frame: Frame | None) -> FunctionValue:
         function = value.function

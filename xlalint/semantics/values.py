@@ -228,6 +228,13 @@ class ApiObject:
     made: Made | None = None  # of models, optimizers, metrics and strategies, in programs that use strategies
     options: tuple[tuple[str, Static], ...] = ()  # constants it was built with that decide whether its call compiles
 
+    @property
+    def owner(self) -> ApiObject:
+        """The object itself, of which this may be a method."""
+        if self.method is None:
+            return self
+        return ApiObject(self.api, None, self.payload, self.facts, self.made, self.options)
+
 
 @record()
 class Pipeline:
@@ -289,6 +296,12 @@ class FunctionValue:
     partial_args: tuple[Value, ...] = ()
     partial_keywords: Mapping[str, Value] = field(default_factory=dict)
     compiled: Any = None  # a Compilation when wrapped by tf.function
+
+    def compiled_by(self, compilation: Any) -> FunctionValue:
+        """The function with another Compilation, or none."""
+        return FunctionValue(
+            self.function, self.scope, self.bound, self.partial_args, self.partial_keywords, compilation
+        )
 
 
 @record()
@@ -371,14 +384,13 @@ _HOLDERS: Final = frozenset((Sequence, Dict, OneOf, ApiObject, TensorMethod))
 _STRUCTURES: Final = (Sequence, Dict, Nest)
 
 
-def _extent(parts: Iterable[Value | None]) -> tuple[int, int]:
+def _extent(parts: tuple[Value | None, ...]) -> tuple[int, int]:
     """The size and the depth of a container with these parts."""
+    if _HOLDERS.isdisjoint(map(type, parts)):  # most containers
+        return len(parts) + 1, 1
     size = depth = 0
     pending = list(parts)
     for part in pending:
-        if type(part) not in _HOLDERS:  # most parts
-            size += 1
-            continue
         match part:
             case Sequence() | Dict():
                 size += part.size
@@ -387,6 +399,8 @@ def _extent(parts: Iterable[Value | None]) -> tuple[int, int]:
                 pending += alternatives
             case ApiObject(payload=inner) | TensorMethod(owner=inner):
                 pending.append(inner)
+            case _:
+                size += 1
     return size + 1, depth + 1
 
 
