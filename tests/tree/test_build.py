@@ -32,6 +32,12 @@ else:
 while (  # (
     a
 ): break
+if a:  # \
+    b
+else: \
+    c
+if "#": \
+    d
 for x, (y, *z) in (b), c: continue
 else: pass
 with (open(a)) as f, b(c) as (d, e): pass

@@ -124,7 +124,13 @@ class _Builder(ExpressionBuilder):
         before = line[: made.col_offset] if line.isascii() else line.encode()[: made.col_offset].decode()
         if before.strip():
             return False
-        return made.lineno < 2 or not self._lines[made.lineno - 2].endswith("\\")
+        return made.lineno < 2 or not self._lines[made.lineno - 2].endswith("\\") or self._follows_comment(made)
+
+    def _follows_comment(self, made: ast.stmt) -> bool:
+        """Whether the backslash at the end of the line before a statement ends a comment."""
+        line = made.lineno - 1
+        first, last = (self._source.offset(each << SHIFT) for each in (line, line + 1))
+        return bool(self._source.comments(first, last))
 
     def statement(self, made: Any) -> cst.CSTNode:
         """The node of a statement; a small one without its line."""
