@@ -14,6 +14,7 @@ import pytest
 
 from tests.commands import ran
 from xlalint.config import ProbeSettings, Settings
+from xlalint.probe.pool import Interpreter
 from xlalint.probe.protocol import (
     FAILS,
     TPU,
@@ -198,6 +199,26 @@ def test_where_there_is_nothing_to_compile_nothing_is_ready(
     assert (code, item["state"], item["proofs"]) == (2, State.NOT_SEEN, [])
     assert "give the files with the model" in item["next"]
     assert "executes" not in err
+
+
+def test_what_was_compiled_before_an_interruption_is_told(
+    program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupted:
+        def __init__(self, *given: object) -> None:
+            pass
+
+        def run(self, targets: Sequence[Target], done: Callable[[int, Outcome], None]) -> None:
+            done(0, Outcome(programs=(FITS,), not_run="it was interrupted", death="was interrupted"))
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("xlalint.probe.running._interpreter", lambda settings: Interpreter())
+    monkeypatch.setattr("xlalint.probe.running.Pool", Interrupted)
+    code, item, _ = proven(capsys)
+    assert (code, item["state"]) == (130, "not seen")
+    assert [one["outcome"] for one in item["proofs"]] == ["not run"] * 4
+    assert "tpu-compiles: the function" in item["proofs"][0]["told"][0]
+    assert {one["told"][-1] for one in item["proofs"]} == {"it was interrupted"}
 
 
 def test_an_interruption_is_told(

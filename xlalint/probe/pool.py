@@ -370,7 +370,7 @@ class Pool:
                         if outcome.not_run is not None:
                             outcome = deaths.get(index, outcome)
                     with self._lock:
-                        if not self._stop.is_set():
+                        if not self._stop.is_set() or outcome.programs:  # what took minutes is told
                             done(index, outcome)
             finally:
                 if worker is not None:

@@ -67,7 +67,7 @@ def run_targets(
     except KeyboardInterrupt:
         pass  # what was seen until then is told
     runs = [Run(target, found.get(index, _INTERRUPTED)) for index, target in enumerate(targets)]
-    return runs, len(found) == len(targets)
+    return runs, all(run.outcome.not_run != _INTERRUPTED.not_run for run in runs)
 
 
 def _gpu() -> dict[str, str]:
