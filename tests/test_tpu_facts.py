@@ -6,6 +6,7 @@ import json
 import os
 import random
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from tests.commands import ran
 from xlalint.authoring import lowered, verdicts
 from xlalint.facts import tables, tpu
+from xlalint.facts.measure import compose
+from xlalint.facts.measure import driver as driver_of_facts
 from xlalint.facts.measure.driver import Driver
 from xlalint.facts.tpu import OnTpu, TpuOutcome, told
 from xlalint.rule import Compiles, Good, all_rules
@@ -59,7 +62,9 @@ def test_words() -> None:
     assert OnTpu(TpuOutcome.FAILS, missing=("Lu",)).said() == "does not compile: no kernel for `Lu`"
     assert OnTpu(TpuOutcome.UNTRACED, "ValueError").said() == "cannot be traced: ValueError"
     constant = "Input 1 to node `while/range` with op Range must be a compile-time constant."
-    assert told(f"refused: {constant}") == "refused: input 1 of Range must be a compile-time constant"
+    assert told(f"{constant} XLA compilation requires") == "input 1 of Range must be a compile-time constant"
+    assert told(160 * "a") == 160 * "a"
+    assert told(161 * "a") == f"{157 * 'a'}..."
 
 
 def test_facts_say_what_becomes_of_a_call(capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,6 +91,49 @@ def test_pages_say_what_becomes_of_their_examples(capsys: pytest.CaptureFixture[
     assert [line.split()[1] for line in table.splitlines()[2:3]] == ["XLA201"]
     _, table, _ = ran(capsys, "rules", "--measured", "XLA205", "--output-format", "json")
     assert json.loads(table)[0]["examples"][0] == first
+
+
+def test_what_was_measured_becomes_the_table(tmp_path: Path) -> None:
+    one, other = sorted(EXAMPLES)[:2]
+    constant = "Input 1 to node `range` with op Range must be a compile-time constant. XLA compilation requires"
+    journal = {
+        "tf.range": {"tf.range(5)": {"outcome": "ok"}, "tf.range(i32[()])": {"outcome": "fails", "detail": constant}},
+        "tf.linalg.lu": {"tf.linalg.lu(spd[3, 3])": {"outcome": "fails", "detail": "No", "missing": ["Lu", "_Arg"]}},
+        "tf.abs": {"tf.abs(f32[4])": {"outcome": "ok", "gradient": {"outcome": "fails", "missing": ["_Arg"]}}},
+        "tf.gone": {"tf.gone()": {"outcome": "ok"}},
+        "tf.new": None,
+    }
+    lines = [json.dumps({"name": name, "row": row}) for name, row in journal.items()]
+    (tmp_path / "tpu.jsonl").write_text("\n".join(lines))
+    (tmp_path / "tpu.json").write_text(json.dumps({"packages": {"libtpu": "1.2"}}))
+    (tmp_path / "tpu-examples.jsonl").write_text(json.dumps({"name": one, "row": {"outcome": "bounded"}}))
+    shipped = {"packages": {}, "topology": "v9:2x2", "calls": {"tf.abs(f32[4])": {}}, "examples": {other: {}, "0": {}}}
+    assert compose.tpu(tmp_path, shipped) == {
+        "packages": {"libtpu": "1.2"},
+        "topology": "v9:2x2",
+        "calls": {
+            "tf.abs(f32[4])": {"gradient": {"outcome": "fails", "detail": compose.TYPELESS}},
+            "tf.linalg.lu(spd[3, 3])": {"outcome": "fails", "missing": ["Lu"]},
+            "tf.range(5)": {},
+            "tf.range(i32[()])": {"outcome": "fails", "detail": "input 1 of Range must be a compile-time constant"},
+        },
+        "examples": {one: {"outcome": "bounded"}, other: {}},
+    }
+
+
+def test_what_depends_on_shapes_is_asked_first() -> None:
+    table = {
+        "apis": {
+            "tf.a": {"cases": [{"call": "tf.a(f32[2])", "gradient": "ok"}]},
+            "tf.b": {"cases": [{"call": "tf.b()"}, {"call": "tf.b(i32[2])", "outcome": "recompiles"}]},
+            "tf.c": {"untested": "no"},
+            "tf.d": {"cases": [{"call": "tf.d(bool[2])", "bounded": True}]},
+        }
+    }
+    asked = driver_of_facts.lowered(table)
+    assert list(asked) == ["tf.b", "tf.d", "tf.a"]
+    assert asked["tf.b"] == {"calls": [["tf.b()", False], ["tf.b(i32[2])", False]]}
+    assert asked["tf.a"] == {"calls": [["tf.a(f32[2])", True]]}
 
 
 # -- again ------------------------------------------------------------------------------------------------------------

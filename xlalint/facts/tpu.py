@@ -17,8 +17,9 @@ from typing import Final
 import msgspec
 
 _FILE: Final = Path(__file__).with_name("tpu.json")
-_CONSTANT: Final = re.compile(r"Input (\d+) to node `[^`]*` with op (\w+) must be a compile-time constant\.?")
+_CONSTANT: Final = re.compile(r"Input (\d+) to node `[^`]*` with op (\w+) must be a compile-time constant")
 _DIGITS: Final = 12  # of a digest
+_LONG: Final = 160  # characters of an error
 
 
 class TpuOutcome(StrEnum):
@@ -99,6 +100,8 @@ def digest(code: str, inputs: Sequence[str]) -> str:
     return sha256("\0".join((code, *inputs)).encode()).hexdigest()[:_DIGITS]
 
 
-def told(detail: str) -> str:
-    """An error without what differs from run to run: the names of nodes."""
-    return _CONSTANT.sub(r"input \1 of \2 must be a compile-time constant", detail)
+def told(error: str) -> str:
+    """An error, short, without what differs from run to run: the names of nodes."""
+    if match := _CONSTANT.search(error):
+        return f"input {match[1]} of {match[2]} must be a compile-time constant"
+    return error if len(error) <= _LONG else f"{error[: _LONG - 3].rstrip()}..."

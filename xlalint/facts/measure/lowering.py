@@ -6,7 +6,6 @@ value. What is lowered is compiled for a topology by libtpu.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -21,7 +20,7 @@ _PREFACE: Final = "Failed getting HLO text: '"
 # Where a process may be lost, and what is known of a call where it was too slow for that.
 STAGES: Final = {"lower": ("it is lowered for the TPU", "untested"), "compile": ("libtpu compiles it", "lowers")}
 OF_GRADIENT: Final = " gradient"
-_CONSTANT: Final = re.compile(r"Input \d+ to node `[^`]*` with op \w+ must be a compile-time constant")
+_LONG: Final = 600  # characters of what a compiler says that are kept; the table keeps fewer
 _OWN: Final = "GetCompilerIr does not support"  # it does not get as far as the TPU's kernels
 
 
@@ -115,6 +114,4 @@ def _told(text: str) -> str:
     """What a compiler says, short."""
     if lacking := LACKING.findall(text):
         return f"No registered {' '.join(sorted(set(lacking)))} OpKernel"
-    if constant := _CONSTANT.search(text):
-        return constant[0]
-    return clean(text)
+    return clean(text, _LONG)
