@@ -14,6 +14,7 @@ import pytest
 from tests.commands import ran
 from xlalint.authoring import lowered, verdicts
 from xlalint.facts import tables, tpu
+from xlalint.facts.__main__ import main
 from xlalint.facts.measure import compose
 from xlalint.facts.measure import driver as driver_of_facts
 from xlalint.facts.measure.driver import Driver
@@ -134,6 +135,18 @@ def test_what_depends_on_shapes_is_asked_first() -> None:
     assert list(asked) == ["tf.b", "tf.d", "tf.a"]
     assert asked["tf.b"] == {"calls": [["tf.b()", False], ["tf.b(i32[2])", False]]}
     assert asked["tf.a"] == {"calls": [["tf.a(f32[2])", True]]}
+
+
+def test_without_the_compiler_one_line_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(stack.HOME, str(tmp_path / "nowhere"))
+    with pytest.raises(SystemExit) as ended:
+        main(["examples", "--again", "--folder", str(tmp_path)])
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert said.startswith("python -m xlalint.facts: error: ")
+    assert said.count("\n") == 1
 
 
 # -- again ------------------------------------------------------------------------------------------------------------

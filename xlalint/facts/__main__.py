@@ -1,7 +1,8 @@
 """`python -m xlalint.facts COMMAND`: measures the tables beside this file with the installed TensorFlow.
 
 `ops` and `apis` leave what they measure in a working folder; `tables` makes the shipped tables of it. To measure
-another version, run `ops` and `apis` with an interpreter that has it, with the same folder, and `tables` once.
+another version, run `ops` and `apis` with an interpreter that has it, with the same folder, and `tables` once. `tpu`
+is for the interpreter of `xlalint tpu setup`, which `examples` starts by itself.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
+
+from xlalint.tpu.stack import StackError
 
 BESIDE: Final = Path(__file__).parent
 
@@ -164,6 +167,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         COMMANDS[options.command](options)
         sys.stdout.flush()
+    except StackError as error:
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
     except BrokenPipeError:  # a reader that has gone away has seen enough; Python's own flush must not fail again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
