@@ -78,6 +78,24 @@ def test_facts_say_what_becomes_of_a_call(capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(shown)[0]["api"]["cases"][0]["tpu"]["outcome"] == "bounded"
 
 
+def test_what_becomes_something_else_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    _, shown, _ = ran(capsys, "facts", "--on-tpu")
+    *rows, last = shown.splitlines()
+    calls = {one.partition("  ")[2].strip(): other.strip() for one, other in zip(rows[::2], rows[1::2], strict=True)}
+    assert last.startswith(f"{len(calls)} calls become something else for a TPU (TensorFlow 2.20.0, libtpu 0.0.19; v5e")
+    sized = "for a TPU: does not compile: input 1 of Range must be a compile-time constant"
+    assert calls["tf.range(i32[()])"] == sized
+    assert calls["tf.math.top_k(f32[6], i32[()])"].startswith("for a TPU: compiles with a bounded dynamic shape")
+    alike = {"tf.range(5)", "tf.boolean_mask(f32[4], bool[4])", "tf.linalg.lu(spd[3, 3])"}
+    assert not alike & calls.keys()
+    _, shown, _ = ran(capsys, "facts", "--on-tpu", "--output-format", "json")
+    listed = {row["call"]: (row["name"], row["cpu"], row["tpu"]["outcome"]) for row in json.loads(shown)}
+    assert listed.keys() == calls.keys()
+    assert listed["tf.range(i32[()])"] == ("tf.range", "recompiles", "fails")
+    code, _, complaint = ran(capsys, "facts", "--on-tpu", "--tensorflow", "2.15")
+    assert (code, complaint.count("\n")) == (2, 1)
+
+
 def test_pages_say_what_becomes_of_their_examples(capsys: pytest.CaptureFixture[str]) -> None:
     _, page, _ = ran(capsys, "explain", "XLA205")
     row = "| flagged | `tf.range(n)` | compiles for every value | does not compile: input 1 of Range must be"

@@ -15,7 +15,7 @@ from .families import NO_KERNEL, family
 from .kernels import lacking, missing_of
 from .replacements import instead_of, instead_of_op
 from .tables import ApiFact, Case, Gradient, OpFact, Outcome
-from .tpu import TpuOutcome
+from .tpu import OnTpu, TpuOutcome
 
 _WORDS: Final = {
     Outcome.OK: "compiles once for all values of a shape, and equals eager execution",
@@ -31,6 +31,16 @@ _GRADIENTS: Final = {
     Gradient.DIVERGES: "compiles, and differs",
 }
 _DEVICES: Final = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU"}
+# What of a TPU is not worth telling beside what becomes of a call on a CPU: much the same, or nothing.
+_NOTHING: Final = (TpuOutcome.UNTRACED, TpuOutcome.UNTESTED, TpuOutcome.LOWERS)
+_ALIKE: Final = {
+    Outcome.OK: (TpuOutcome.OK, *_NOTHING),
+    Outcome.FAILS: (TpuOutcome.FAILS, *_NOTHING),
+    Outcome.DIVERGES: (TpuOutcome.OK, *_NOTHING),
+    Outcome.RECOMPILES: _NOTHING,
+    Outcome.BOUNDED: (TpuOutcome.BOUNDED, *_NOTHING),
+    Outcome.UNTESTED: tuple(TpuOutcome),
+}
 _UNTOLD: Final = (TpuOutcome.UNTRACED, TpuOutcome.UNTESTED)  # which say nothing of a TPU
 _SHOWN: Final = 12  # operations that a call makes
 _IMPORTED: Final = re.compile(r"(?:import|from)\s+|\(.*", re.DOTALL)
@@ -56,6 +66,15 @@ def unsupported(version: str | None) -> Iterator[ApiFact]:
     """The calls that make an operation without a kernel, by name."""
     found = (fact for fact in tables.apis(version) if fact.plain is not None and missing_of(fact.plain))
     yield from sorted(found, key=lambda fact: fact.name)
+
+
+def otherwise_on_tpu() -> Iterator[tuple[ApiFact, Case, OnTpu]]:
+    """The calls of which a TPU's compiler makes something else than a CPU's, by name."""
+    for fact in sorted(tables.apis(), key=lambda fact: fact.name):
+        for case in fact.cases:
+            found = tpu.of_call(case.call)
+            if found is not None and found.outcome not in _ALIKE[case.outcome]:
+                yield fact, case, found
 
 
 # -- text -------------------------------------------------------------------------------------------------------------
@@ -143,6 +162,16 @@ def unsupported_text(version: str | None) -> str:
     return "".join(rows) + f"{len(found)} calls of TensorFlow {tables.nearest(version)} have no XLA kernel.\n"
 
 
+def otherwise_on_tpu_text() -> str:
+    """The same, a line each, and under it what a TPU's compiler says."""
+    found = list(otherwise_on_tpu())
+    width = max(len(case.outcome.value) for _, case, _ in found)
+    rows = [f"{case.outcome.value:<{width}}  {case.call}\n  for a TPU: {there.said()}\n" for _, case, there in found]
+    versions, topology = tpu.stack()
+    asked = f"{versions}; {topology}"
+    return "".join(rows) + f"{len(found)} calls become something else for a TPU ({asked}) than for a CPU.\n"
+
+
 # -- JSON -------------------------------------------------------------------------------------------------------------
 
 
@@ -157,8 +186,16 @@ def _api_record(fact: ApiFact) -> dict[str, Any]:
     found = msgspec.to_builtins(fact)
     for case in found["cases"]:
         if (on_tpu := tpu.of_call(case["call"])) is not None:
-            case["tpu"] = msgspec.to_builtins(on_tpu)
+            case["tpu"] = on_tpu.record()
     return {**found, **more}
+
+
+def otherwise_record() -> list[dict[str, Any]]:
+    """The calls of which a TPU's compiler makes something else."""
+    return [
+        {"name": fact.name, "call": case.call, "cpu": case.outcome, "tpu": found.record()}
+        for fact, case, found in otherwise_on_tpu()
+    ]
 
 
 def _op_record(fact: OpFact) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -57,6 +57,12 @@ class OnTpu(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.missing:
             return f"{WORDS[self.outcome]}: no kernel for {', '.join(f'`{op}`' for op in self.missing)}"
         return f"{WORDS[self.outcome]}: {self.detail}" if self.detail else WORDS[self.outcome]
+
+
+    def record(self) -> dict[str, Any]:
+        """For programs."""
+        gradient = {} if self.gradient is None else {"gradient": self.gradient.record()}
+        return {"outcome": self.outcome.value, **msgspec.to_builtins(self), **gradient}
 
 
 class _Table(msgspec.Struct):
