@@ -73,7 +73,7 @@ def test_an_entry_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_a_warm_run_says_the_same_and_analyses_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cold = run()
     assert [finding.code for finding in cold.findings] == ["XLA101"]
-    monkeypatch.setattr("xlalint.engine._run_rules", None)
+    monkeypatch.setattr("xlalint.engine._analyse", None)
     assert run() == cold
 
 
@@ -142,7 +142,7 @@ def test_a_warm_run_reads_no_file_that_stayed_what_it_was(project: Path, monkeyp
     monkeypatch.setattr("xlalint.cache.time.time_ns", lambda: later)
     cold = run()
     monkeypatch.setattr("xlalint.cache.digest_of", None)
-    monkeypatch.setattr("xlalint.engine.read_bytes", None)
+    monkeypatch.setattr("xlalint.inputs.read_bytes", None)
     assert run() == cold == run()
 
 

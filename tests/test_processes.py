@@ -18,12 +18,10 @@ from xlalint.engine import check
 from xlalint.findings import Report
 from xlalint.processes import ProcessLostError, run_parts
 from xlalint.semantics import parts as parts_module
-from xlalint.semantics.files import File
-from xlalint.semantics.parts import Part, shares
-from xlalint.sources.text import Source
+from xlalint.semantics.parts import Member, Part, shares
 
 CASES = Path(__file__).parent / "recall" / "cases"
-Start: TypeAlias = Callable[[], Part[tuple[int, int]]]
+Sum: TypeAlias = Member[tuple[int, int]]
 forking = pytest.mark.skipif(not processes.CAN_FORK, reason="the system cannot fork")
 
 
@@ -45,8 +43,8 @@ def dying(number: int) -> Part[tuple[int, int]]:
     os._exit(7)
 
 
-def started(count: int) -> list[Start]:
-    return [partial(summing, number) for number in range(count)]
+def started(count: int) -> list[Sum]:
+    return [Member(partial(summing, number)) for number in range(count)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -64,14 +62,14 @@ def test_parts_hear_each_other_wherever_they_run(count: int, jobs: int) -> None:
 def test_a_process_that_does_not_finish_is_an_error(
     function: Callable[[int], Part[tuple[int, int]]], said: str
 ) -> None:
-    tasks: list[Start] = [partial(summing, 0), partial(function, 1)]
+    tasks: list[Sum] = [Member(partial(summing, 0)), Member(partial(function, 1))]
     with pytest.raises(ProcessLostError, match=said):
         run_parts(tasks, 2)
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 40))
 def test_shares_cover_every_file_once_in_order(sizes: list[int], text: int) -> None:
-    files = [File(Source(Path(f"/nowhere/{n}.py"), f"{n}.py", "\n" * size, "")) for n, size in enumerate(sizes)]
+    files = [(f"{n % 3}/{n}.py", size) for n, size in enumerate(sizes)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts_module, "_TEXT_OF_A_PART", text)
         ranges = shares(files)

@@ -57,7 +57,7 @@ def files(draw: st.DrawFn) -> str:
 
 
 def module_of(text: str) -> Module:
-    [module] = Project(Files([Source(Path("/nowhere/a.py"), "a.py", text, "digest")])).modules
+    [module] = Project(Files.of([Source(Path("/nowhere/a.py"), "a.py", text, "digest")])).modules
     return module
 
 

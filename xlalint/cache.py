@@ -18,7 +18,7 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -32,6 +32,7 @@ from .sources.write import write_atomically
 
 _OWN: Final = re.compile(r"[0-9a-f]+\.json")  # whatever else lies there is somebody else's
 _KEPT: Final = 32  # entries; the oldest go first
+_KEPT_PARTS: Final = 64
 _DIGESTS: Final = "digests"  # the file of what was digested
 _MOST_DIGESTS: Final = 400_000
 # Times of files are no finer than this somewhere: what was written a moment ago may be written again unseen.
@@ -46,6 +47,18 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True):
 
     findings: tuple[Finding, ...]
     imported: dict[str, str]
+
+
+class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What a run has to know of each file, whether or not it reads it. `size`: in characters, of one that is read;
+    `matters`: it names TensorFlow or Keras; `comments`: it may hold suppressions to account for; `strategies`: it names
+    a distribution strategy."""
+
+    digest: str
+    size: int = 0
+    matters: bool = False
+    comments: bool = False
+    strategies: bool = False
 
 
 _Stat: TypeAlias = tuple[int, int, int, int, int]
@@ -92,7 +105,7 @@ class Digests:
 
 
 class Folder:
-    """Files by key in one folder, of which the newest are kept."""
+    """Files by key in one folder, of which those that were used last are kept."""
 
     def __init__(self, folder: Path, kept: int) -> None:
         self._folder, self._kept = folder, kept
@@ -101,13 +114,15 @@ class Folder:
         """What is kept under a key, as it was stored here."""
         return _unsealed(self._file(key))
 
-    def store(self, key: str, data: bytes) -> None:
-        """Keep something; a folder that cannot be written only costs the next run its time."""
+    def store(self, key: str, data: bytes, used: Collection[str] = ()) -> None:
+        """Keep something; a folder that cannot be written only costs the next run its time. `used`: other keys, which
+        do not go for its sake."""
         with contextlib.suppress(OSError):
             _write_sealed(self._file(key), data)
             files = [file for file in self._folder.glob("*.json") if _OWN.fullmatch(file.name)]
             for old in sorted(files, key=os.path.getmtime)[: max(len(files) - self._kept, 0)]:
-                old.unlink()
+                if old.stem not in used:
+                    old.unlink()
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json"
@@ -144,11 +159,27 @@ def _unsealed(file: Path) -> bytes | None:
 
 
 class Cache:
-    """The entries in one folder, and the digests of the files that they depend on."""
+    """The entries in one folder, the digests of the files that they depend on, and what is known of parts of runs."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = Folder(folder, _KEPT)
         self.digests = Digests(folder / _DIGESTS)
+        self.parts = Folder(folder / "parts", _KEPT_PARTS)
+
+    def facts(self) -> dict[str, Facts]:
+        """What is known of files, by their absolute paths."""
+        data = self.parts.load(_facts_key())
+        try:
+            return {} if data is None else msgspec.json.decode(data, type=dict[str, Facts])
+        except (msgspec.DecodeError, RecursionError):
+            return {}
+
+    def note_facts(self, known: dict[str, Facts], now: dict[str, Facts]) -> None:
+        """Keep what is known of files, of those of this run at least."""
+        if any(known.get(path) != facts for path, facts in now.items()):
+            kept = known if len(known) + len(now) <= _MOST_DIGESTS else {}
+            with contextlib.suppress(UnicodeEncodeError):
+                self.parts.store(_facts_key(), msgspec.json.encode(kept | now))
 
     def load(self, key: str) -> Entry | None:
         """The entry of a run with this key, if there is a sound one."""
@@ -171,6 +202,10 @@ def key_of(parts: Iterable[str]) -> str:
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode("utf-8", "backslashreplace"))
     return digest.hexdigest()
+
+
+def _facts_key() -> str:
+    return key_of(("facts", os.getcwd()))
 
 
 @cache

@@ -11,10 +11,11 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from multiprocessing.connection import Connection
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
-from .semantics.parts import Part, run_together
+from .semantics.parts import Member, Running
 
 T = TypeVar("T")
 
@@ -28,14 +29,10 @@ class ProcessLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the parts of one process tell the others."""
+    """What the parts of one process say to the others, by their positions, and the results of those that have ended."""
 
-    values: list[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    results: list[Any]
+    said: dict[int, Any]
+    results: dict[int, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +40,97 @@ class _Failed:
     detail: str
 
 
-def run_parts(parts: Sequence[Callable[[], Part[T]]], processes: int) -> list[T]:
-    """The results of all parts, in order. Raises ProcessLostError."""
-    processes = min(processes, len(parts))
+class _Stage(Protocol):
+    """Where parts run."""
+
+    def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
+        """What the parts say next, after they heard what all have said; `starts` are to run as well from now on."""
+
+
+def run_parts(members: Sequence[Member[T]], processes: int, hear: Callable[[list[Any]], Any] = list) -> list[T]:
+    """The results of all parts, in order. `hear` makes of what all parts have said what
+    each of them is sent. Raises ProcessLostError."""
+    stale = sum(member.recorded is None for member in members)
+    processes = min(processes, stale)
     if processes <= 1 or not CAN_FORK:
-        return run_together([start() for start in parts])
+        return _direct(members, _Here(Running(members)), hear)
+    with _children(members, processes, hear) as connections:
+        return _direct(members, _There(connections), hear)
+
+
+def _direct(members: Sequence[Member[T]], stage: _Stage, hear: Callable[[list[Any]], Any]) -> list[T]:
+    """Have the parts hear each other until all have come to their end."""
+    recorded = {position: member.recorded for position, member in enumerate(members) if member.recorded is not None}
+    starts = [position for position in range(len(members)) if position not in recorded]
+    said: list[Any] | None = None
+    heard = None
+    for round_number in count():
+        told = stage.step(said, heard, starts)
+        told.said.update((position, one.said(round_number)) for position, one in recorded.items())
+        if told.results or all(one is None for one in told.said.values()):
+            results = {position: one.result for position, one in recorded.items()} | told.results
+            return [results[position] for position in range(len(members))]
+        said = [told.said[position] for position in range(len(members))]
+        heard = hear(said)
+        starts = [position for position, one in recorded.items() if not one.holds(round_number, heard)]
+        for position in starts:
+            del recorded[position]
+    raise AssertionError
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """All parts in this process."""
+
+    running: Running[Any]
+
+    def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
+        return _Told(self.running.step(heard, starts), self.running.results)
+
+
+class _There:
+    """The parts in other processes."""
+
+    def __init__(self, connections: Sequence[Connection]) -> None:
+        self._connections = connections
+        self._loads = [0] * len(connections)
+
+    def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
+        shares: list[list[int]] = [[] for _ in self._connections]
+        for rank, start in enumerate(starts):
+            # Neighbours have most in common; who comes later goes where there is least to do.
+            member = rank * len(shares) // len(starts) if said is None else self._loads.index(min(self._loads))
+            shares[member].append(start)
+            self._loads[member] += 1
+        for connection, share in zip(self._connections, shares, strict=True):
+            connection.send((said, share))
+        told = _Told({}, {})
+        for message in [connection.recv() for connection in self._connections]:
+            if isinstance(message, _Failed):
+                raise ProcessLostError(message.detail)
+            told.said.update(message.said)
+            told.results.update(message.results)
+        return told
+
+
+@contextmanager
+def _children(
+    members: Sequence[Member[Any]], processes: int, hear: Callable[[list[Any]], Any]
+) -> Iterator[list[Connection]]:
+    """Processes that run parts, each at the other end of a connection. Raises ProcessLostError where one is lost."""
     context = multiprocessing.get_context("fork")
-    members: list[Connection] = []
+    connections: list[Connection] = []
     children = []
     try:
-        for rank in range(processes):
-            mine = parts[rank * len(parts) // processes : (rank + 1) * len(parts) // processes]
+        for _ in range(processes):
             here, there = context.Pipe()
-            child = context.Process(target=_run, args=(mine, there), daemon=True)
+            child = context.Process(target=_run, args=(members, hear, there), daemon=True)
             with _deaf_to_interrupts():  # until it is among those that are ended below
                 child.start()
-                members.append(here)
+                connections.append(here)
                 children.append(child)
             there.close()
-        return _moderate(members)
+        yield connections
     except (EOFError, OSError):
         for child in children:
             child.join(0.1)
@@ -83,31 +152,15 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run(parts: Sequence[Callable[[], Part[Any]]], parent: Connection) -> None:
+def _run(members: Sequence[Member[Any]], hear: Callable[[list[Any]], Any], parent: Connection) -> None:
     """The work of one process."""
-
-    def exchange(told: list[Any]) -> list[Any]:
-        parent.send(_Told(told))
-        heard: list[Any] = parent.recv()
-        return heard
-
-    try:
-        message: _Done | _Failed = _Done(run_together([start() for start in parts], exchange))
-    except Exception:
-        message = _Failed(traceback.format_exc())
-    with suppress(BrokenPipeError):  # nobody wants to know any more
-        parent.send(message)
-
-
-def _moderate(members: Sequence[Connection]) -> list[Any]:
-    """Pass on what the processes tell each other until all are done."""
-    while True:
-        messages = [member.recv() for member in members]
-        for message in messages:
-            if isinstance(message, _Failed):
-                raise ProcessLostError(message.detail)
-        if all(isinstance(message, _Done) for message in messages):
-            return [result for message in messages for result in message.results]
-        told = [value for message in messages for value in message.values]
-        for member in members:
-            member.send(told)
+    running = Running(members)
+    with suppress(EOFError, BrokenPipeError):  # nobody wants to know any more
+        while not running.results:
+            said, starts = parent.recv()
+            try:
+                told = running.step(None if said is None else hear(said), starts)
+            except Exception:
+                parent.send(_Failed(traceback.format_exc()))
+                break
+            parent.send(_Told(told, running.results))

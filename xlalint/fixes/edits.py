@@ -70,7 +70,7 @@ def fix_of(rewrite: Rewrite, names: Names, place: Place) -> Fix | None:
             raise ValueError(f"edits of one rewrite overlap: {rewrite.title}")
     if all(edit.text == file.text_between(*_ends(edit.span)) for edit in edits):
         return None  # what it wants stands there
-    imports = () if names.needed is None else (import_edit(file.source.text, names.needed, place.line),)
+    imports = () if names.needed is None else (import_edit(file.text, names.needed, place.line),)
     return Fix(rewrite.safety, rewrite.title, tuple(edits), rewrite.differs, imports)
 
 
@@ -94,7 +94,7 @@ class _TextEdit:
             if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
                 self._node = line
         self._file: File = self._unit.file
-        self._newline = newline_of(self._file.source.text)
+        self._newline = newline_of(self._file.text)
         self._span = self._span_of(self._node)
 
     def edits(self) -> Iterator[Edit]:

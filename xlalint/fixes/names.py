@@ -103,7 +103,7 @@ class Names:
     def _used(self) -> set[str]:
         """Every word of the function around the place, or of the file where there is none."""
         inside = any(isinstance(node, cst.FunctionDef) for node in self.place.unit.around(self.place.node))
-        return set(_WORD.findall(self.place.unit.text if inside else self._file.source.text))
+        return set(_WORD.findall(self.place.unit.text if inside else self._file.text))
 
 
 def _is_tensorflow(binding: Binding) -> bool:

@@ -15,8 +15,9 @@ from typing import Final, TypeAlias
 
 from ..cache import Folder, key_of
 from ..config import Settings, inferred_anew
-from ..engine import check, settings_parts
+from ..engine import check
 from ..findings import Finding, Report, Severity
+from ..inputs import settings_parts
 from ..reports.terminal import counted
 from ..sources.discovery import PathPatterns
 from ..sources.text import Source, UnreadableSource, source_of, split_lines

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from ..processes import run_parts
 from ..semantics.analysis import Options, analyse, deep_recursion
 from ..semantics.api_keras import is_keras
 from ..semantics.events import ContextKind
 from ..semantics.files import Files
 from ..semantics.frames import Summary
-from ..semantics.parts import run_together
+from ..semantics.parts import Member
 from ..semantics.project import Function
 from ..semantics.values import (
     NONE,
@@ -70,9 +72,10 @@ class Knowledge:
 def knowledge_of(paths: Iterable[Path], keras: int | None) -> Knowledge:
     """Analyse files, with what they import, and keep what that says of parameters."""
     found = Knowledge()
-    files = Files([read_source(path, display_path(path)) for path in paths])
+    files = Files.of([read_source(path, display_path(path)) for path in paths])
     with deep_recursion():
-        run_together([analyse(files, None, Options(keras), lambda event, run: None, frozenset(), found.learn)])
+        work = partial(analyse, files, None, Options(keras), lambda event, run: None, frozenset(), found.learn)
+        run_parts([Member(work)], 1)
     return found
 
 

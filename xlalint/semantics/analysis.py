@@ -7,8 +7,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import chain, groupby
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from . import api
@@ -18,13 +19,14 @@ from .events import HOST, CallOwnCompiled, Context, ContextKind, Event, Run, Set
 from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary
 from .interpreter import Interpreter
-from .parts import Part
+from .parts import Heard, OpenRoot, Part, Round, Said
 from .programs import compiled_entries, setup_events
 from .project import Class, Function, Module, Project
 from .uses import dicts_among
 from .values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Static, Tensor, Value
 
-_Key: TypeAlias = tuple[str, int, str]
+_Position: TypeAlias = tuple[int, str, int]
+_Question: TypeAlias = Callable[[Function], bool]  # whether other parts named a function
 _WORD: Final = re.compile(r"\w+")
 # What stands between words that ASCII can write, as blanks: many times as fast as the pattern.
 _BLANKS: Final = {ord(sign): " " for sign in map(chr, range(128)) if not (sign.isalnum() or sign == "_")}
@@ -52,18 +54,20 @@ _EAGER_METHODS: Final = frozenset(
 
 def analyse(
     files: Files,
-    share: range | None,
+    share: Sequence[Path] | None,
     options: Options,
     emit: Callable[[Event, Run], None],
     wanted_apis: frozenset[str],
     learned: Callable[[Summary], None] | None = None,
     clock: Clock | None = None,
+    rounds: list[Round] | None = None,
 ) -> Part[Project]:
-    """Execute a share of the files abstractly, and hand each event that counts to `emit`. `share`: the positions of
-    the files, None for all, where this is the only part; `learned` is told of every analysis of a function; `clock`
-    says which files take too long. Returns the project with the troubles that were met."""
-    project, clock = Project(files), clock or Clock()
-    analysis = _Analysis(project, share, options, wanted_apis, clock)
+    """Execute a share of the files abstractly, and hand each event that counts to `emit`. `share`: the files, None for
+    all, where this is the only part; `learned` is told of every analysis of a function; `clock` says which files take
+    too long; `rounds` is filled with what the parts said to each other. Returns the project with the troubles that
+    were met."""
+    project, clock = Project(files, share), clock or Clock()
+    analysis = _Analysis(project, share is None, options, wanted_apis, clock, [] if rounds is None else rounds)
     yield from analysis.run()
     if learned is not None:
         for summary in analysis.machine.memo.values():
@@ -101,19 +105,26 @@ class _Analysis:
     """The order of work: what is compiled for certain, then module code, then what nobody was seen to call."""
 
     def __init__(
-        self, project: Project, share: range | None, options: Options, wanted_apis: frozenset[str], clock: Clock
+        self,
+        project: Project,
+        alone: bool,
+        options: Options,
+        wanted_apis: frozenset[str],
+        clock: Clock,
+        rounds: list[Round],
     ) -> None:
         self.project = project
-        self.alone = share is None
-        self.modules = project.modules if share is None else [project.modules[position] for position in share]
+        self.alone = alone
+        self.modules = project.modules
         self.options = options
+        self._rounds = rounds
         self.machine = Interpreter(project, options, wanted_apis, clock)
         self.roots: list[Summary] = []
-        self.open_roots: list[tuple[int, Summary]] = []  # each with its place in the order of all parts' roots
+        self.open_roots: list[tuple[_Position, Summary]] = []
         self._reached: set[object] = set()  # identities of functions
-        self._reached_elsewhere: set[_Key] = set()  # by other parts
-        self._called_elsewhere: set[_Key] = set()
-        self._piped_elsewhere: set[_Key] = set()
+        self._reached_elsewhere: _Question = _nobody_said
+        self._called_elsewhere: _Question = _nobody_said
+        self._piped_elsewhere: _Question = _nobody_said
         self._walked: set[Summary] = set()
         self._opened: list[Summary] = []
         self._piped: set[Summary] = set()
@@ -141,7 +152,7 @@ class _Analysis:
         yield from self._learn_reached()
         self._enter_tests()
         yield from self._learn_reached()
-        self._run_unreached((yield from self._named()))
+        self._run_unreached()
         yield from self._learn_called()
         self._run_inputs()
         yield from self._learn_called()
@@ -194,18 +205,18 @@ class _Analysis:
             pending.extend(callee for _, callee in summary.calls)
 
     def _is_reached(self, function: Function) -> bool:
-        return function.identity in self._reached or _is_among(function, self._reached_elsewhere)
+        return function.identity in self._reached or self._reached_elsewhere(function)
 
     def _learn_reached(self) -> Part[None]:
         """Exchange which functions are reached."""
-        mine = self._keys(summary.function for summary in self._walked if summary.function is not None)
-        self._reached_elsewhere = _union((yield mine))
+        mine = (summary.function for summary in self._walked if summary.function is not None)
+        self._reached_elsewhere = yield from self._named_by_others(mine)
 
     def _learn_called(self) -> Part[None]:
         """Exchange which functions the project runs itself."""
         machine = self.machine
-        self._called_elsewhere = _union((yield self._keys(machine.called.values())))
-        self._piped_elsewhere = _union((yield self._keys(machine.piped.values())))
+        self._called_elsewhere = yield from self._named_by_others(machine.called.values())
+        self._piped_elsewhere = yield from self._named_by_others(machine.piped.values())
 
     # -- entry points -------------------------------------------------------------------------------------------------
 
@@ -253,40 +264,37 @@ class _Analysis:
 
     # -- what nobody calls --------------------------------------------------------------------------------------------
 
-    def _run_unreached(self, named: Counter[str]) -> None:
+    def _run_unreached(self) -> None:
         """Functions without a caller, those first that nobody even names; then functions made inside others."""
-        candidates = self._candidates()
-        candidates.sort(key=lambda function: named[function.name] > 1)
-        mine = set(self.modules)
-        for position, function in enumerate(candidates):
-            if (
-                function.module in mine
-                and not self._is_reached(function)
-                and not _is_eager_by_role(function)
-                and function.uses_tensorflow
-            ):
+        named = self._named()
+        candidates = [
+            ((int(named[function.name] > 1), module.source.display, position), function)
+            for module in self.modules
+            for position, function in enumerate(module.all_functions())
+        ]
+        candidates.sort(key=lambda candidate: candidate[0])
+        for position, function in candidates:
+            if not self._is_reached(function) and not _is_eager_by_role(function) and function.uses_tensorflow:
                 with self._about(function.module, function.qualname, function):
                     self._run_open(self.machine.decorated(self.machine.as_called(function)), _OPEN, position)
-        for position, (value, context) in enumerate(self.machine.orphans, len(candidates)):
+        for number, (value, context) in enumerate(self.machine.orphans):
             if not self._is_reached(value.function) and not context.pipeline:
                 kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
+                position = (2, value.function.module.source.display, number)
                 self._run_open(value, context if kind is context.kind else _OPEN, position)
 
-    def _candidates(self) -> list[Function]:
-        return [function for module in self.project.modules for function in module.all_functions()]
-
-    def _named(self) -> Part[Counter[str]]:
-        """How often files name the functions of the project."""
-        names = {function.name for function in self._candidates()}
-        mine = Counter[str]()
+    def _named(self) -> Counter[str]:
+        """How often the files of this part name its functions."""
+        names = {function.name for module in self.modules for function in module.all_functions()}
+        found = Counter[str]()
         for module in self.modules:
-            counts = Counter(_words(module.source.text))
-            mine.update(names & counts.keys())
+            counts = Counter(_words(module.file.text))
+            found.update(names & counts.keys())
             # What the file itself uses stands in it more than once.
-            mine.update(function.name for function in module.functions if counts[function.name] > 1)
-        return sum((yield mine), Counter[str]())
+            found.update(function.name for function in module.functions if counts[function.name] > 1)
+        return found
 
-    def _run_open(self, value: FunctionValue, context: Context, position: int) -> None:
+    def _run_open(self, value: FunctionValue, context: Context, position: _Position) -> None:
         summary = None
         with self._about(value.function.module, value.function.qualname, value.function):
             summary = self.machine.analyse(None, value, Arguments(unknown=True), context)
@@ -303,7 +311,7 @@ class _Analysis:
         it in another way."""
         for entry in self._compiled:
             function = entry.value.function
-            if function.identity not in self.machine.called and not _is_among(function, self._called_elsewhere):
+            if function.identity not in self.machine.called and not self._called_elsewhere(function):
                 given = replace(entry.arguments, inputs=True)
                 with self._about(function.module, function.qualname, function):
                     summary = self.machine.analyse(None, entry.value, given, entry.context)
@@ -334,13 +342,13 @@ class _Analysis:
         piped = {summary for summary in _below(roots) if self._runs_in_pipelines(summary)}
         others = _below([root for root in roots if root not in piped], _is_aside)
         called = _functions_of(summary for summary in others if summary.context.kind is not ContextKind.HOST)
-        called_elsewhere = _union((yield self._keys(called.values())))
+        called_elsewhere = yield from self._named_by_others(called.values())
         self._piped = {
             summary
             for summary in piped
             if summary.function is not None
             and summary.function.identity not in called
-            and not _is_among(summary.function, called_elsewhere)
+            and not called_elsewhere(summary.function)
         }
 
     def _runs_in_pipelines(self, summary: Summary) -> bool:
@@ -348,52 +356,45 @@ class _Analysis:
         function = summary.function
         if function is None or summary.context.kind is not ContextKind.GRAPH:
             return False
-        return function.identity in self.machine.piped or _is_among(function, self._piped_elsewhere)
+        return function.identity in self.machine.piped or self._piped_elsewhere(function)
 
     def _find_opened(self) -> Part[None]:
         """The roots that turned out to have no caller: who calls a function may come to light after it was taken for
         one that nobody calls, in this part or another."""
         _spread_host_only([root for _, root in self.open_roots])
         called = _functions_of(_below((*self.roots, *self.machine.host_roots, *self.machine.fragments.values())))
-        called_elsewhere = _union((yield self._keys(called.values())))
+        called_elsewhere = yield from self._named_by_others(called.values())
         mine = []
         for position, root in self.open_roots:
             assert root.function is not None
             below = _functions_of(_below((root,)))
-            mine.append(_OpenRoot(position, self._key(root.function), frozenset(map(self._key, below.values()))))
-        callers: dict[object, list[_OpenRoot]] = {}
-        for other in chain.from_iterable((yield mine)):
-            for key in other.below:
-                callers.setdefault(key, []).append(other)
-        for (_, root), own in zip(self.open_roots, mine, strict=True):
+            mine.append(OpenRoot(position, root.function.key, frozenset(function.key for function in below.values())))
+        followed = yield from self._followed(mine)
+        for (_, root), follows in zip(self.open_roots, followed, strict=True):
             assert root.function is not None
-            if (
-                root.function.identity not in called
-                and not _is_among(root.function, called_elsewhere)
-                and not any(map(own.follows, callers[own.key]))
-            ):
+            if root.function.identity not in called and not called_elsewhere(root.function) and not follows:
                 self._opened.append(root)
 
-    def _key(self, function: Function) -> object:
-        """What tells a function from all others: across parts, if there are several."""
-        return function.identity if self.alone else function.key
+    # -- the other parts ----------------------------------------------------------------------------------------------
 
-    def _keys(self, functions: Iterable[Function]) -> set[_Key]:
-        """Functions as the other parts know them."""
-        return set() if self.alone else {function.key for function in functions}
+    def _named_by_others(self, functions: Iterable[Function]) -> Part[_Question]:
+        """Name functions to the other parts; whether they, in turn, name one."""
+        if self.alone:
+            return _nobody_said
+        made = Round(Said(frozenset(function.key for function in functions)))
+        self._rounds.append(made)
+        heard: Heard = yield made.said
+        return lambda function: made.is_named(function.key, heard)
 
-
-@dataclass(frozen=True, slots=True)
-class _OpenRoot:
-    """A function that nobody was seen to call, and the functions that it leads to, itself among them."""
-
-    position: int
-    key: object
-    below: frozenset[object]
-
-    def follows(self, other: _OpenRoot) -> bool:
-        """Whether `other` calls this one; of two that call each other, the first keeps being the root."""
-        return other.key != self.key and (self.position > other.position or other.key not in self.below)
+    def _followed(self, roots: Sequence[OpenRoot]) -> Part[list[bool]]:
+        """Name open roots to the other parts; whether another one leads to each."""
+        made = Round(Said(roots=tuple(roots)))
+        if self.alone:
+            return list(map(Heard([made.said]).follows, roots))
+        self._rounds.append(made)
+        heard: Heard = yield made.said
+        made.followed = [heard.follows(root) for root in roots]
+        return made.followed
 
 
 def _words(text: str) -> list[str]:
@@ -401,12 +402,9 @@ def _words(text: str) -> list[str]:
     return text.translate(_BLANKS).split() if text.isascii() else _WORD.findall(text)
 
 
-def _union(told: Iterable[set[_Key]]) -> set[_Key]:
-    return set().union(*told)
-
-
-def _is_among(function: Function, keys: set[_Key]) -> bool:
-    return bool(keys) and function.key in keys
+def _nobody_said(function: Function) -> bool:
+    """What other parts say where there are none."""
+    return False
 
 
 def _below(roots: Iterable[Summary], ends: Callable[[Summary], bool] = lambda summary: False) -> set[Summary]:

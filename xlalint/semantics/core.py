@@ -11,7 +11,6 @@ from typing import Any, Final
 from ..tree import nodes as cst
 from . import libraries
 from .clock import Clock
-from .distribution import uses_strategies
 from .events import Context, ContextKind, Event, Setup
 from .files import Place
 from .frames import Arguments, Compilation, Frame, Summary
@@ -66,7 +65,7 @@ class Core(ABC):
         self.local_classes: list[Class] = []
         self.called: dict[object, Function] = {}  # compiled functions that the project calls itself, by identity
         self.piped: dict[object, Function] = {}  # functions that input pipelines run, by identity
-        self.strategies = uses_strategies(project.modules)  # whether scopes and makings are followed
+        self.strategies = project.files.strategies  # whether scopes and makings are followed
         self.scope_stays = False  # whether a function enters a scope and leaves it to its caller
         self.set_up = False  # whether any call that sets a program up was met
         self._entered: set[Any] = set()

@@ -33,7 +33,6 @@ from .values import (
 if TYPE_CHECKING:
     from .core import Core
     from .frames import Frame
-    from .project import Module
 
 RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
 SCOPE: Final = "tf.distribute.Strategy.scope"
@@ -104,11 +103,6 @@ _METHODS: Final[Mapping[str, frozenset[str]]] = {
 }
 # Methods of objects of other libraries, known by their names alone.
 OF_OTHERS: Final = frozenset(("to_tf_dataset", "prepare_tf_dataset"))
-
-
-def uses_strategies(modules: list[Module]) -> bool:
-    """Whether a file can be about strategies at all: no other project pays for them."""
-    return any("Strategy" in module.source.text or "get_strategy" in module.source.text for module in modules)
 
 
 @cache

@@ -10,16 +10,20 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..codes import SYNTAX_ERROR, UNFINISHED_FILE
+from ..sources.interface import addresses_in, interface_of
 from ..sources.outline import ImportOutline, Outline, OutlineError, Stretch, outline
-from ..sources.text import Source, UnreadableSource, read_source
+from ..sources.packages import dotted_name
+from ..sources.text import Source, UnreadableSource, digest_of, names_strategies, read_bytes, source_of
 from ..tree import nodes as cst
 from ..tree.build import parse_module
+from .reads import note_absent, note_name, note_outline, note_stretch, note_whole
 from .records import record
 
 if TYPE_CHECKING:
@@ -181,7 +185,7 @@ class Unit:
 
 
 def _text_of(file: File, stretch: Stretch) -> str:
-    return _PAGE_BREAK.sub("", "".join(file.lines[stretch.first - 1 : stretch.last]))
+    return _PAGE_BREAK.sub("", file.text_of(stretch))
 
 
 @record(eq=False)
@@ -237,8 +241,45 @@ class File:
         return [*self._units.values(), *(unit for units in self._before.values() for unit in units)]
 
     @cached_property
-    def lines(self) -> list[str]:
+    def _lines(self) -> list[str]:
         return StringIO(self.source.text, newline="").readlines()  # which end where Python ends lines
+
+    @cached_property
+    def interface(self) -> str:
+        """What there is to know of the file for those who read none of its definitions, as a digest."""
+        facts = (self.uses_tensorflow, self.may_be_fragment, self._imports_at_top, bool(self.source.cells))
+        return interface_of(self.outline, self._lines, *facts)
+
+    @property
+    def text(self) -> str:
+        """All that stands in the file."""
+        note_whole(self.source.path)
+        return self.source.text
+
+    @property
+    def lines(self) -> list[str]:
+        """Its lines, with their ends."""
+        note_whole(self.source.path)
+        return self._lines
+
+    def text_of(self, stretch: Stretch) -> str:
+        """The lines of a stretch."""
+        note_stretch(self.source.path, stretch)
+        return self._text_of(stretch)
+
+    def _text_of(self, stretch: Stretch) -> str:
+        return "".join(self._lines[stretch.first - 1 : stretch.last])
+
+    def state_of(self, stretch: Stretch) -> str | None:
+        """What a stretch says and which definition it is, as a digest; None where the file has no such stretch."""
+        address = self._addresses.get(stretch)
+        if address is None:
+            return None
+        return digest_of(f"{address}:{self._text_of(stretch)}".encode("utf-8", "surrogatepass"))
+
+    @cached_property
+    def _addresses(self) -> dict[Stretch, str]:
+        return addresses_in(self.outline)
 
     def text_between(self, start: tuple[int, int], end: tuple[int, int]) -> str:
         """The source between two positions, line and column; the last may stand behind the last line."""
@@ -279,21 +320,22 @@ class File:
         return re.search(_IMPORTS.pattern.replace("^[ \\t]*", "^"), self.source.text, re.MULTILINE) is not None or any(
             line[:1] in " \t" and _IMPORTS.match(line)
             for stretch in self.outline.blocks
-            for line in self.lines[stretch.first - 1 : stretch.last]
+            for line in self._lines[stretch.first - 1 : stretch.last]
         )
 
     def concerns_tensorflow(self, stretch: Stretch | None) -> bool:
         """Whether the code of a stretch can name TensorFlow: by an import of the module's, or by one of its own."""
         if self._imports_at_top or stretch is None:
             return self._imports_at_top
+        note_stretch(self.source.path, stretch)
         if stretch not in self._concerned:
-            text = "".join(self.lines[stretch.first - 1 : stretch.last])
-            self._concerned[stretch] = self.uses_tensorflow and _IMPORTS.search(text) is not None
+            self._concerned[stretch] = self.uses_tensorflow and _IMPORTS.search(self._text_of(stretch)) is not None
         return self._concerned[stretch]
 
     def unit(self, stretch: Stretch) -> Unit:
         """The tree of a stretch, parsed once. Raises SyntaxError where it is no Python by itself, and
         NestedTooDeepError."""
+        note_stretch(self.source.path, stretch)
         if stretch not in self._units:
             same = self._before.get(_text_of(self, stretch)) if self._before else None
             # Each once: two definitions that read alike are two.
@@ -325,61 +367,121 @@ class Session:
         self._files.pop(path, None)
 
 
-class Files:
-    """The files of a run: those to check, and those that they turn out to import."""
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What came of reading a file. `digest`: of what was read, None if nothing could be."""
 
-    def __init__(self, sources: Sequence[Source], session: Session | None = None) -> None:
+    file: File | None
+    digest: str | None
+    trouble: tuple[SyntaxTrouble, ...] = ()
+    failures: tuple[InternalTrouble, ...] = ()
+
+
+class Files:
+    """The files of a run: those to check, and those that they turn out to import. None is read before it is asked for.
+
+    `checked`: how those to check are read; `strategies`: whether any of them names a distribution strategy."""
+
+    def __init__(
+        self, checked: Mapping[Path, Callable[[], Source]], strategies: bool, session: Session | None = None
+    ) -> None:
+        self.checked = checked
+        self.strategies = strategies
         self._session = session
-        self.trouble: list[SyntaxTrouble] = []
-        self.failures: list[InternalTrouble] = []
-        self._by_path: dict[Path, File | None] = {}
+        self._by_path: dict[Path, Loaded] = {}
         self._listings: dict[Path, frozenset[str]] = {}
         self._found: dict[tuple[Path, str], Path | None] = {}
-        self.checked = [file for file in map(self._read, sources) if file is not None]
+        self._packages: dict[Path, tuple[str, Path]] = {}
 
-    def _read(self, source: Source) -> File | None:
-        file: File | None = None
+    @classmethod
+    def of(cls, sources: Sequence[Source]) -> Files:
+        """With sources that are read already."""
+        strategies = any(names_strategies(source.text) for source in sources)
+        return cls({source.path: partial(_itself, source) for source in sources}, strategies)
+
+    @cached_property
+    def roots(self) -> list[Path]:
+        """The folders that the names of the checked files are relative to, in the order of the files."""
+        return list(dict.fromkeys(self.dotted_name(path)[1] for path in self.checked))
+
+    def dotted_name(self, path: Path) -> tuple[str, Path]:
+        """The dotted name of a file, and the folder that it is relative to."""
+        folder = path.parent
+        if folder not in self._packages:
+            self._packages[folder] = dotted_name(folder / "__init__.py")
+        package, root = self._packages[folder]
+        if path.name == "__init__.py":
+            return package, root
+        return f"{package}.{path.stem}" if package else path.stem, root
+
+    def _load(self, path: Path) -> Loaded:
+        if path in self.checked:
+            return self._read(self.checked[path]())
+        digest = None
+        try:
+            data = read_bytes(path)
+            digest = digest_of(data)
+            return self._read(source_of(data, path, str(path), linted=False))
+        except UnreadableSource:
+            return Loaded(None, digest)  # not ours to report: resolution simply ends here
+
+    def _read(self, source: Source) -> Loaded:
+        trouble: list[SyntaxTrouble] = []
         try:
             file = File(source) if self._session is None else self._session.file(source)
-            self.trouble += (
-                SyntaxTrouble(source.display, part.line, part.column, part.message) for part in source.trouble
-            )
         except OutlineError as error:
             code = UNFINISHED_FILE if error.deep else SYNTAX_ERROR
-            self.trouble.append(SyntaxTrouble(source.display, error.line, error.column, error.message, code))
+            told = SyntaxTrouble(source.display, error.line, error.column, error.message, code)
+            return Loaded(None, source.digest, (told,))
         except Exception as error:
-            self.failures.append(InternalTrouble.of(error, source.display, 1, "reading the file"))
-        self._by_path[source.path] = file
-        return file
+            failure = InternalTrouble.of(error, source.display, 1, "reading the file")
+            return Loaded(None, source.digest, failures=(failure,))
+        trouble = [SyntaxTrouble(source.display, part.line, part.column, part.message) for part in source.trouble]
+        return Loaded(file, source.digest, tuple(trouble))
 
     def go_on(self) -> None:
         """Raises Stopped where the run is not wanted any more."""
         if self._session is not None and self._session.stopped():
             raise Stopped
 
-    def load(self, path: Path) -> File | None:
-        """The file at a path, whether or not somebody asked to check it; None if it cannot be read."""
+    def load(self, path: Path) -> Loaded:
+        """The file at a path, whether or not somebody asked to check it, and what came of reading it."""
+        note_outline(path)
         if path not in self._by_path:
-            try:
-                source = read_source(path, str(path), linted=False)
-            except UnreadableSource:
-                self._by_path[path] = None  # not ours to report: resolution simply ends here
-            else:
-                return self._read(source)
+            self._by_path[path] = self._load(path)
         return self._by_path[path]
 
-    def find(self, root: Path, name: str) -> Path | None:
-        """The file of the module with the dotted `name` under a root. Most names are those of other packages, which
-        the listing of the root already tells."""
-        if root not in self._listings:
-            self._listings[root] = frozenset(os.listdir(root)) if root.is_dir() else frozenset()
+    def find(self, folder: Path, name: str) -> Path | None:
+        """The file of the module with the dotted `name` below a folder. Most names are those of other packages, which
+        the listing of the folder already tells."""
         first = name.partition(".")[0]
-        if first not in self._listings[root] and f"{first}.py" not in self._listings[root]:
+        if self.lacks(folder, first):
+            note_absent(folder, first)
             return None
-        if (root, name) not in self._found:
+        found = self._look_up(folder, name)
+        note_name(folder, name, found)
+        return found
+
+    def sought(self, folder: Path, name: str) -> Path | None:
+        """The same, for whom it is not noted: who compares what was noted before."""
+        return None if self.lacks(folder, name.partition(".")[0]) else self._look_up(folder, name)
+
+    def lacks(self, folder: Path, first: str) -> bool:
+        """Whether a folder has neither a file nor a folder for modules whose dotted name begins so."""
+        if folder not in self._listings:
+            self._listings[folder] = frozenset(os.listdir(folder)) if folder.is_dir() else frozenset()
+        return first not in self._listings[folder] and f"{first}.py" not in self._listings[folder]
+
+    def _look_up(self, folder: Path, name: str) -> Path | None:
+        """The file of a module below a folder, by its dotted name."""
+        if (folder, name) not in self._found:
             relative = Path(*name.split("."))
-            candidates = (root / relative.with_suffix(".py"), root / relative / "__init__.py")
-            self._found[root, name] = next(
-                (path for path in candidates if path in self._by_path or path.is_file()), None
+            candidates = (folder / relative.with_suffix(".py"), folder / relative / "__init__.py")
+            self._found[folder, name] = next(
+                (path for path in candidates if path in self.checked or path.is_file()), None
             )
-        return self._found[root, name]
+        return self._found[folder, name]
+
+
+def _itself(source: Source) -> Source:
+    return source

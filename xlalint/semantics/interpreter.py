@@ -559,7 +559,7 @@ class Interpreter(Statements):
         self._run_module(frame)
         self.host_roots.append(frame.summary)
         whole = module.outline.stars or module.source.cells  # a notebook is a program, whatever it leaves undefined
-        if frame.undefined and not whole and module in self.project.modules:
+        if frame.undefined and not whole and module.source.linted:
             self._run_fragment(module, frame)
 
     def _run_module(self, frame: Frame) -> None:

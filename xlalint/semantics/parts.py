@@ -1,54 +1,188 @@
-"""How a large project is analysed in parts: each part enters the functions of its share of the modules with an
-interpreter of its own, and now and then all parts tell each other what they have learned, since who calls a function is
-a matter of the whole project.
+"""How a project is analysed in parts: each part enters the functions of its share of the files with an interpreter of
+its own, and now and then all parts tell each other what they have learned, since who calls a function is a matter of
+the whole project.
 
-A part is a generator: it yields what it has to tell, and is sent what all have told. What the parts are depends on the
-project alone, so that findings do not depend on how many processes run them.
+A part is a generator: it yields what it has to say, and is sent what all have said. What the parts are depends on the
+project alone, so that findings do not depend on how many processes run them. What a part finds depends on what it reads
+and on the answers to what it asks of the others, so that it need not be run again where these stay what they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
-
-from .files import File
+import hashlib
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, takewhile
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 T = TypeVar("T")
-Part: TypeAlias = Generator[Any, list[Any], T]
+T_co = TypeVar("T_co", covariant=True)
+Part: TypeAlias = Generator[Any, Any, T]
+# A function to all parts: the path of its file as reports show it, its line, its name; one that is made inside of
+# another has its text for a name.
+Key: TypeAlias = tuple[str, int, str]
 
-# Characters of source in a part. What several parts need is analysed by each: about a tenth of all with two of them,
-# a third with four.
+# Bytes of source in a part, at least, and how many parts a project has where there is enough of it. More parts cost
+# more, since what several of them need is analysed by each; fewer leave more to analyse again where a file has changed.
 _TEXT_OF_A_PART: Final = 6_000_000
+_PARTS: Final = 12
+# How often all parts speak; the only part of a project has nobody to speak to.
+ROUNDS: Final = 9
 
 
-def shares(files: Sequence[File]) -> list[range]:
-    """The positions of the files of each part: neighbours, which call each other most, with about as much text."""
-    whole = sum(_weight(file) for file in files)
-    count = -(-whole // _TEXT_OF_A_PART) or 1
-    ends = [0] * count
-    before = 0
-    for position, file in enumerate(files):
-        # The part that holds the middle of the file.
-        middle = before + _weight(file) / 2
-        ends[min(int(middle * count / whole), count - 1)] = position + 1
-        before += _weight(file)
-    return [range(max(ends[:part], default=0), end) for part, end in enumerate(ends) if end]
+@dataclass(frozen=True, slots=True)
+class OpenRoot:
+    """A function that nobody was seen to call, and the functions that it leads to, itself among them. `position`: in
+    the order of all such functions."""
+
+    position: tuple[int, str, int]
+    key: Key
+    below: frozenset[Key]
+
+    def follows(self, other: OpenRoot) -> bool:
+        """Whether `other` calls this one; of two that call each other, the first keeps being the root."""
+        return other.key != self.key and (self.position > other.position or other.key not in self.below)
 
 
-def _weight(file: File) -> int:
-    return len(file.source.text) + 1
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a part has to say in one round."""
+
+    functions: frozenset[Key] = frozenset()
+    roots: tuple[OpenRoot, ...] = ()
 
 
-def run_together(parts: Sequence[Part[T]], exchange: Any = lambda told: told) -> list[T]:
-    """The results of all parts, advanced in turn. `exchange` adds what the parts of other processes tell."""
-    results: list[T] = []
-    heard: list[Any] | None = None
-    while not results:
-        told: list[Any] = []
-        for part in parts:
+class Heard:
+    """What all parts have said in one round."""
+
+    def __init__(self, said: Sequence[Said]) -> None:
+        self.said = said
+
+    @cached_property
+    def functions(self) -> frozenset[Key]:
+        return frozenset().union(*(one.functions for one in self.said))
+
+    @cached_property
+    def _callers(self) -> dict[Key, list[OpenRoot]]:
+        found: dict[Key, list[OpenRoot]] = {}
+        for root in chain.from_iterable(one.roots for one in self.said):
+            for key in root.below:
+                found.setdefault(key, []).append(root)
+        return found
+
+    def follows(self, root: OpenRoot) -> bool:
+        """Whether another open root leads to this one."""
+        return any(map(root.follows, self._callers.get(root.key, ())))
+
+
+@dataclass(slots=True)
+class Round:
+    """A round as one part knows it: what it said, the functions that it then asked for and that somebody named or did
+    not, and of each of its open roots whether it follows another one."""
+
+    said: Said
+    named: set[Key] = field(default_factory=set)
+    unnamed: set[Key] = field(default_factory=set)
+    followed: list[bool] = field(default_factory=list)
+
+    def is_named(self, key: Key, heard: Heard) -> bool:
+        """Whether anybody named a function."""
+        answer = key in heard.functions
+        (self.named if answer else self.unnamed).add(key)
+        return answer
+
+    def holds(self, heard: Heard) -> bool:
+        """Whether the answers are the same as they were."""
+        return (
+            heard.functions >= self.named
+            and heard.functions.isdisjoint(self.unnamed)
+            and self.followed == list(map(heard.follows, self.said.roots))
+        )
+
+
+class Recorded(Protocol[T_co]):
+    """A part as an earlier run left it."""
+
+    @property
+    def result(self) -> T_co: ...
+
+    def said(self, round_number: int) -> Any:
+        """What it said in a round; None when it had come to its end."""
+
+    def holds(self, round_number: int, heard: Any) -> bool:
+        """Whether what it asked in a round is answered now as it was then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Generic[T]):
+    """A part of an analysis: how it is started, and what is known of it."""
+
+    start: Callable[[], Part[T]]
+    recorded: Recorded[T] | None = None
+
+
+def shares(files: Sequence[tuple[str, int]]) -> list[range]:
+    """The positions of the files of each part, given the path and size of each: neighbours, which call each other most.
+
+    Between which files a cut is made depends on their paths, and on sizes only by and by: an edit hardly ever moves
+    one, and then no other."""
+    if not files:
+        return []
+    before = [0]
+    for _, size in files:
+        before.append(before[-1] + size)
+    most = max(_TEXT_OF_A_PART, 1 << (before[-1] // _PARTS).bit_length())
+    ranks = [
+        (_shared_folders(files[at - 1][0], path), _hash(path)) if at else (0, b"") for at, (path, _) in enumerate(files)
+    ]
+    pending, found = [range(len(files))], []
+    while pending:
+        here = pending.pop()
+        size = before[here.stop] - before[here.start]
+        if size <= most or len(here) == 1:
+            found.append(here)
+            continue
+        cuts = here[1:]
+        inside = [at for at in cuts if size <= 4 * (before[at] - before[here.start]) <= 3 * size]
+        cut = min(inside or cuts, key=lambda at: ranks[at])
+        pending += [range(cut, here.stop), range(here.start, cut)]
+    return found
+
+
+def _shared_folders(one: str, other: str) -> int:
+    """How many folders two files have in common: packages are cut between before they are cut apart."""
+    pairs = zip(one.split("/")[:-1], other.split("/")[:-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _hash(path: str) -> bytes:
+    return hashlib.blake2b(path.encode("utf-8", "backslashreplace"), digest_size=8).digest()
+
+
+class Running(Generic[T]):
+    """Those of an analysis's parts that run in this process, advanced in turn."""
+
+    def __init__(self, members: Sequence[Member[T]]) -> None:
+        self._members = members
+        self._heard: list[Any] = []
+        self._parts: dict[int, Part[T]] = {}
+        self.results: dict[int, T] = {}
+
+    def step(self, heard: Any, starts: Iterable[int]) -> dict[int, Any]:
+        """What the parts say in the next round, by their positions, after they `heard` what all said in the last (None
+        at the beginning). `starts`: those that run from now on; they are told what was said before."""
+        if heard is not None:
+            self._heard.append(heard)
+        for position in starts:
+            part = self._parts[position] = self._members[position].start()
+            for earlier in (None, *self._heard)[:-1]:
+                part.send(earlier)
+        said = {}
+        last = self._heard[-1] if self._heard else None
+        for position, part in self._parts.items():
             try:
-                told.append(next(part) if heard is None else part.send(heard))
+                said[position] = part.send(last)
             except StopIteration as end:
-                results.append(end.value)
-        heard = exchange(told) if not results else None
-    return results
+                self.results[position] = end.value
+        return said

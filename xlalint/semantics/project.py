@@ -12,10 +12,10 @@ from textwrap import dedent
 from typing import Any, Final
 
 from ..sources.outline import Binding, ClassOutline, FunctionOutline, ImportOutline, Stretch
-from ..sources.packages import dotted_name
 from ..tree import nodes as cst
 from . import api
 from .files import File, Files, InternalTrouble, Place, SyntaxTrouble, Unit
+from .reads import note_stretch
 from .values import STATIC, UNKNOWN, Api, ClassValue, Deferred, FunctionValue, ModuleValue, Static, Value, settled
 
 # Known by name and never read, even where their source lies beside the project.
@@ -49,6 +49,8 @@ class Function:
     def key(self) -> tuple[str, int, str]:
         """The identity as plain data. Functions made inside one definition are told apart by their text."""
         if self._key is None:
+            if self.stretch is not None:
+                note_stretch(self.module.path, self.stretch)
             first, text = (self.stretch.first, self.qualname) if self.stretch else (self.unit.first_line, self.text)
             self._key = (self.module.source.display, first, text)
         return self._key
@@ -82,7 +84,7 @@ class Function:
         """The source of the definition."""
         if self.stretch is None:
             return self.unit.code(self.node)
-        return "".join(self.module.file.lines[self.stretch.first - 1 : self.stretch.last])
+        return self.module.file.text_of(self.stretch)
 
     @property
     def fills_its_object(self) -> bool:
@@ -353,23 +355,20 @@ def _definition_in(unit: Unit) -> cst.FunctionDef:
 
 
 class Project:
-    """All modules. A module that is only imported is made when a name of it is first needed."""
+    """The modules of the files to check, and those that they turn out to import. A module is made when a name of it is
+    first needed.
 
-    def __init__(self, files: Files) -> None:
+    `share`: the files whose functions are analysed for their own sake; None for all."""
+
+    def __init__(self, files: Files, share: Sequence[Path] | None = None) -> None:
         self.files = files
         self.trouble: list[SyntaxTrouble] = []
         self.failures: list[InternalTrouble] = []
         self.execute: Callable[[Module], None] = lambda module: None  # set by the interpreter
-        self._by_path: dict[Path, Module] = {}
-        self._roots: list[Path] = []
-        self.modules = [self._add(file) for file in files.checked]
-
-    def _add(self, file: File) -> Module:
-        name, root = dotted_name(file.source.path)
-        if root not in self._roots:
-            self._roots.append(root)
-        module = self._by_path[file.source.path] = Module(self, file, name)
-        return module
+        self._by_path: dict[Path, Module | None] = {}
+        self._roots: list[Path] = list(files.roots)
+        found = [self._module_at(path) for path in (files.checked if share is None else share)]
+        self.modules = [module for module in found if module is not None]
 
     def find(self, name: str, near: Module) -> Module | None:
         """The project's module with the dotted `name`: beside the importing file, or under a known root."""
@@ -380,10 +379,18 @@ class Project:
         return None
 
     def _module_at(self, path: Path) -> Module | None:
-        if path in self._by_path:
-            return self._by_path[path]
-        file = self.files.load(path)
-        return self._add(file) if file is not None else None
+        if path not in self._by_path:
+            loaded = self.files.load(path)
+            self.trouble += loaded.trouble
+            self.failures += loaded.failures
+            self._by_path[path] = None if loaded.file is None else self._made(loaded.file)
+        return self._by_path[path]
+
+    def _made(self, file: File) -> Module:
+        name, root = self.files.dotted_name(file.source.path)
+        if root not in self._roots:
+            self._roots.append(root)
+        return Module(self, file, name)
 
     def resolve_import(self, module: Module, binding: ImportOutline) -> Value:
         """The value that an import binds: of the project if it has the file, else a library's canonical name."""

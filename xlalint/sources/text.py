@@ -8,9 +8,6 @@ import io
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -29,8 +26,6 @@ _BLANK: Final = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 
 # Many times what the largest file holds that people wrote, and about ten seconds of work.
 _MOST_PYTHON: Final = 1_000_000
-
-_reads: ContextVar[dict[str, str] | None] = ContextVar("reads", default=None)
 
 
 class UnreadableSource(Exception):  # noqa: N818
@@ -121,6 +116,11 @@ def may_matter(data: bytes, path: Path) -> bool:
         code = "\n".join(cell.written for cell in cells_of(data))
         return _mentions_tensorflow(code.encode("utf-8", "replace"))
     return _mentions_tensorflow(data) or (_IMPORT.search(data) is None and not data.isspace() and data != b"")
+
+
+def names_strategies(text: str) -> bool:
+    """Whether a program may make or take a distribution strategy."""
+    return "Strategy" in text or "get_strategy" in text
 
 
 def digest_of(data: bytes) -> str:
@@ -240,18 +240,4 @@ def limit_python(size: int) -> None:
 
 def read_source(path: Path, display: str, *, linted: bool = True) -> Source:
     """Read one file; raise `UnreadableSource` when it is not Python text."""
-    data = read_bytes(path)
-    if (reads := _reads.get()) is not None:
-        reads[str(path)] = digest_of(data)
-    return source_of(data, path, display, linted=linted)
-
-
-@contextmanager
-def recorded_reads() -> Iterator[dict[str, str]]:
-    """Collect the path and digest of every file that `read_source` reads meanwhile: what a result depends on."""
-    reads: dict[str, str] = {}
-    token = _reads.set(reads)
-    try:
-        yield reads
-    finally:
-        _reads.reset(token)
+    return source_of(read_bytes(path), path, display, linted=linted)

@@ -1,0 +1,60 @@
+"""Runs over a project that is edited: what is recorded of parts never shows, but in what need not be done again."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.incremental.project import EDITS, Choice, Line, Turn, Written
+from xlalint.config import Settings
+from xlalint.engine import check
+from xlalint.findings import Report
+from xlalint.semantics import parts
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_parts() -> Iterator[None]:
+    """As many parts as there are files: what one needs of another is never in the same part."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts, "_TEXT_OF_A_PART", 1)
+        patch.setattr(parts, "_PARTS", 1_000)
+        yield
+
+
+def told(report: Report) -> object:
+    return report.findings, [replace(problem, detail="") for problem in report.problems], report.files_checked
+
+
+def runs_equal_fresh_ones(edits: list[Choice | Turn | Line], jobs: int) -> None:
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            written = Written(Path(folder))
+            warm = Settings(jobs=jobs, cache_dir=Path(folder, ".cache"))
+            for edit in [None, *edits]:
+                if edit is not None:
+                    written.apply(edit)
+                assert told(check(["."], warm)) == told(check(["."], Settings(jobs=1)))
+        finally:
+            os.chdir(here)
+
+
+@settings(max_examples=30)
+@given(st.lists(EDITS, min_size=1, max_size=8))
+def test_a_run_after_edits_finds_what_a_fresh_one_finds(edits: list[Choice | Turn | Line]) -> None:
+    runs_equal_fresh_ones(edits, 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@settings(max_examples=5)
+@given(st.lists(EDITS, min_size=1, max_size=4))
+def test_so_it_does_in_several_processes(edits: list[Choice | Turn | Line]) -> None:
+    runs_equal_fresh_ones(edits, 2)
