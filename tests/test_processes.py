@@ -79,7 +79,9 @@ def test_shares_cover_every_file_once_in_order(sizes: list[int], text: int) -> N
 @pytest.fixture(scope="module")
 def whole() -> Report:
     """The findings on all cases, analysed as one part."""
-    return check([CASES], Settings())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts_module, "_TEXT_OF_A_PART", 1 << 40)
+        return check([CASES], Settings())
 
 
 @forking

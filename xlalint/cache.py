@@ -120,9 +120,9 @@ class Folder:
         with contextlib.suppress(OSError):
             _write_sealed(self._file(key), data)
             files = [file for file in self._folder.glob("*.json") if _OWN.fullmatch(file.name)]
-            for old in sorted(files, key=os.path.getmtime)[: max(len(files) - self._kept, 0)]:
-                if old.stem not in used:
-                    old.unlink()
+            others = [file for file in files if file.stem not in used]
+            for old in sorted(others, key=os.path.getmtime)[: max(len(files) - self._kept, 0)]:
+                old.unlink()
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json"
@@ -164,11 +164,12 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         self._folder = Folder(folder, _KEPT)
         self.digests = Digests(folder / _DIGESTS)
+        self._facts = Folder(folder / "facts", _KEPT)
         self.parts = Folder(folder / "parts", _KEPT_PARTS)
 
     def facts(self) -> dict[str, Facts]:
         """What is known of files, by their absolute paths."""
-        data = self.parts.load(_facts_key())
+        data = self._facts.load(_facts_key())
         try:
             return {} if data is None else msgspec.json.decode(data, type=dict[str, Facts])
         except (msgspec.DecodeError, RecursionError):
@@ -179,7 +180,7 @@ class Cache:
         if any(known.get(path) != facts for path, facts in now.items()):
             kept = known if len(known) + len(now) <= _MOST_DIGESTS else {}
             with contextlib.suppress(UnicodeEncodeError):
-                self.parts.store(_facts_key(), msgspec.json.encode(kept | now))
+                self._facts.store(_facts_key(), msgspec.json.encode(kept | now))
 
     def load(self, key: str) -> Entry | None:
         """The entry of a run with this key, if there is a sound one."""

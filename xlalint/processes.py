@@ -3,7 +3,6 @@ theirs, too; where the system cannot fork, all parts run here."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
@@ -12,10 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
-from multiprocessing.connection import Connection
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from .semantics.parts import Member, Running
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 T = TypeVar("T")
 
@@ -118,6 +119,8 @@ def _children(
     members: Sequence[Member[Any]], processes: int, hear: Callable[[list[Any]], Any]
 ) -> Iterator[list[Connection]]:
     """Processes that run parts, each at the other end of a connection. Raises ProcessLostError where one is lost."""
+    import multiprocessing  # a run that needs no other process has no need of it
+
     context = multiprocessing.get_context("fork")
     connections: list[Connection] = []
     children = []

@@ -185,7 +185,7 @@ class Unit:
 
 
 def _text_of(file: File, stretch: Stretch) -> str:
-    return _PAGE_BREAK.sub("", file.text_of(stretch))
+    return _PAGE_BREAK.sub("", file.peek(stretch))
 
 
 @record(eq=False)
@@ -265,9 +265,10 @@ class File:
     def text_of(self, stretch: Stretch) -> str:
         """The lines of a stretch."""
         note_stretch(self.source.path, stretch)
-        return self._text_of(stretch)
+        return self.peek(stretch)
 
-    def _text_of(self, stretch: Stretch) -> str:
+    def peek(self, stretch: Stretch) -> str:
+        """The same, where it is noted already or is not to be."""
         return "".join(self._lines[stretch.first - 1 : stretch.last])
 
     def state_of(self, stretch: Stretch) -> str | None:
@@ -275,7 +276,7 @@ class File:
         address = self._addresses.get(stretch)
         if address is None:
             return None
-        return digest_of(f"{address}:{self._text_of(stretch)}".encode("utf-8", "surrogatepass"))
+        return digest_of(f"{address}:{self.peek(stretch)}".encode("utf-8", "surrogatepass"))
 
     @cached_property
     def _addresses(self) -> dict[Stretch, str]:
@@ -329,7 +330,7 @@ class File:
             return self._imports_at_top
         note_stretch(self.source.path, stretch)
         if stretch not in self._concerned:
-            self._concerned[stretch] = self.uses_tensorflow and _IMPORTS.search(self._text_of(stretch)) is not None
+            self._concerned[stretch] = self.uses_tensorflow and _IMPORTS.search(self.peek(stretch)) is not None
         return self._concerned[stretch]
 
     def unit(self, stretch: Stretch) -> Unit:

@@ -25,8 +25,8 @@ Key: TypeAlias = tuple[str, int, str]
 
 # Bytes of source in a part, at least, and how many parts a project has where there is enough of it. More parts cost
 # more, since what several of them need is analysed by each; fewer leave more to analyse again where a file has changed.
-_TEXT_OF_A_PART: Final = 6_000_000
-_PARTS: Final = 12
+_TEXT_OF_A_PART: Final = 50_000
+_PARTS: Final = 16
 # How often all parts speak; the only part of a project has nobody to speak to.
 ROUNDS: Final = 9
 

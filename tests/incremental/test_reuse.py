@@ -1,0 +1,298 @@
+"""Which parts of an analysis are run again after an edit: those that would read or hear something else."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from xlalint.analysing import Analysis
+from xlalint.cache import Cache
+from xlalint.config import Settings
+from xlalint.engine import Stdin, check, observe
+from xlalint.findings import Report
+from xlalint.semantics import parts
+
+TF: Final = "import tensorflow as tf\n"
+POSITIVE: Final = "def positive(x):\n    return tf.boolean_mask(x, x > 0)\n"
+STEP: Final = "@tf.function(jit_compile=True)\ndef step(x):\n    return tf.cumsum({})\n"
+USER: Final = TF + "from ops import positive\n\n" + STEP.format("positive(x)")
+ALONE: Final = TF + "def f(x):\n    return tf.reduce_sum(x)\n"
+LAYERS: Final = (
+    TF + "from base import Base\nclass Mine(Base):\n    def call(self, x):\n        return tf.sin(x).numpy()\n"
+)
+BASE: Final = TF + "from root import Root\nclass Base(Root):\n    pass\n"
+# What is edited: what stands in the files before, and what stands in some of them after (None: they go), and whose
+# parts are run for that. Beside them lies a file that knows none of them.
+EDITS: Final[Mapping[str, tuple[dict[str, str], dict[str, str | None], str]]] = {
+    "a body that another file runs": (
+        {"ops.py": TF + POSITIVE, "user.py": USER},
+        {"ops.py": TF + POSITIVE.replace("x > 0", "x < 0")},
+        "ops user",
+    ),
+    "lines below what another file runs": (
+        {"ops.py": TF + POSITIVE, "user.py": USER.replace("cumsum", "sin")},
+        {"ops.py": TF + POSITIVE + "\n\n# the end\n"},
+        "ops user",  # it is told there, and the fix may take an import from anywhere in the file
+    ),
+    "lines below what another file runs and finds nothing in": (
+        {"ops.py": TF + "def positive(x):\n    return x > 0\n", "user.py": USER},
+        {"ops.py": TF + "def positive(x):\n    return x > 0\n# the end\n"},
+        "ops",
+    ),
+    "lines above what another file runs": (
+        {"ops.py": TF + "def positive(x):\n    return x > 0\n", "user.py": USER},
+        {"ops.py": "\n" + TF + "def positive(x):\n    return x > 0\n"},
+        "ops user",
+    ),
+    "a body that another file could run": (
+        {"ops.py": TF + "def negative(x):\n    return -x\n\n\ndef positive(x):\n    return x\n", "user.py": USER},
+        {"ops.py": TF + "def negative(x):\n    return +x\n\n\ndef positive(x):\n    return x\n"},
+        "ops",
+    ),
+    "a second definition of what another file runs": (
+        {"ops.py": TF + "def positive(x):\n    return x\n\n\n", "user.py": USER},
+        {"ops.py": TF + "def positive(x):\n    return x\n\n\ndef positive(x):\n    return x.numpy()\n"},
+        "ops user",
+    ),
+    "a second definition of a method that another file runs": (
+        {
+            "ops.py": TF + "class Ops:\n    def run(self, x):\n        return x\n    n = 1\n",
+            "user.py": TF + "from ops import Ops\n\n" + STEP.format("Ops().run(x)"),
+        },
+        {
+            "ops.py": TF + "class Ops:\n    def run(self, x):\n        return x\n    n = 1\n"
+            "    def run(self, x):\n        return x.numpy()\n"
+        },
+        "ops user",
+    ),
+    "a literal": (
+        {
+            "ops.py": TF + "LIMIT = 3\n",
+            "user.py": TF + "from ops import LIMIT\n\n" + STEP.format("x if LIMIT > 3 else x.numpy()"),
+        },
+        {"ops.py": TF + "LIMIT = 4\n"},
+        "ops user",
+    ),
+    "a decorator": (
+        {"ops.py": TF + "def read(x):\n    return x.numpy()\n", "user.py": TF + "import ops\nops.read(tf.ones([3]))\n"},
+        {"ops.py": TF + "@tf.function(jit_compile=True)\ndef read(x):\n    return x.numpy()\n"},
+        "ops user",
+    ),
+    "the base of a base": (
+        {"layers.py": LAYERS, "base.py": BASE, "root.py": TF + "class Root:\n    pass\n"},
+        {"root.py": TF + "class Root(tf.keras.layers.Layer):\n    pass\n"},
+        "base layers root",
+    ),
+    "a call in another file": (
+        {"ops.py": TF + POSITIVE, "user.py": TF + "import ops\nprint(ops.positive(tf.ones([3])))\n"},
+        {"user.py": TF + "import ops\n"},
+        "ops user",
+    ),
+    "a caller that nobody calls": (
+        {
+            "ops.py": TF + POSITIVE,
+            "user.py": TF + "import ops\n\n\ndef total(x):\n    return tf.sin(ops.positive(x))\n",
+        },
+        {"user.py": TF + "import ops\n\n\ndef total(x):\n    return tf.sin(x)\n"},
+        "ops user",
+    ),
+    "a new file that nobody wants": ({"user.py": USER}, {"new.py": ALONE}, "new"),
+    "a new file that was sought": ({"user.py": USER}, {"ops.py": TF + POSITIVE}, "ops user"),
+    "a new file that was sought and is not checked": (
+        {"user.py": USER.replace("cumsum(", "cumsum(x if ")[:-2] + " > 3 else x)\n"},
+        {"ops.py": "import os\ndef positive(x):\n    return 1\n"},
+        "user",
+    ),
+    "a new file in a folder that was sought": (
+        {"user.py": USER.replace("ops", "pkg.ops"), "pkg/other.py": ALONE},
+        {"pkg/ops.py": TF + POSITIVE},
+        "ops user",
+    ),
+    "a file that goes": ({"user.py": USER, "ops.py": TF + POSITIVE}, {"ops.py": None}, "user"),
+    "a file that is no Python any more": (
+        {"user.py": USER, "ops.py": TF + POSITIVE},
+        {"ops.py": TF + "def"},
+        "ops user",
+    ),
+    "a file that was no Python": ({"user.py": USER, "ops.py": TF + "def"}, {"ops.py": TF + POSITIVE}, "ops user"),
+    "a file that is imported and has nothing to check": (
+        {"user.py": USER, "ops.py": "import os\ndef positive(x):\n    return x > 3\n"},
+        {"ops.py": "import os\ndef positive(x):\n    return 3\n"},
+        "user",
+    ),
+    "a file that has something to check now": (
+        {"user.py": USER, "ops.py": "import os\ndef positive(x):\n    return x > 3\n"},
+        {"ops.py": TF + "def positive(x):\n    return x > 3\n"},
+        "ops user",
+    ),
+    "a package that is none any more": (
+        {"pkg/__init__.py": "", "pkg/user.py": USER.replace("from ops", "from .ops"), "pkg/ops.py": TF + POSITIVE},
+        {"pkg/__init__.py": None},
+        "alone ops user",  # the folder is one more in which modules are looked for
+    ),
+    "a file that has nothing to do with it": (
+        {"user.py": USER, "data.py": "import os\n"},
+        {"data.py": "import re\n"},
+        "",
+    ),
+    "the first strategy": (
+        {"user.py": USER, "ops.py": TF + POSITIVE},
+        {"ops.py": TF + POSITIVE + "strategy = tf.distribute.MirroredStrategy()\n"},
+        "alone ops user",
+    ),
+    "a comment that suppresses": (
+        {"user.py": USER, "ops.py": TF + "def positive(x):\n    return x\n"},
+        {"user.py": USER[:-1] + "  # noqa: XLA205\n"},
+        "user",
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files whose parts were run; each file is a part of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(parts, "_TEXT_OF_A_PART", 1)
+    monkeypatch.setattr(parts, "_PARTS", 1_000)
+    found: list[str] = []
+    work = Analysis._part
+
+    def part(self: Analysis, share: Sequence[Path]) -> Any:
+        found.extend(path.stem for path in share)
+        return work(self, share)
+
+    monkeypatch.setattr(Analysis, "_part", part)
+    return found
+
+
+def write(files: Mapping[str, str | None]) -> None:
+    for name, text in files.items():
+        path = Path(name)
+        path.parent.mkdir(exist_ok=True)
+        if text is None:
+            path.unlink()
+        else:
+            path.write_text(text, encoding="utf-8")
+
+
+def run(paths: Sequence[str] = (".",), **options: Any) -> Report:
+    return check(paths, Settings(jobs=1, cache_dir=Path(".cache"), **options))
+
+
+def fresh() -> Report:
+    return check(["."], Settings(jobs=1))
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_what_is_run_again_after(edit: str, ran: list[str]) -> None:
+    before, after, expected = EDITS[edit]
+    write({"alone.py": ALONE, **before})
+    run()
+    write(after)
+    ran.clear()
+    report = run()
+    assert " ".join(sorted(ran)) == expected
+    assert report == fresh()
+    write(before | dict.fromkeys(after.keys() - before.keys()))
+    assert run() == fresh()
+
+
+def test_a_run_over_some_files_uses_what_one_over_all_left(ran: list[str]) -> None:
+    write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
+    run()
+    write({"user.py": USER + "\n"})
+    ran.clear()
+    report = run(["ops.py"], project=Path.cwd())
+    assert ran == ["user"]
+    assert report == check(["ops.py"], Settings(jobs=1, project=Path.cwd()))
+    assert {finding.path for finding in report.findings} == {"ops.py"}
+
+
+def test_other_settings_are_another_analysis(ran: list[str]) -> None:
+    write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
+    for options in ({}, {"include_host": True}, {"keras": 2}, {"unrolled_rounds": 3}):
+        ran.clear()
+        run(**options)
+        assert sorted(ran) == ["alone", "ops", "user"]
+    ran.clear()
+    report, told = observe(["."], Settings(jobs=1, cache_dir=Path(".cache")), ())
+    assert (sorted(ran), told) == (["alone", "ops", "user"], ())
+    assert report == fresh()
+
+
+def test_text_that_is_not_on_the_disk_counts(ran: list[str]) -> None:
+    write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
+    run()
+    ran.clear()
+    given = Stdin(Path("user.py"), USER.replace("cumsum", "sin").encode())
+    options = {"jobs": 1, "project": Path.cwd()}
+    report = check(["user.py"], Settings(cache_dir=Path(".cache"), **options), given)  # type: ignore[arg-type]
+    assert ran == ["user"]
+    assert report == check(["user.py"], Settings(**options), given)  # type: ignore[arg-type]
+
+
+def damaged(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def foreign(data: bytes) -> bytes:
+    return b'{"rounds": [], "candidates": [], "trouble": []}'
+
+
+def elsewhere(data: bytes) -> bytes:
+    return data.replace(b'"path":"ops.py"', b'"path":"../secret.py"')
+
+
+@pytest.mark.parametrize("spoil", [damaged, foreign, elsewhere, lambda data: b"[" * 100_000, lambda data: b"\xff"])
+def test_a_record_that_is_not_sound_is_passed_over(spoil: Callable[[bytes], bytes], ran: list[str]) -> None:
+    write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
+    run()
+    spoiled = 0
+    for file in Path(".cache/parts").glob("*.json"):
+        data = file.read_bytes()
+        file.write_bytes(spoil(data))
+        spoiled += file.read_bytes() != data
+    assert spoiled
+    write({"alone.py": ALONE + "\n"})
+    assert run() == fresh()
+    assert "alone" in ran
+
+
+def test_what_is_used_is_kept_and_the_rest_is_limited(monkeypatch: pytest.MonkeyPatch, ran: list[str]) -> None:
+    monkeypatch.setattr("xlalint.cache._KEPT_PARTS", 6)
+    write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
+    run()
+    long_ago = time.time() - 1_000
+    for file in Path(".cache/parts").glob("*.json"):
+        os.utime(file, (long_ago, long_ago))
+    for number in range(8):
+        write({f"new{number}.py": ALONE})
+        run()
+        write({f"new{number}.py": None})
+    assert len(list(Path(".cache/parts").glob("*.json"))) == 6
+    ran.clear()
+    write({"alone.py": ALONE + "\n"})
+    run()
+    assert ran == ["alone"]
+
+
+def test_a_folder_that_cannot_be_written_costs_time_only(ran: list[str]) -> None:
+    write({"alone.py": ALONE, ".cache": "no folder"})
+    assert [run(), run()] == [fresh()] * 2
+
+
+def test_facts_that_are_damaged_are_gathered_anew(ran: list[str]) -> None:
+    write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
+    run()
+    [file] = Path(".cache/facts").glob("*.json")
+    file.write_bytes(b"{")
+    assert Cache(Path(".cache")).facts() == {}
+    write({"alone.py": ALONE + "\n"})
+    ran.clear()
+    assert run() == fresh()
+    assert ran[0] == "alone"
