@@ -82,10 +82,11 @@ class Analysis:
                 ends = run_parts(members, 1, Heard)
         self._judge(ends, outcome)
         for share, end in zip(self._shares, ends, strict=True):
+            # No file was written to while it was read; what is recorded of others holds for what they are now.
             same = all(self._digest(read.path) == read.digest for read in end.record.reads if read.checked)
             if records is not None and end.fresh and end.lasts and same:
                 records.store(share, end.record)
-            outcome.lasts = outcome.lasts and same
+            outcome.lasts = outcome.lasts and (same or not end.fresh)
             beside = (read for read in end.record.reads if read.digest and not read.checked)
             outcome.imported |= {read.path: read.digest for read in beside}
         return outcome

@@ -15,7 +15,9 @@ from xlalint.cache import Cache
 from xlalint.config import Settings
 from xlalint.engine import Stdin, check, observe
 from xlalint.findings import Report
+from xlalint.inputs import Inputs
 from xlalint.semantics import parts
+from xlalint.sources.text import Source
 
 TF: Final = "import tensorflow as tf\n"
 POSITIVE: Final = "def positive(x):\n    return tf.boolean_mask(x, x > 0)\n"
@@ -189,7 +191,7 @@ def fresh() -> Report:
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_what_is_run_again_after(edit: str, ran: list[str]) -> None:
+def test_what_is_run_again_after(edit: str, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     before, after, expected = EDITS[edit]
     write({"alone.py": ALONE, **before})
     run()
@@ -198,6 +200,9 @@ def test_what_is_run_again_after(edit: str, ran: list[str]) -> None:
     report = run()
     assert " ".join(sorted(ran)) == expected
     assert report == fresh()
+    with monkeypatch.context() as patch:
+        patch.setattr("xlalint.engine._analyse", None)
+        assert run() == report
     write(before | dict.fromkeys(after.keys() - before.keys()))
     assert run() == fresh()
 
@@ -280,6 +285,24 @@ def test_what_is_used_is_kept_and_the_rest_is_limited(monkeypatch: pytest.Monkey
     write({"alone.py": ALONE + "\n"})
     run()
     assert ran == ["alone"]
+
+
+def test_what_is_written_while_it_is_read_is_not_kept(ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
+    run()
+    write({"user.py": USER + "\n"})
+    read = Inputs.source
+
+    def source(self: Inputs, display: str) -> Source:
+        write({"ops.py": TF + "def positive(x):\n    return x.numpy()\n"})
+        return read(self, display)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Inputs, "source", source)
+        run()
+    assert run() == fresh()
+    write({"ops.py": TF + POSITIVE})
+    assert run() == fresh()
 
 
 def test_a_folder_that_cannot_be_written_costs_time_only(ran: list[str]) -> None:
