@@ -32,11 +32,11 @@ def left_out(event: SetupCall | ApiCall, name: str, values: Collection[str], dif
 
 def _without(place: Place, arguments: Sequence[cst.Arg], at: int) -> str:
     """The text of a call without an argument, and without the comma that parts it from the others."""
-    unit, file = place.unit, place.unit.file
+    unit = place.unit
     spans = [unit.span(argument) for argument in arguments]  # parentheses included, commas not
     start, end = spans[at][:2], spans[at][2:]
     if at:
         start = spans[at - 1][2:]
     elif len(spans) > 1:
         end = spans[1][:2]
-    return file.text_between(place.span[:2], start) + file.text_between(end, place.span[2:])
+    return unit.text_between(place.span[:2], start) + unit.text_between(end, place.span[2:])

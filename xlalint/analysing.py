@@ -87,8 +87,10 @@ class Analysis:
             if records is not None and end.fresh and end.lasts and same:
                 records.store(share, end.record)
             outcome.lasts = outcome.lasts and (same or not end.fresh)
-            beside = (read for read in end.record.reads if read.digest and not read.checked)
-            outcome.imported |= {read.path: read.digest for read in beside}
+            for read in end.record.reads:
+                digest = read.digest if end.fresh else self._digest(read.path)
+                if digest and not read.checked:
+                    outcome.imported[read.path] = digest
         return outcome
 
     def _records(self) -> Records | None:

@@ -118,7 +118,7 @@ class World:
             known=str(path) in self.known,
             whole=True,
         )
-        if loaded.file is not None and made.checked and not whole and not found.whole:
+        if loaded.file is not None and not whole and not found.whole:
             states = [(stretch.first, stretch.last, loaded.file.state_of(stretch)) for stretch in found.stretches]
             if all(state is not None for _, _, state in states):
                 made.whole = False

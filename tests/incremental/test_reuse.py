@@ -37,14 +37,14 @@ EDITS: Final[Mapping[str, tuple[dict[str, str], dict[str, str | None], str]]] = 
         "ops user",
     ),
     "lines below what another file runs": (
-        {"ops.py": TF + POSITIVE, "user.py": USER.replace("cumsum", "sin")},
+        {"ops.py": TF + POSITIVE, "user.py": USER},
         {"ops.py": TF + POSITIVE + "\n\n# the end\n"},
-        "ops user",  # it is told there, and the fix may take an import from anywhere in the file
-    ),
-    "lines below what another file runs and finds nothing in": (
-        {"ops.py": TF + "def positive(x):\n    return x > 0\n", "user.py": USER},
-        {"ops.py": TF + "def positive(x):\n    return x > 0\n# the end\n"},
         "ops",
+    ),
+    "lines below what another file would have fixed, and there is an import missing": (
+        {"ops.py": "from tensorflow import sin\ndef positive(x):\n    return not (sin(x) > 0)\n", "user.py": USER},
+        {"ops.py": "from tensorflow import sin\ndef positive(x):\n    return not (sin(x) > 0)\n\n\nimport os\n"},
+        "ops user",
     ),
     "lines above what another file runs": (
         {"ops.py": TF + "def positive(x):\n    return x > 0\n", "user.py": USER},

@@ -173,7 +173,7 @@ def test_what_is_not_analysed_to_its_end_is_not_fixed(tmp_path: Path, monkeypatc
         clock.given_up["a.py"] = None
         return clock
 
-    monkeypatch.setattr("xlalint.semantics.clock.Clock", late)
+    monkeypatch.setattr("xlalint.analysing.Clock", late)
     report = check(["."], Settings(jobs=1))
     assert [(one.path, one.code, one.fix is None) for one in report.findings] == [
         ("a.py", "XLA905", True),

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Final
 
 from ..findings import Edit, Fix, Span
-from ..semantics.files import File, Place
-from ..sources.text import newline_of, split_lines
+from ..semantics.files import Place
+from ..sources.text import split_lines
 from ..tree import nodes as cst
 from .imports import import_edit
 from .names import Names
@@ -68,7 +68,7 @@ def fix_of(rewrite: Rewrite, names: Names, place: Place) -> Fix | None:
     for one, other in pairwise(edits):
         if _overlap(one.span, other.span):
             raise ValueError(f"edits of one rewrite overlap: {rewrite.title}")
-    if all(edit.text == file.text_between(*_ends(edit.span)) for edit in edits):
+    if all(edit.text == place.unit.text_between(*_ends(edit.span)) for edit in edits):
         return None  # what it wants stands there
     imports = () if names.needed is None else (import_edit(file.text, names.needed, place.line),)
     return Fix(rewrite.safety, rewrite.title, tuple(edits), rewrite.differs, imports)
@@ -93,8 +93,7 @@ class _TextEdit:
             line = next(self._unit.around(self._node))
             if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:
                 self._node = line
-        self._file: File = self._unit.file
-        self._newline = newline_of(self._file.text)
+        self._newline = self._unit.file.newline
         self._span = self._span_of(self._node)
 
     def edits(self) -> Iterator[Edit]:
@@ -131,11 +130,11 @@ class _TextEdit:
         block, span = next(self._unit.around(self._node)), self._span
         if isinstance(block, cst.IndentedBlock) and len(block.body) == 1:
             return Edit(span, "pass")
-        behind = self._file.lines[span.end_line - 1][span.end_column - 1 :]
+        behind = self._unit.line(span.end_line)[span.end_column - 1 :]
         if behind.lstrip(" \t").startswith("#"):
             column = span.end_column + len(behind) - len(behind.lstrip(" \t"))
             return Edit(Span(span.line, span.column, span.end_line, column), "")
-        if self._file.lines[span.end_line - 1].endswith(("\n", "\r")):
+        if self._unit.line(span.end_line).endswith(("\n", "\r")):
             return Edit(Span(span.line, 1, span.end_line + 1, 1), "")
         return Edit(Span(span.line, 1, span.end_line, self._width(span.end_line) + 1), "")
 
@@ -150,7 +149,7 @@ class _TextEdit:
     def _indent_of(self, statement: cst.CSTNode) -> str | None:
         """The white space before a statement; None where it does not begin its line."""
         span = self._span_of(statement)
-        indent = self._file.lines[span.line - 1][: span.column - 1]
+        indent = self._unit.line(span.line)[: span.column - 1]
         if indent.strip(" \t") or isinstance(next(self._unit.around(statement)), cst.If):
             return None
         return indent
@@ -171,8 +170,8 @@ class _TextEdit:
                 return
         if isinstance(self._node, cst.BaseExpression) and self._wants_parentheses(inside[0]):
             text = f"({text})"
-        before = self._file.lines[span.line - 1][: span.column - 1]
-        after = self._file.lines[span.end_line - 1][span.end_column - 1 :]
+        before = self._unit.line(span.line)[: span.column - 1]
+        after = self._unit.line(span.end_line)[span.end_column - 1 :]
         text = f"{' ' * _would_join(before, text)}{text}{' ' * _would_join(text, after)}"
         if lost := self._lost_comments():
             yield self._comments_above(lost, inside)
@@ -205,7 +204,7 @@ class _TextEdit:
 
     def _span_of(self, node: cst.CSTNode) -> Span:
         span = Span(*self._unit.span(node))
-        if any("\f" in line for line in self._file.lines[span.line - 1 : span.end_line]):
+        if any("\f" in line for line in self._unit.lines(span.line, span.end_line)):
             raise _Unplaceable  # the analyser's columns leave page breaks out
         if isinstance(node, cst.FunctionDef | cst.ClassDef) and node.decorators:
             first = self._unit.span(node.decorators[0])
@@ -213,7 +212,7 @@ class _TextEdit:
         return span
 
     def _width(self, line: int) -> int:
-        return len(self._file.lines[line - 1].rstrip("\r\n"))
+        return len(self._unit.line(line).rstrip("\r\n"))
 
     def _lost_comments(self) -> list[str]:
         """The comments inside the node that the new text does not have."""

@@ -20,7 +20,7 @@ from ..codes import SYNTAX_ERROR, UNFINISHED_FILE
 from ..sources.interface import addresses_in, interface_of
 from ..sources.outline import ImportOutline, Outline, OutlineError, Stretch, outline
 from ..sources.packages import dotted_name
-from ..sources.text import Source, UnreadableSource, digest_of, names_strategies, read_bytes, source_of
+from ..sources.text import Source, UnreadableSource, digest_of, names_strategies, newline_of, read_bytes, source_of
 from ..tree import nodes as cst
 from ..tree.build import parse_module
 from .reads import note_absent, note_name, note_outline, note_stretch, note_whole
@@ -79,6 +79,7 @@ class Unit:
         self.text = _text_of(file, stretch)
         indented = self.text[:1] in (" ", "\t")
         self.first_line = stretch.first
+        self._last = stretch.last
         self._offset = stretch.first - 1 - indented
         self.tree = parse_module("if 1:\n" + self.text if indented else self.text)
         self.body = self.tree.body
@@ -94,6 +95,7 @@ class Unit:
         moved.file = file
         moved._offset += stretch.first - self.first_line
         moved.first_line = stretch.first
+        moved._last = stretch.last
         return moved
 
     @classmethod
@@ -128,6 +130,24 @@ class Unit:
     def code(self, node: cst.CSTNode) -> str:
         """A node as it is written, with its parentheses."""
         return node.source.code(node)
+
+    def lines(self, first: int, last: int) -> list[str]:
+        """Lines of the file as they stand in it, with their ends: the unit's own as a rule."""
+        own = self.first_line <= first and last <= self._last
+        return (self.file.plain_lines if own else self.file.lines)[first - 1 : last]
+
+    def line(self, number: int) -> str:
+        """One of these lines."""
+        return self.lines(number, number)[0]
+
+    def text_between(self, start: tuple[int, int], end: tuple[int, int]) -> str:
+        """The source between two positions, line and column; the last may stand behind the last line of the file."""
+        lines = self.lines(start[0], end[0])
+        if end[0] - start[0] < len(lines):
+            lines[-1] = lines[-1][: end[1] - 1]
+        if lines:
+            lines[0] = lines[0][start[1] - 1 :]
+        return "".join(lines)
 
     # -- for rewrites -------------------------------------------------------------------------------------------------
 
@@ -241,14 +261,26 @@ class File:
         return [*self._units.values(), *(unit for units in self._before.values() for unit in units)]
 
     @cached_property
-    def _lines(self) -> list[str]:
+    def plain_lines(self) -> list[str]:
+        """Its lines, with their ends, for whom it is noted already what is read of them."""
         return StringIO(self.source.text, newline="").readlines()  # which end where Python ends lines
 
     @cached_property
     def interface(self) -> str:
         """What there is to know of the file for those who read none of its definitions, as a digest."""
-        facts = (self.uses_tensorflow, self.may_be_fragment, self._imports_at_top, bool(self.source.cells))
-        return interface_of(self.outline, self._lines, *facts)
+        facts = (
+            self.uses_tensorflow,
+            self.may_be_fragment,
+            self._imports_at_top,
+            bool(self.source.cells),
+            self.newline,
+        )
+        return interface_of(self.outline, self.plain_lines, *facts)
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end that it is written with."""
+        return newline_of(self.source.text)
 
     @property
     def text(self) -> str:
@@ -260,7 +292,7 @@ class File:
     def lines(self) -> list[str]:
         """Its lines, with their ends."""
         note_whole(self.source.path)
-        return self._lines
+        return self.plain_lines
 
     def text_of(self, stretch: Stretch) -> str:
         """The lines of a stretch."""
@@ -269,7 +301,7 @@ class File:
 
     def peek(self, stretch: Stretch) -> str:
         """The same, where it is noted already or is not to be."""
-        return "".join(self._lines[stretch.first - 1 : stretch.last])
+        return "".join(self.plain_lines[stretch.first - 1 : stretch.last])
 
     def state_of(self, stretch: Stretch) -> str | None:
         """What a stretch says and which definition it is, as a digest; None where the file has no such stretch."""
@@ -281,15 +313,6 @@ class File:
     @cached_property
     def _addresses(self) -> dict[Stretch, str]:
         return addresses_in(self.outline)
-
-    def text_between(self, start: tuple[int, int], end: tuple[int, int]) -> str:
-        """The source between two positions, line and column; the last may stand behind the last line."""
-        lines = self.lines[start[0] - 1 : end[0]]
-        if end[0] <= len(self.lines):
-            lines[-1] = lines[-1][: end[1] - 1]
-        if lines:
-            lines[0] = lines[0][start[1] - 1 :]
-        return "".join(lines)
 
     @cached_property
     def uses_tensorflow(self) -> bool:
@@ -321,7 +344,7 @@ class File:
         return re.search(_IMPORTS.pattern.replace("^[ \\t]*", "^"), self.source.text, re.MULTILINE) is not None or any(
             line[:1] in " \t" and _IMPORTS.match(line)
             for stretch in self.outline.blocks
-            for line in self._lines[stretch.first - 1 : stretch.last]
+            for line in self.plain_lines[stretch.first - 1 : stretch.last]
         )
 
     def concerns_tensorflow(self, stretch: Stretch | None) -> bool:
