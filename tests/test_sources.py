@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import os
 import subprocess
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from xlalint.findings import Finding, Severity, Span
 from xlalint.sources.discovery import DEFAULT_EXCLUDE, PathPatterns, discover
+from xlalint.sources.outline import ClassOutline, outline
 from xlalint.sources.suppressions import Suppressions, suppressions_of
 from xlalint.sources.text import (
     UnreadableSource,
@@ -100,10 +102,23 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         (b"import numpy", False),
         (b"import gift\ngift.stuff()", False),
         (b"masked = loss[labels >= 0]", True),
+        (b"# tf and keras\nimport os\n  from keras_cv import layers, tf", True),
+        (b"import os  # and tensorflow\ntnp = keras = 1\nimport gift, tfoo", False),
     ],
 )
 def test_files_that_cannot_matter(data: bytes, matters: bool) -> None:
     assert may_matter(data, Path("a.py")) is matters
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["property", "tf.function", "tf.keras.layers.Layer", "tf.function(jit_compile=True)", "made().by.us", "(1).real.x"],
+)
+def test_an_outline_says_how_decorators_and_bases_are_written(written: str) -> None:
+    bindings = outline(f"@{written}\nclass C({written}): ...").bindings
+    [made] = bindings["C"]
+    assert isinstance(made, ClassOutline)
+    assert made.bases == made.decorators == (ast.unparse(ast.parse(written)),)
 
 
 def test_displayed_paths_are_relative_below_the_working_directory(
