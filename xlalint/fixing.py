@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .probe.proof import Proof
     from .semantics.files import Session
 
-_ROUNDS: Final = 200  # rewrites inside rewrites are made one level a round, and Python nests no deeper
+_ROUNDS: Final = 50  # rewrites inside rewrites are made one level a round
 
 
 @dataclass(frozen=True, slots=True)

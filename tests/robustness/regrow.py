@@ -151,7 +151,7 @@ def nest_expressions(source: random.Random, tree: ast.Module, _giver: ast.Module
         slot = source.choice(slots)
         template = source.choice(_WRAPPED_EXPRESSIONS)
         if template.count("E") <= 3:
-            for _ in range(source.choice((5, 30, 90))):
+            for _ in range(source.choice((3, 8, 20))):
                 inner, small = _get(slot), ast.Name("x", ast.Load())
                 fillings = iter((inner, *(small,) * 3))
                 _set(slot, _Filled(lambda rest=fillings: next(rest)).visit(ast.parse(template, mode="eval").body))  # type: ignore[misc]
