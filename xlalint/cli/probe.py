@@ -29,7 +29,12 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option("--python", metavar="INTERPRETER", help="The interpreter that runs the code. Default: this one."),
         click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for a function."),
-        click.option("--target", type=click.Choice(_TARGETS), help="Ask another device's compiler, too. Default: cpu."),
+        click.option(
+            "--target",
+            type=click.Choice(_TARGETS),
+            help="What the code is for: `check` judges by it, and the probe asks its compiler, too. Default: cpu; for "
+            "`check` cpu and gpu, and tpu where a strategy for TPUs is made.",
+        ),
         click.option("--topology", metavar="TPU", help="The TPU to compile for. Default: v5e:2x2."),
         click.option("--batch", type=click.IntRange(1), metavar="N", help="How many examples the TPU gets at once."),
         click.option("--memory", type=click.IntRange(1), metavar="MB", help="What a process that runs code may hold."),
