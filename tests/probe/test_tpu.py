@@ -6,17 +6,21 @@ import json
 import platform
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.commands import ran
+from xlalint.config import ProbeSettings, Settings
 from xlalint.findings import Effect, Finding, FindingContext, Report, Severity, Span
 from xlalint.probe.protocol import RECOMPILES, TPU_BOUNDED, TPU_FAILS, Call, Lowering, Observation, Outcome, Spot
 from xlalint.probe.target import Target
-from xlalint.probe.verdicts import Run, judged
+from xlalint.probe.verdicts import TPU_COMPILES, Run, judged
 from xlalint.probe.worker.hlo import aliased
+from xlalint.readiness.checklist import examine
+from xlalint.readiness.proof import planned, prove
 from xlalint.reports.probed import probed
 from xlalint.reports.terminal import Paint
 from xlalint.tpu import stack
@@ -285,16 +289,16 @@ def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.compiler
 @pytest.mark.usefixtures("compiler")
-def test_the_examples_are_ready(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_example_is_ready() -> None:
     models = Path(__file__).parents[2] / "examples" / "tpu" / "models.py"
-    options = ("--prove", "--batch", "64", "--timeout", "900", "--isolated", "--output-format", "json")
-    code, out, _ = ran(capsys, "readiness", str(models), *options)
-    proofs = {one["function"]: one for one in json.loads(out)["items"][-1]["proofs"]}
-    assert (code, set(proofs)) == (0, {"image_classifier", "text_classifier"})
-    for proof in proofs.values():
-        assert proof["outcome"] == "tpu-compiles"
-        assert [one["of"] for one in proof["programs"]] == ["the function", "its gradient", "a step of Adam"]
-        assert all(2**20 < one["memory"] < one["available"] for one in proof["programs"])
+    settings = Settings(probe=ProbeSettings(timeout=900.0, batch=64))
+    job = planned(examine([models], settings), [models], settings)
+    assert [target.qualname for target in job.targets] == ["image_classifier", "text_classifier"]
+    quicker = replace(job, targets=job.targets[1:])
+    [found] = prove(quicker, settings, lambda run: None).found
+    assert found.outcome == TPU_COMPILES, found
+    assert [one.of for one in found.programs] == ["the function", "its gradient", "a step of Adam"]
+    assert all(2**20 < one.memory < chip_of(DEFAULT).memory for one in found.programs)
 
 
 @pytest.mark.compiler

@@ -28,6 +28,7 @@ _OF_THE_PROBE: Final = ("python", "topology", "batch", "timeout", "memory")
 @click.option("--batch", type=click.IntRange(1), metavar="N", help="How many examples the TPU gets at once.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for a function.")
 @click.option("--memory", type=click.IntRange(1), metavar="MB", help="What a process that runs code may hold.")
+@click.option("--no-cache", is_flag=True, help="With --prove: neither read nor write verdicts of earlier runs.")
 @click.option("--output-format", type=click.Choice(("text", "json", "markdown")), default="text", help="Default: text.")
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
@@ -41,6 +42,8 @@ def readiness(paths: tuple[str, ...], prove: bool, output_format: str, color: st
     attention, 1 something does, 2 the tool could not do what was asked
     (with --prove also: something was not compiled).
     """
+    from dataclasses import replace
+
     from .. import config as configuration
     from ..readiness.checklist import examine
     from ..readiness.report import FORMATS
@@ -54,6 +57,8 @@ def readiness(paths: tuple[str, ...], prove: bool, output_format: str, color: st
     options = {"probe": table} if table else {}
     files = [Path(path) for path in where]
     settings = configuration.load(files, options=options, config=given["config"], isolated=given["isolated"])
+    if given["no_cache"]:
+        settings = replace(settings, cache_dir=None)
     with progress(quiet=False):
         answered = examine(where, settings)
     ended = CLEAN
