@@ -284,7 +284,7 @@ def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> 
         "tpu-compiles: a step of Adam",
     ]
     code, out, _ = ran(capsys, "probe", "m.py::fine", *options, "--batch", "1000000000")
-    assert "it does not fit" in out
+    assert "with 1000000000 examples at once: it does not fit" in out
 
 
 @pytest.mark.compiler

@@ -104,7 +104,8 @@ class TpuLowerer(Lowerer):
         except UntranslatedError as error:
             self.untried(of, f"it is lowered for one, and cannot be handed to libtpu: {error}", lowered=True)
         except RefusedError as error:
-            said = f"{self.topology} does not take {of}: {error}"
+            size = f" with {self._plan.batch} examples at once" if self._plan.batch else ""
+            said = f"{self.topology} does not take {of}{size}: {error}"
             self.observations.append(Observation(TPU_FAILS, said, gradient=gradient))
             self.programs.append(Lowering(of, self.topology, str(error), wide=wide))
         else:
