@@ -23,10 +23,12 @@ Part: TypeAlias = Generator[Any, Any, T]
 # another has its text for a name.
 Key: TypeAlias = tuple[str, int, str]
 
-# Bytes of source in a part, at least, and how many parts a project has where there is enough of it. More parts cost
-# more, since what several of them need is analysed by each; fewer leave more to analyse again where a file has changed.
+# Characters of source that are not cut, and about how many parts a project has that is larger. More parts cost more,
+# since what several of them need is analysed by each; fewer leave more to analyse again where a file has changed.
 _TEXT_OF_A_PART: Final = 50_000
 _PARTS: Final = 16
+# What no part exceeds, however large the project is: about ten seconds of work.
+_MOST_TEXT: Final = 4_000_000
 # How often all parts speak; the only part of a project has nobody to speak to.
 ROUNDS: Final = 9
 
@@ -132,7 +134,7 @@ def shares(files: Sequence[tuple[str, int]]) -> list[range]:
     before = [0]
     for _, size in files:
         before.append(before[-1] + size)
-    most = max(_TEXT_OF_A_PART, 1 << (before[-1] // _PARTS).bit_length())
+    most = max(_TEXT_OF_A_PART, min(1 << (before[-1] // _PARTS).bit_length(), _MOST_TEXT))
     ranks = [
         (_shared_folders(files[at - 1][0], path), _hash(path)) if at else (0, b"") for at, (path, _) in enumerate(files)
     ]
