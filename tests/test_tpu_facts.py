@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+import msgspec
 import pytest
 
 from tests.commands import ran
@@ -194,15 +195,15 @@ def driver(program: str) -> Iterator[Driver]:
 
 @pytest.mark.compiler
 def test_a_random_sample_of_the_calls_is_what_the_compiler_does(driver: Driver, chance: random.Random) -> None:
-    sample = chance.sample([(name, case) for name, case in CALLS if tpu.of_call(case.call) is not None], SAMPLE)
-    for name, case in sample:
+    known = [(name, case.call, found) for name, case in CALLS if (found := tpu.of_call(case.call)) is not None]
+    for name, call, expected in chance.sample([one for one in known if "not finished" not in one[2].detail], SAMPLE):
         for _ in range(ATTEMPTS):
-            found = (driver.row(name, {"calls": [[case.call, False]]}, "tpu") or {})[case.call]
-            if essence(found) == essence(tpu.of_call(case.call)):
+            row = (driver.row(name, {"calls": [[call, False]]}, "tpu") or {})[call]
+            if essence(found := msgspec.convert(compose.entry(row), OnTpu)) == essence(expected):
                 break
             driver.close()
         else:
-            pytest.fail(f"{case.call}: {found}, and the table says {tpu.of_call(case.call)}")
+            pytest.fail(f"{call}: {found}, and the table says {expected}")
 
 
 @pytest.mark.compiler
@@ -216,9 +217,6 @@ def test_a_random_sample_of_the_examples_is_what_the_compiler_does(program: str,
     pytest.fail(f"{[(EXAMPLES[key].code, found[key], tpu.examples()[key]) for key in left]}")
 
 
-def essence(found: OnTpu | Mapping[str, Any] | None) -> tuple[str, tuple[str, ...]]:
+def essence(found: OnTpu) -> tuple[TpuOutcome, tuple[str, ...]]:
     """What does not depend on the order in which things are asked."""
-    assert found is not None
-    if isinstance(found, OnTpu):
-        return found.outcome.value, found.missing
-    return found["outcome"], tuple(found.get("missing", ()))
+    return found.outcome, found.missing

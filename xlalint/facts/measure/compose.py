@@ -173,7 +173,7 @@ def tpu(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     if (told_of := folder / "tpu.json").exists():
         found |= json.loads(told_of.read_text(encoding="utf-8"))
     fresh = {call: row for rows in journal(folder / "tpu.jsonl").values() for call, row in (rows or {}).items()}
-    calls = found["calls"] | {call: _short(row) for call, row in fresh.items()}
+    calls = found["calls"] | {call: entry(row) for call, row in fresh.items()}
     current = {case.call for fact in apis_of_newest() for case in fact.cases}
     examples = found["examples"] | journal(folder / "tpu-examples.jsonl")
     known = {verdicts.digest(one) for rule in all_rules() for one in verdicts.asked(rule)}
@@ -185,7 +185,7 @@ def tpu(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def _short(row: Mapping[str, Any]) -> dict[str, Any]:
+def entry(row: Mapping[str, Any]) -> dict[str, Any]:
     """An entry of `tpu.json`, without what is default."""
     gradient = row.get("gradient")
     named = row.get("missing", [])
@@ -193,7 +193,7 @@ def _short(row: Mapping[str, Any]) -> dict[str, Any]:
     detail = "" if missing else TYPELESS if named else told(row.get("detail", ""))
     given = {"outcome": row["outcome"], "detail": detail, "missing": missing}
     kept = {key: value for key, value in given.items() if value not in ("", [], "ok")}
-    return kept | ({} if gradient is None else {"gradient": _short(gradient)})
+    return kept | ({} if gradient is None else {"gradient": entry(gradient)})
 
 
 def text(table: Mapping[str, Any]) -> str:
