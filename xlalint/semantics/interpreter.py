@@ -13,7 +13,7 @@ from ..tree.expression_builder import NestedTooDeepError
 from .annotations import value_of_annotation
 from .clock import Clock
 from .core import Options, method_value
-from .decorators import COMPILERS, RECORDS, TRANSPARENT, is_wrapped
+from .decorators import RECORDS, TRANSPARENT, is_wrapped, names_compilers
 from .distribution import TORCH_MODULE, note_making, said_setup
 from .events import HOST, Context, ContextKind, JoinBranches
 from .feeding import NOT_TRACED, feed, say_own
@@ -62,6 +62,7 @@ class Interpreter(Statements):
         self.module_frames: dict[Module, Frame] = {}
         self.fragments: dict[Module, Summary] = {}
         self._decorated: dict[Function, FunctionValue] = {}
+        self._compilers: dict[Function, bool] = {}  # whether a decorator may compile what it is given
         self._allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}
         self._unconvertible: dict[cst.CSTNode, str | None] = {}
         self._defaults: dict[cst.BaseExpression, Value] = {}  # of parameters of functions at the top of a module
@@ -410,11 +411,16 @@ class Interpreter(Statements):
             case Api(name):
                 return name.startswith(("tf.", "functools.partial"))
             case FunctionValue(function):
-                return function.module.serves_tensorflow and COMPILERS.search(function.text) is not None
+                return function.module.serves_tensorflow and self._names_compilers(function)
             case Unknown():
                 return text.partition("(")[0].partition(".")[0] in module.outline.assigned or "function" in text
             case _:
                 return True
+
+    def _names_compilers(self, function: Function) -> bool:
+        if function not in self._compilers:
+            self._compilers[function] = names_compilers(function.text)
+        return self._compilers[function]
 
     def enter_compiled(self, value: FunctionValue) -> None:
         """Register a compiled function as called from outside."""
