@@ -21,6 +21,7 @@ from xlalint.sources.text import Source
 
 TF: Final = "import tensorflow as tf\n"
 POSITIVE: Final = "def positive(x):\n    return tf.boolean_mask(x, x > 0)\n"
+NEGATED: Final = "def positive(x):\n    return not (sin(x) > 0)\n"
 STEP: Final = "@tf.function(jit_compile=True)\ndef step(x):\n    return tf.cumsum({})\n"
 USER: Final = TF + "from ops import positive\n\n" + STEP.format("positive(x)")
 ALONE: Final = TF + "def f(x):\n    return tf.reduce_sum(x)\n"
@@ -41,9 +42,9 @@ EDITS: Final[Mapping[str, tuple[dict[str, str], dict[str, str | None], str]]] = 
         {"ops.py": TF + POSITIVE + "\n\n# the end\n"},
         "ops",
     ),
-    "lines below what another file would have fixed, and there is an import missing": (
-        {"ops.py": "from tensorflow import sin\ndef positive(x):\n    return not (sin(x) > 0)\n", "user.py": USER},
-        {"ops.py": "from tensorflow import sin\ndef positive(x):\n    return not (sin(x) > 0)\n\n\nimport os\n"},
+    "lines among which a fix in another file's part would put an import": (
+        {"ops.py": "from tensorflow import sin\n# of old\n" + NEGATED, "user.py": USER},
+        {"ops.py": "# of old\nfrom tensorflow import sin\n" + NEGATED},
         "ops user",
     ),
     "lines above what another file runs": (
@@ -89,6 +90,11 @@ EDITS: Final[Mapping[str, tuple[dict[str, str], dict[str, str | None], str]]] = 
         {"layers.py": LAYERS, "base.py": BASE, "root.py": TF + "class Root:\n    pass\n"},
         {"root.py": TF + "class Root(tf.keras.layers.Layer):\n    pass\n"},
         "base layers root",
+    ),
+    "a new call in another file": (
+        {"ops.py": TF + POSITIVE, "user.py": TF + "import ops\n"},
+        {"user.py": TF + "import ops\nprint(ops.positive(tf.ones([3])))\n"},
+        "ops user",
     ),
     "a call in another file": (
         {"ops.py": TF + POSITIVE, "user.py": TF + "import ops\nprint(ops.positive(tf.ones([3])))\n"},
