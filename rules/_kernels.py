@@ -40,10 +40,8 @@ def names_without_gradient() -> frozenset[str]:
 
 def names_where(wanted: Callable[[ApiFact], bool]) -> frozenset[str]:
     """The failing calls for which that is so in some measured version."""
-    facts = (tables.api(name, version) for version in tables.versions() for name in tables.failing_names())
-    return frozenset(
-        event_name(fact) for fact in facts if fact is not None and fact.name not in NOT_READY and wanted(fact)
-    )
+    facts = (fact for name in tables.failing_names() if name not in NOT_READY for fact in tables.variants(name))
+    return frozenset(event_name(fact) for fact in facts if wanted(fact))
 
 
 def event_name(fact: ApiFact) -> str:

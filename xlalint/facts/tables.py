@@ -240,6 +240,14 @@ def api_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*table.apis, *(name for rows in table.changed.values() for name in rows)]))
 
 
+def variants(name: str) -> Iterator[ApiFact]:
+    """What is known of a callable, in each of the versions that differ."""
+    table = _apis()
+    newest, *older = table.versions
+    facts = (api(name, version) for version in (newest, *(one for one in older if name in table.changed[one])))
+    return (fact for fact in facts if fact is not None)
+
+
 @cache
 def failing_names() -> tuple[str, ...]:
     """Every callable of which a case, or the gradient of one, fails in some version; the rest is not decoded for it."""

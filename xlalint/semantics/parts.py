@@ -26,7 +26,7 @@ Key: TypeAlias = tuple[str, int, str]
 # Characters of source that are not cut, and about how many parts a project has that is larger. More parts cost more,
 # since what several of them need is analysed by each; fewer leave more to analyse again where a file has changed.
 _TEXT_OF_A_PART: Final = 50_000
-_PARTS: Final = 16
+_PARTS: Final = 8
 # What no part exceeds, however large the project is: about ten seconds of work.
 _MOST_TEXT: Final = 4_000_000
 # How often all parts speak; the only part of a project has nobody to speak to.
