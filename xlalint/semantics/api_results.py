@@ -28,7 +28,7 @@ from .api_tables import (
     TENSOR_FIRST,
     TENSOR_PARAMETERS,
 )
-from .records import record
+from .frozen import record
 from .values import (
     NONE,
     STATIC,

@@ -19,11 +19,11 @@ from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
 from .feeding import given_values, say_foreign
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame
+from .frozen import record
 from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, run_in_pipeline
 from .joins import FEW, join_all
 from .operators import COMPARED, arithmetic_tensor
 from .project import Class
-from .records import record
 from .shaping import shaped
 from .texts import MODEL
 from .values import (

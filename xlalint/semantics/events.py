@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 
 from ..tree import nodes as cst
 from .files import Place
-from .records import record
+from .frozen import record
 from .values import Dependence, Scope, Slice, Tensor, Value
 
 

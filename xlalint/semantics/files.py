@@ -23,8 +23,8 @@ from ..sources.packages import dotted_name
 from ..sources.text import Source, UnreadableSource, digest_of, names_strategies, newline_of, read_bytes, source_of
 from ..tree import nodes as cst
 from ..tree.build import parse_module
+from .frozen import record
 from .reads import note_absent, note_name, note_outline, note_stretch, note_whole
-from .records import record
 
 if TYPE_CHECKING:
     import libcst

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from ..tree import nodes as cst
 from .events import Context, ContextKind, Event, Trail
 from .files import Place, Unit
+from .frozen import record
 from .project import Class, Function, Module
-from .records import record
 from .values import UNKNOWN, Value
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from .records import record
+from .frozen import record
 
 if TYPE_CHECKING:
     from xlalint.sources.outline import ImportOutline
