@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -105,17 +106,18 @@ def contenders(paths: Sequence[Path], files: Sequence[Path], cache: Path) -> lis
     ]
 
 
-def peers(folder: Path, sample: Sequence[Path]) -> list[Contender]:
-    """The other linters of a virtual environment, which is made where there is none, and xlalint on the same files."""
+def peers(folder: Path, sample: Sequence[Path], copies: Path) -> list[Contender]:
+    """The other linters of a virtual environment, which is made where there is none, and xlalint on the same files.
+    The others read copies: some pass over what Git ignores."""
     if not folder.exists():
         venv.create(folder, with_pip=True)
         subprocess.run([folder / "bin" / "pip", "install", "--quiet", *PEERS], check=True)
-    files = [str(path) for path in sample]
+    copied = [str(shutil.copy(path, copies / f"{number}_{path.name}")) for number, path in enumerate(sample)]
     own = [sys.executable, "-m", "xlalint", "check", "--isolated", "--no-cache", "--jobs", "1", "--quiet"]
     return [
-        Contender("xlalint", [*own, *files], sampled=True),
+        Contender("xlalint", [*own, *map(str, sample)], sampled=True),
         *(
-            Contender(name, [str(folder / "bin" / name), *arguments, *files], sampled=True)
+            Contender(name, [str(folder / "bin" / name), *arguments, *copied], sampled=True)
             for name, arguments in PEERS.items()
             if (folder / "bin" / name).exists()
         ),
@@ -143,9 +145,9 @@ def main() -> None:
         parser.error("no file under the paths imports TensorFlow or Keras")
     lines = lines_of(files)
     sample = files[:: max(len(files) // options.sample, 1)]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as copies:
         rows = contenders(options.paths, files, Path(folder))
-        rows += peers(options.peers, sample) if options.peers else []
+        rows += peers(options.peers, sample, Path(copies)) if options.peers else []
         runs: dict[str, list[Run]] = {row.name: [] for row in rows}
         for _ in range(options.runs):
             for row in rows:
