@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
+import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -258,8 +261,28 @@ def compiler() -> None:
         pytest.skip(f"the TPU's compiler was not asked: {error}")
 
 
+@pytest.fixture
+def installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The compiler where it is; in CI, which starts from nothing, it is installed for this."""
+    try:
+        stack.program()
+    except stack.StackError as error:
+        if "CI" not in os.environ:
+            pytest.skip(f"the TPU's compiler was not asked: {error}")
+        folder = tmp_path_factory.mktemp("tpu")
+        monkeypatch.setenv(stack.HOME, str(folder))
+        try:
+            stack.setup(print)
+        except stack.StackError as error:
+            pytest.skip(f"the TPU's compiler was not asked, since it cannot be installed: {error}")
+        yield
+        shutil.rmtree(folder)
+    else:
+        yield
+
+
 @pytest.mark.compiler
-@pytest.mark.usefixtures("compiler")
+@pytest.mark.usefixtures("installed")
 def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--target", "tpu", "--no-cache", "--output-format", "json", "--timeout", "300")
     code, out, _ = ran(capsys, "probe", "m.py", *options)
