@@ -151,6 +151,7 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     from time import perf_counter
 
     from ..api import lint_paths, lint_source
+    from ..codes import is_own
     from ..engine import Stdin, files_to_check
     from ..reports.progress import progress
     from ..reports.terminal import safe
@@ -192,8 +193,6 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
         if problem.detail and given["verbose"]:
             print(safe(problem.detail, keep_lines=True), end="", file=sys.stderr)
         complain(f"{problem.path}: {problem.message}" if problem.path else problem.message)
-    from ..codes import is_own
-
     raised_by = {problem.rule for problem in report.problems if problem.detail}
     if own := ", ".join(sorted(filter(is_own, raised_by))):
         complain(f"{own} does not come with xlalint: its author wants to see the output of --verbose")
