@@ -19,6 +19,7 @@ from xlalint.semantics.values import Api, ApiObject, Static, Value, as_tensor, o
 
 NOT_READY = frozenset(tables.refused_names())  # XLA408 is about them
 TENSOR = re.compile(r"\w+\[")  # how a tensor is written among measured arguments
+VALUES = re.compile(r"(?:nan|outside)\[")  # one of unusual values, which nothing but running the code tells
 METHOD = re.compile(r"\)\.(\w+)\([^()]*\)$")  # the method that a measured call ends with
 CALLED = ".__call__"
 
@@ -108,6 +109,8 @@ def _is_written(value: Value | None, written: str) -> bool | None:
     except (SyntaxError, ValueError):
         if written.startswith(("tf.", "keras.")):
             return any(option == Api(written) for option in options(value))
+        if VALUES.match(written):
+            return False
         if TENSOR.match(written):
             return as_tensor(value) is not None  # a tensor in place of a Python value
         return any(option == ApiObject("tf.SparseTensor") for option in options(value)) and written == "sparse"

@@ -87,12 +87,13 @@ class _Judged:
 class Candidate:
     """What one rule says of one place, as plain data that processes can hand to each other. `refused`: it has a
     rewrite, but not for every way in which the place is reached; `on_tpu`: what it says instead where the project
-    turns out to be for TPUs, too."""
+    turns out to be for TPUs, too; `withheld`: it says nothing where not."""
 
     gravity: tuple[Severity, int]
     finding: Finding
     refused: bool
     on_tpu: Candidate | None = None
+    withheld: bool = False
 
 
 class Dispatcher:
@@ -168,11 +169,15 @@ class Dispatcher:
                 told = []
                 differs = target is None and any(one.draft.on_tpu is not None for one in heard)
                 for known in (targets, targets | TPU) if differs else (targets,):
-                    gravest = max((one.judged(known) for one in heard), key=lambda one: one.gravity)
-                    finding = _finding(rule, place, heard, gravest, severities.get(rule.code))
-                    finding = replace(finding, fix=fix, help=finding.help or help)
-                    told.append(Candidate(gravest.gravity, finding, refused))
-                yield replace(told[0], on_tpu=told[-1] if differs else None)
+                    said = [one for one in heard if one.draft.told.of(known)]
+                    if said:
+                        gravest = max((one.judged(known) for one in said), key=lambda one: one.gravity)
+                        finding = _finding(rule, place, said, gravest, severities.get(rule.code))
+                        finding = replace(finding, fix=fix, help=finding.help or help)
+                        told.append(Candidate(gravest.gravity, finding, refused))
+                if told:
+                    withheld = not any(one.draft.told.of(targets) for one in heard)
+                    yield replace(told[0], on_tpu=told[-1] if differs else None, withheld=withheld)
 
     def _answers(self, rule: Rule, place: Place, heard: Iterable[_Heard]) -> dict[Fix | None, str]:
         """What those who have a rewrite of a place make of it, each with its text; None where one of them has none
@@ -211,6 +216,8 @@ def gravest_of(candidates: Iterable[Candidate], tpu: bool = False) -> Iterator[F
     by_rule: dict[tuple[str, Span, str], list[Candidate]] = {}
     for candidate in candidates:
         candidate = (tpu and candidate.on_tpu) or candidate
+        if candidate.withheld:
+            continue
         finding = candidate.finding
         by_rule.setdefault((finding.path, finding.span, finding.code), []).append(candidate)
     by_place: dict[tuple[str, Span], list[Candidate]] = {}
@@ -242,10 +249,7 @@ def _agreed(fixes: Iterable[Fix | None]) -> Fix | None:
 def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Judged, severity: Severity | None) -> Finding:
     draft, event = gravest.heard.draft, gravest.heard.event
     notes = {
-        (note.place, note.text, note.consumer): None
-        for one in heard
-        for note in one.draft.notes
-        if note.place != place
+        (note.place, note.text, note.consumer): None for one in heard for note in one.draft.notes if note.place != place
     }  # a dict keeps the order
     return Finding(
         path=place.path,

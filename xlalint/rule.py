@@ -11,6 +11,7 @@ import importlib
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cache
 from typing import ClassVar, TypeAlias
 
@@ -79,7 +80,7 @@ class Bad:
     or an instance of its class `L` (a Keras layer or model), on `inputs`: specs such as "f32[4, 3]", "i32[]",
     "bool[4]", or "f32[2..5, 3]" for several shapes. A function that is not itself a `tf.function` is wrapped in
     `tf.function(jit_compile=True)`. Where `Runs` is claimed, the file itself runs. `behaviour` None: not runnable
-    alone (a fragment), then `why` says so.
+    alone (a fragment), then `why` says so. `target`: what the code is said to be for.
     """
 
     code: str
@@ -92,6 +93,7 @@ class Bad:
     fixed: str | None = None  # the file once the rewrites of all its places are applied, to the byte
     safety: Safety | None = None  # the safety that each rewrite must have
     why: str = ""
+    target: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ class Good:
     behaviour: Behaviour | None = Compiles()
     inputs: Sequence[str] = ("f32[4]",)
     why: str = ""
+    target: str | None = None
 
 
 # -- what a rule yields -----------------------------------------------------------------------------------------------
@@ -116,6 +119,24 @@ class DraftNote:
     consumer: str = ""
 
 
+class Told(Enum):
+    """For what code a draft is told, by what the code is for."""
+
+    ALWAYS = auto()
+    FOR_TPU = auto()  # a TPU is among it: the setting says so, or a strategy for TPUs is made
+    FOR_TPU_ALONE = auto()  # the setting says so
+
+    def of(self, targets: frozenset[str]) -> bool:
+        """Whether it is told of code that is for these ("cpu", "gpu", "tpu")."""
+        match self:
+            case Told.ALWAYS:
+                return True
+            case Told.FOR_TPU:
+                return "tpu" in targets
+            case Told.FOR_TPU_ALONE:
+                return targets == {"tpu"}
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A finding before the engine gives it a severity (from effect and context), a position and a trail.
@@ -124,9 +145,10 @@ class Draft:
     notes add up, so a consumer that goes wrong can be reported as a draft at the origin's place. `at_most` is for what
     differs only on inputs that a correct program never sees: it says so, and is no error. `on_tpu`: what comes of it
     where a TPU's strategy has it compiled, by shapes and without values, if that is something else; of what recompiles
-    for every value `OK`, `BOUNDED` or `FAILS`, of what is about TPUs alone `FAILS`. `rewrite` is asked only for
-    what is reported, once for each time that the place was heard of: all must answer the same, else there is no fix.
-    Without a `help`, the rewrite's text is the help.
+    for every value `OK`, `BOUNDED` or `FAILS`, of what is about TPUs alone `FAILS`. `told`: for which code it is told;
+    with an `on_tpu`, unless that is all code. `rewrite` is asked only for what is reported, once for each time that the
+    place was heard of: all must answer the same, else there is no fix. Without a `help`, the rewrite's text is the
+    help.
     """
 
     message: str
@@ -137,6 +159,7 @@ class Draft:
     at_most: Severity = Severity.ERROR
     rewrite: Rewriter | None = None
     on_tpu: TpuOutcome | None = None
+    told: Told = Told.ALWAYS
 
 
 class Rule:
@@ -238,6 +261,7 @@ __all__ = [
     "Runs",
     "Safety",
     "Severity",
+    "Told",
     "TpuOutcome",
     "all_rules",
     "origin_note",
