@@ -39,9 +39,14 @@ from ._kernels import names_lacking, only_on_the_host
 
 TABLES = ("StaticHashTable", "StaticVocabularyTable", "experimental.DenseHashTable", "experimental.MutableHashTable")
 METHODS = {"insert": "LookupTableInsertV2", "lookup": "LookupTableFindV2", "size": "LookupTableSizeV2"}
-OPS = {"tf.strings.format": "StringFormat"} | {
-    f"tf.lookup.{table}.{method}": op for table in TABLES for method, op in METHODS.items()
+# By hand what the table cannot tell, since the process dies of the measured call.
+STRINGS = {
+    "tf.strings.bytes_split": "StringSplit",
+    "tf.strings.format": "StringFormat",
+    "tf.strings.ngrams": "StringNGrams",
+    "tf.strings.split": "StringSplitV2",
 }
+OPS = STRINGS | {f"tf.lookup.{table}.{method}": op for table in TABLES for method, op in METHODS.items()}
 
 
 class StringsAndTables(Rule):
