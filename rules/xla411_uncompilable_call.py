@@ -3,7 +3,8 @@
 ## What it does
 Flags calls that were measured to fail: functions of the libraries that work eagerly only (`keras.ops.isin`, `kron`,
 `corrcoef`, `bartlett`), arguments that the library reads as Python numbers and that are tensors
-(`tf.stack(.., axis=t)`), and a few that are traced and then break the compiler.
+(`tf.stack(.., axis=t)`), arguments that have to be known when the call is compiled and are data
+(`tf.signal.frame(x, n, 4)`), and a few that are traced and then break the compiler.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The first two fail in every `tf.function`, with AutoGraph or
@@ -11,7 +12,10 @@ without: the library asks a symbolic tensor for its truth or for a number ("Usin
 `bool` is not allowed", "'SymbolicTensor' object cannot be interpreted as an integer"). Compiled only: `keras.ops.inner`
 of vectors ("left_branch_shape.dimensions_size() != .."), `keras.ops.associative_scan` from four elements on ("Cannot
 concatenate arrays that differ .."), `tf.random.shuffle` of a vector of floats ("Expected comparison type SIGNED") and
-`tf.linalg.tridiagonal_solve` with its default of `partial_pivoting` ("does not yet support pivoting").
+`tf.linalg.tridiagonal_solve` with its default of `partial_pivoting` ("does not yet support pivoting"). Frames of a
+length or step that is data, in `tf.signal.frame`, `tf.signal.stft` and `keras.ops.extract_sequences`, and `swapaxes` by
+such an axis "must be a compile-time constant": another size from a value would be compiled for each value (XLA205). The
+layers `RandomHeight`, `RandomWidth` and `RandomElasticTransform` draw such a size themselves when they train.
 
 ## Example
     known = keras.ops.isin(ids, vocabulary)
@@ -20,7 +24,7 @@ concatenate arrays that differ .."), `tf.random.shuffle` of a vector of floats (
     known = tf.reduce_any(ids[..., None] == vocabulary, axis=-1)
 
 ## Not flagged
-Host code, arguments that are Python numbers, and vectors that are not known to be such.
+Host code, arguments that are Python numbers or sizes of shapes, and vectors that are not known to be such.
 
 ## Fix safety
 `unsafe`, and each says where it differs: `isin`, `kron` and `inner` by operations of TensorFlow, for tensors of one
@@ -33,17 +37,20 @@ dtype; `tf.random.shuffle` in another order; `tf.linalg.tridiagonal_solve` witho
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 
+from xlalint.facts import tables
+from xlalint.facts.kernels import listed
 from xlalint.facts.replacements import instead_of
-from xlalint.facts.tables import Case
+from xlalint.facts.tables import ApiFact, Case, Outcome
+from xlalint.facts.tpu import CONSTANT
 from xlalint.fixes.masked import brief
 from xlalint.fixes.replacements import replacement
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity, origin_note
 from xlalint.semantics.events import ApiCall, ContextKind, Event
-from xlalint.semantics.values import Static, Value, as_tensor
+from xlalint.semantics.values import Dependence, Static, Value, as_tensor
 
-from ._kernels import case_of, fact_of, help_for, names_where
+from ._kernels import TENSOR, case_of, event_name, fact_of, help_for, names_where
 
 # What an error says that comes from tracing as such, and not from arguments that do not fit each other.
 SYMBOLIC = re.compile(r"symbolic `?tf\.Tensor|SymbolicTensor|symbolic Tensor")
@@ -53,6 +60,27 @@ EAGER_ONLY = "fails in every `tf.function`, since the library asks it for a Pyth
 def eager_only(case: Case) -> bool:
     """Whether a measured call cannot be traced."""
     return case.detail.startswith("in any tf.function") and SYMBOLIC.search(case.detail) is not None
+
+
+def constants(fact: ApiFact) -> Iterator[str]:
+    """The parameters that a call does not compile with where they are data."""
+    for case in fact.cases:
+        for parameter, written in case.varied.items():
+            if case.outcome is Outcome.FAILS and CONSTANT in case.detail and TENSOR.match(written):
+                yield parameter
+
+
+@cache
+def constant_parameters() -> Mapping[str, tuple[str, ...]]:
+    """By the name that an event has: those of every call that was measured."""
+    facts = (fact for name in tables.failing_names() for fact in tables.variants(name))
+    return {event_name(fact): found for fact in facts if (found := tuple(constants(fact)))}
+
+
+def is_data(value: Value | None) -> bool:
+    """Whether a value is a tensor that nothing but running the code tells."""
+    tensor = as_tensor(value) if value is not None else None
+    return tensor is not None and tensor.dependence is Dependence.VALUE
 
 
 def vector(arguments: Mapping[str, Value], name: str, dtype: str | None = None) -> bool:
@@ -75,6 +103,17 @@ BREAKING: dict[str, tuple[Callable[[Mapping[str, Value]], bool], str]] = {
         lambda arguments: arguments.get("partial_pivoting", Static(True)) == Static(True),
         "does not compile with pivoting (Current implementation does not yet support pivoting)",
     ),
+    **dict.fromkeys(
+        (
+            "keras.layers.RandomElasticTransform.__call__",
+            "keras.layers.RandomHeight.__call__",
+            "keras.layers.RandomWidth.__call__",
+        ),
+        (
+            lambda arguments: arguments.get("training") == Static(True),
+            "does not compile in training (a size that it draws must be a compile-time constant)",
+        ),
+    ),
     "tf.random.shuffle": (
         lambda arguments: vector(arguments, "value", "float"),
         "does not compile for a vector of floats (Expected comparison type SIGNED)",
@@ -86,7 +125,7 @@ class UncompilableCall(Rule):
     code = "XLA411"
     name = "uncompilable-call"
     listens = (ApiCall,)
-    apis = names_where(lambda fact: any(map(eager_only, fact.cases))) | BREAKING.keys()
+    apis = names_where(lambda fact: any(map(eager_only, fact.cases))) | BREAKING.keys() | constant_parameters().keys()
     bad = (
         Bad(
             """
@@ -219,6 +258,18 @@ def f(x):
             Fails("Cannot concatenate arrays that differ"),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x, n):
+    length = tf.math.floormod(n, 4) + 4
+    return tf.reduce_sum(tf.signal.frame(x, length, 4)) + tf.reduce_sum(tf.signal.frame(x, 8, frame_step=length))
+""",
+            ["tf.signal.frame(x, length, 4)", "tf.signal.frame(x, 8, frame_step=length)"],
+            Fails("must be a compile-time constant"),
+            inputs=("f32[16]", "i32[]"),
+            effect=Effect.FAILS,
+        ),
     )
     good = (
         Good(
@@ -273,6 +324,15 @@ def f(diagonals, right):
 """,
             inputs=("f32[3, 4]", "f32[4, 2]"),
         ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x, y):
+    return tf.signal.frame(x, tf.shape(y)[0], tf.constant(4))
+""",
+            inputs=("f32[16]", "f32[8, 2]"),
+            why="sizes of shapes are known when it is compiled",
+        ),
     )
 
     def check(self, event: Event) -> Iterator[Draft]:
@@ -282,6 +342,13 @@ def f(diagonals, right):
                 if event.context.kind is ContextKind.XLA and fails(arguments):
                     rewrite = partial(replacement, event)
                     yield Draft(f"`{brief(node)}` {why}", Effect.FAILS, instead_of(api), rewrite=rewrite)
+            case ApiCall(api=api, arguments=arguments, node=node) if event.context.kind is ContextKind.XLA and (
+                data := [name for name in constant_parameters().get(api, ()) if is_data(arguments.get(name))]
+            ):
+                told = listed([f"`{name}`" for name in data])
+                origin = as_tensor(arguments[data[0]])
+                notes = origin_note(origin.origin, event) if origin is not None else ()
+                yield Draft(f"`{brief(node)}`: {told} {CONSTANT}, and is data", Effect.FAILS, notes=notes)
             case ApiCall(arguments=arguments, node=node) if fact := fact_of(event, self.tensorflow):
                 case = case_of(fact, arguments)
                 if case is not None and eager_only(case):

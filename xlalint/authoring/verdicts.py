@@ -9,18 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from ..facts import tpu
-from ..facts.tpu import TpuOutcome
+from ..facts.tpu import SHORT, TpuOutcome
 from ..rule import Bad, Behaviour, Breaks, Compiles, Diverges, Fails, Good, Recompiles, Rule, Runs
 
 _WIDTH: Final = 72  # of a cell of a table
-_SHORT: Final = {
-    TpuOutcome.OK: "compiles",
-    TpuOutcome.BOUNDED: "bounded",
-    TpuOutcome.FAILS: "fails",
-    TpuOutcome.LOWERS: "has kernels",
-    TpuOutcome.UNTRACED: "not traced",
-    TpuOutcome.UNTESTED: "not asked",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +56,8 @@ def rows(rule: type[Rule]) -> Iterator[Row]:
         name = ", ".join(map(_code, one.at)) if isinstance(one, Bad) else one.why or _code(_last_line(one.code))
         short, said = _on_cpu(one.behaviour)
         outcome = TpuOutcome.UNTESTED if found is None else found.outcome
-        there = _cell(found.said()) if found is not None else _SHORT[outcome]
-        yield Row(isinstance(one, Bad), name, said, there, short, _SHORT[outcome])
+        there = _cell(found.said()) if found is not None else SHORT[outcome]
+        yield Row(isinstance(one, Bad), name, said, there, short, SHORT[outcome])
 
 
 def listed(rule: type[Rule]) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ import msgspec
 
 _FILE: Final = Path(__file__).with_name("tpu.json")
 _CONSTANT: Final = re.compile(r"Input (\d+) to node `[^`]*` with op (\w+) must be a compile-time constant")
+CONSTANT: Final = "must be a compile-time constant"
 _DIGITS: Final = 12  # of a digest
 _LONG: Final = 160  # characters of an error
 
@@ -41,6 +42,14 @@ WORDS: Final = {
     TpuOutcome.UNTRACED: "cannot be traced",
     TpuOutcome.UNTESTED: "not asked",
 }
+SHORT: Final = {
+    TpuOutcome.OK: "compiles",
+    TpuOutcome.BOUNDED: "bounded",
+    TpuOutcome.FAILS: "fails",
+    TpuOutcome.LOWERS: "has kernels",
+    TpuOutcome.UNTRACED: "not traced",
+    TpuOutcome.UNTESTED: "not asked",
+}
 
 
 class OnTpu(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -58,11 +67,18 @@ class OnTpu(msgspec.Struct, frozen=True, omit_defaults=True):
             return f"{WORDS[self.outcome]}: no kernel for {', '.join(f'`{op}`' for op in self.missing)}"
         return f"{WORDS[self.outcome]}: {self.detail}" if self.detail else WORDS[self.outcome]
 
-
     def record(self) -> dict[str, Any]:
         """For programs."""
         gradient = {} if self.gradient is None else {"gradient": self.gradient.record()}
         return {"outcome": self.outcome.value, **msgspec.to_builtins(self), **gradient}
+
+
+class _Refused(msgspec.Struct):
+    """The part of `tpu.json` that is quickly read: the callables of which a TPU's compiler refuses a call that a CPU's
+    compiles once, and those of which so the gradient."""
+
+    refused: tuple[str, ...] = ()
+    refused_gradients: tuple[str, ...] = ()
 
 
 class _Table(msgspec.Struct):
@@ -78,6 +94,21 @@ class _Table(msgspec.Struct):
 @cache
 def _table() -> _Table:
     return msgspec.json.decode(_FILE.read_bytes(), type=_Table)
+
+
+@cache
+def _refused() -> _Refused:
+    return msgspec.json.decode(_FILE.read_bytes(), type=_Refused)
+
+
+def refused_names() -> tuple[str, ...]:
+    """The callables of which a TPU's compiler refuses a call that a CPU's compiles, and not for each value anew."""
+    return _refused().refused
+
+
+def refused_gradients() -> tuple[str, ...]:
+    """Those of which it refuses the gradient."""
+    return _refused().refused_gradients
 
 
 def stack() -> tuple[str, str]:
@@ -109,5 +140,5 @@ def digest(code: str, inputs: Sequence[str]) -> str:
 def told(error: str) -> str:
     """An error, short, without what differs from run to run: the names of nodes."""
     if match := _CONSTANT.search(error):
-        return f"input {match[1]} of {match[2]} must be a compile-time constant"
+        return f"input {match[1]} of {match[2]} {CONSTANT}"
     return error if len(error) <= _LONG else f"{error[: _LONG - 3].rstrip()}..."
