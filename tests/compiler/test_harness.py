@@ -48,6 +48,11 @@ OUTCOMES: dict[str, tuple[str, tuple[str, ...], Behaviour]] = {
         ("f32[4]",),
         Compiles(),
     ),
+    "so is that of Keras objects": (
+        "import keras\n\nmean = keras.metrics.Mean()\n\ndef f(x):\n    mean.update_state(x)\n    return mean.result()",
+        ("f32[4]",),
+        Compiles(),
+    ),
 }
 
 

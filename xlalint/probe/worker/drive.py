@@ -39,6 +39,7 @@ from .objects import (
     model_slots,
     state_of,
     step_of,
+    variables_in,
 )
 from .reach import TooLongError
 from .slots import Choice, Slot, plain, slots_of, tensor
@@ -598,5 +599,5 @@ def _holds_tensors(result: Any) -> bool:
 
 
 def _variables_of(loaded: Loaded) -> list[Any]:
-    """The variables at the top of a module."""
-    return [value for value in vars(loaded.module).values() if isinstance(value, tf.Variable)]
+    """The variables at the top of a module, and those of the Keras objects there."""
+    return [variable for value in vars(loaded.module).values() for variable in variables_in(value)]

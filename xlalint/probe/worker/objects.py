@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -38,14 +38,19 @@ def keras_modules() -> list[Any]:
 def keras_kind(cls: type) -> str | None:
     """What of Keras a class is: "optimizer", "model", "layer", "loss", "metric" or nothing."""
     for kind, names in _KINDS.items():
-        for module in keras_modules():
-            for name in names:
-                base: Any = module
-                for part in name.split("."):
-                    base = getattr(base, part, None)
-                if inspect.isclass(base) and issubclass(cls, base):
-                    return kind
+        if any(issubclass(cls, base) for name in names for base in _named(name)):
+            return kind
     return None
+
+
+def _named(name: str) -> Iterator[type]:
+    """The classes that the Keras packages call so."""
+    for module in keras_modules():
+        found: Any = module
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if inspect.isclass(found):
+            yield found
 
 
 def keras_converts(cls: type) -> bool:
@@ -186,3 +191,14 @@ def state_of(made: Any) -> list[Any]:
             if hasattr(one, "assign"):
                 found.setdefault(id(one), one)
     return list(found.values())
+
+
+def variables_in(value: Any) -> list[Any]:
+    """A variable itself, those of a Keras object, or what random numbers are drawn from."""
+    if inspect.isclass(value):
+        return []
+    if isinstance(value, (tf.Variable, *_named("Variable"))):
+        return [value]
+    if isinstance(value, (tf.random.Generator, *_named("random.SeedGenerator"))):
+        return [value.state]
+    return state_of(value) if keras_kind(type(value)) is not None else []
