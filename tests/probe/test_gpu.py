@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,7 @@ def test_values_are_lowered_with_their_gradient_and_a_step() -> None:
 
     from xlalint.probe.worker.blame import Blame
     from xlalint.probe.worker.gpu import GpuLowerer
+    from xlalint.probe.worker.lowering import Stateless
 
     class OnCpu(GpuLowerer):
         platform = "CPU"
@@ -162,9 +164,14 @@ def test_values_are_lowered_with_their_gradient_and_a_step() -> None:
 
     observed: list[Observation] = []
     pair = tf.constant([1.0, 2.0])
-    three = [("the function", True), ("its gradient", True), ("a step of Adam", True)]
+    three = [("the function", True), ("its gradient", True), ("a step of Adam on the summed outputs", True)]
     assert programs(OnCpu, scaled, pair) == three
     assert programs(OnCpu, trains, pair) == three[:1]  # it is a step of training by itself
+    lowerer = OnCpu(blame, lambda: None, Plan(gpu=True))
+    compiled_model = replace(driven(scaled, pair), training=replace(driven(trains, pair), of="what it trains with"))
+    step = Stateless(compiled_model.training, [weight])
+    lowerer.all_of(compiled_model, [weight], [weight], step=step)
+    assert [(one.of, one.compiles) for one in lowerer.programs][2:] == [("what it trains with", True)]
     assert programs(OnCpu, sized, tf.constant(5)) == three[:1]  # how many is a constant, as it is when it is run
     assert observed == []
     assert programs(OnCpu, factored, tf.eye(2)) == [("the function", False)]

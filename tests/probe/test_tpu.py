@@ -83,6 +83,13 @@ class Net(keras.Model):
         gradients = tape.gradient(loss, self.trainable_variables)
         self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
         return {"loss": loss}
+
+
+def trained():
+    model = keras.Sequential([keras.Input([4]), keras.layers.Dense(2, activation="softmax")])
+    optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(momentum=0.9))
+    model.compile(optimizer, "categorical_crossentropy", metrics=["AUC"])
+    return model
 """
 
 
@@ -304,7 +311,7 @@ def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert [re.sub(r", for .*", "", line) for line in functions["Net"]["details"] if line.startswith("tpu-")] == [
         "tpu-compiles: the function",
         "tpu-compiles: its gradient",
-        "tpu-compiles: a step of Adam",
+        "tpu-compiles: a step of Adam on the summed outputs",
     ]
     code, out, _ = ran(capsys, "probe", "m.py::fine", *options, "--batch", "1000000000")
     assert "with 1000000000 examples at once: it does not fit" in out
@@ -320,7 +327,8 @@ def test_an_example_is_ready() -> None:
     quicker = replace(job, targets=job.targets[1:])
     [found] = prove(quicker, settings, lambda run: None).found
     assert found.outcome == TPU_COMPILES, found
-    assert [one.of for one in found.programs] == ["the function", "its gradient", "a step of Adam"]
+    step = "a step of Adam on the summed outputs"
+    assert [one.of for one in found.programs] == ["the function", "its gradient", step]
     assert all(2**20 < one.memory < chip_of(DEFAULT).memory for one in found.programs)
 
 
@@ -332,8 +340,11 @@ def test_a_step_of_training_is_compiled_as_it_is(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.py").write_text(STEP)
     options = ("--target", "tpu", "--no-cache", "--timeout", "300", "--batch", "32", "-q", "--isolated")
-    _, out, _ = ran(capsys, "probe", "m.py::Net.train_step", *options)
+    _, out, _ = ran(capsys, "probe", "m.py::Net.train_step", "m.py::trained", *options)
     told = [line.partition(", for ")[0] for line in out.splitlines()]
     assert [line for line in told if "tpu-compiles" in line or "compiled for a TPU" in line] == [
-        "  = tpu-compiles: the function"  # no gradient of it, and no step around it
+        "  = tpu-compiles: the function",  # no gradient of it, and no step around it
+        "  = tpu-compiles: the function",
+        "  = tpu-compiles: its gradient",
+        "  = tpu-compiles: the train step of compile() (SGD with loss scaling, categorical_crossentropy, AUC)",
     ]

@@ -19,8 +19,9 @@ _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function or class. `kind`: "function", "method", "nested" or "class"; `lines`: decorators included;
-    `comments`: the inputs in the probe comments right above it; `owner`: the class around a method."""
+    """A function or class, or what the file's top binds to a name. `kind`: "function", "method", "nested", "class" or
+    "object"; `lines`: decorators included; `comments`: the inputs in the probe comments right above it; `owner`: the
+    class around a method."""
 
     qualname: str
     kind: str
@@ -32,11 +33,12 @@ class Definition:
 @dataclass(frozen=True, slots=True)
 class FileDefinitions:
     """All definitions of a file, outer ones first; `fragment`: the whole file as one, where it reads names that it
-    does not bind."""
+    does not bind; `objects`: what its top binds to names otherwise."""
 
     path: Path
     found: Sequence[Definition]
     fragment: Definition | None
+    objects: Sequence[Definition] = ()
 
     @classmethod
     def of(cls, path: Path) -> FileDefinitions:
@@ -50,7 +52,8 @@ class FileDefinitions:
         comments = takewhile(lambda line: not line or line.startswith("#"), lines)
         inputs = tuple(found["inputs"] for line in comments if (found := COMMENT.search(line)))
         fragment = Definition("", "fragment", (1, len(lines)), inputs) if free_names(text) else None
-        return cls(path, tuple(_definitions(ast.parse(text), "", None, lines)), fragment)
+        tree = ast.parse(text)
+        return cls(path, tuple(_definitions(tree, "", None, lines)), fragment, tuple(_objects(tree, lines)))
 
     def around(self, line: int) -> Definition | None:
         """The innermost function around a line, or the fragment that it is in."""
@@ -61,7 +64,7 @@ class FileDefinitions:
         """A definition by its qualified name; the last of several, which is the one that counts; "" is the fragment."""
         if not qualname:
             return self.fragment
-        return next((one for one in reversed(self.found) if one.qualname == qualname), None)
+        return next((one for one in reversed((*self.objects, *self.found)) if one.qualname == qualname), None)
 
 
 def _definitions(
@@ -81,6 +84,15 @@ def _definitions(
             yield from _definitions(child, f"{name}.", made, lines, inside)
         else:
             yield from _definitions(child, f"{name}.<locals>.", None, lines, True)
+
+
+def _objects(tree: ast.Module, lines: Sequence[str]) -> Iterator[Definition]:
+    """What statements at the top of a file assign to single names."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                last = node.end_lineno or node.lineno
+                yield Definition(name, "object", (node.lineno, last), tuple(_comments(lines, node.lineno)))
 
 
 def _comments(lines: Sequence[str], first: int) -> Iterator[str]:

@@ -15,12 +15,14 @@ TRACE: Final = "trace"
 COMPILE: Final = "compile"
 GRADIENT: Final = "gradient"
 RUN: Final = "run"
+TRAINING: Final = "training"
 TPU: Final = "tpu"
 GPU: Final = "gpu"
 OF_XLA: Final = {
     TRACE: "traced",
     COMPILE: "compiled",
     GRADIENT: "differentiated",
+    TRAINING: "compiled with its step of training",
     TPU: "compiled for a TPU",
     GPU: "compiled for a GPU",
 }
@@ -167,7 +169,7 @@ class Outcome:
     `death`: how the process ended, `died_at`: at which stage, if by no limit of ours; of a search with the inputs, of
     lines with the line; `reached`: by file, the
     lines that ran; `ran`: by file, the first lines of the functions that ran; `versions`: of TensorFlow, Keras and
-    Python.
+    Python; `training`: what was seen of the step that a compiled Keras model trains with, in words.
     """
 
     not_run: str | None = None
@@ -185,3 +187,4 @@ class Outcome:
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     programs: tuple[Lowering, ...] = ()  # for a TPU or a GPU
+    training: str = ""

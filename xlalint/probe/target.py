@@ -42,11 +42,11 @@ class Target:
 
     `file`: absolute; `qualname`: "f", "Layer.call", "make.<locals>.inner", "Layer" (its instance is called), "" for a
     fragment, the whole file; `lines`: the first and last line of the definition, decorators included; `kind`:
-    "function", "method", "class", "nested" or "fragment"; `given` and `made_of`: the user's word for the call and for
-    the object's own arguments; `factory`: "pkg.mod:make_inputs" gives the arguments; `search`: folders to import from;
-    `autograph`: None leaves it to the driver; `roots`: the user's own files are under these; `wanted`: lines of the
-    file that the inputs should reach; `callers`: who leads there, the nearest first; `avoid`: inputs, as
-    `note` was told of them, that ended the process; `refused`: why nothing is to be run.
+    "function", "method", "class", "nested", "object" (of the module's top) or "fragment"; `given` and `made_of`: the
+    user's word for the call and for the object's own arguments; `factory`: "pkg.mod:make_inputs" gives the arguments;
+    `search`: folders to import from; `autograph`: None leaves it to the driver; `roots`: the user's own files are
+    under these; `wanted`: lines of the file that the inputs should reach; `callers`: who leads there, the nearest
+    first; `avoid`: inputs, as `note` was told of them, that ended the process; `refused`: why nothing is to be run.
     """
 
     file: str

@@ -168,7 +168,7 @@ class Targets:
         file = self._file(path)
         found = file.named(qualname)
         if found is None:
-            names = [one.qualname for one in file.found]
+            names = [one.qualname for one in (*file.found, *file.objects)]
             close = get_close_matches(qualname, names, 1)
             raise TargetError(f"no `{qualname}` in {path.name}" + (f"; did you mean `{close[0]}`?" if close else ""))
         return found

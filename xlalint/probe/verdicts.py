@@ -298,7 +298,9 @@ def probed(run: Run) -> Probed:
     details = [one.text if one.per == "shape" else told(one) for one in outcome.observations]
     verdict = _of(run, status, gravest, text="" if gravest else _compiled(outcome))
     details += [line for program in outcome.programs if program.refusal is None for line in lowered(program)]
-    if outcome.programs and verdict.text and not graver:
+    if outcome.training:
+        details.append(outcome.training)
+    if (outcome.programs or outcome.training) and verdict.text and not graver:
         details.insert(0, verdict.text)
     return Probed(path, run.target.lines[0], verdict, (*details, *outcome.notes))
 

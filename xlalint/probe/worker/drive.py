@@ -43,11 +43,13 @@ from .objects import (
 )
 from .reach import TooLongError
 from .slots import Choice, Slot, plain, slots_of, tensor
+from .training import NoTrainingError, is_compiled, training_of
 from .values import VALUE_SETS
 
 _DEEPEST: Final = 3  # callers of callers
 _WIDEST: Final = 3  # shapes that a user's function is asked for
 _SECONDS: Final = 30.0  # to look for inputs
+_OF_TRAINING: Final = 2  # batches that a step of training gets
 _LOCALS: Final = ".<locals>."
 
 _Given: TypeAlias = Mapping[str | int, Choice]  # the user's inputs, by name or position
@@ -80,6 +82,10 @@ class Driven:
     moved: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     close: Callable[[], None] = lambda: None
     found: Sequence[Solution] = ()
+    of: str = "it"
+    training: Driven | str | None = None
+    is_step: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -176,11 +182,13 @@ class _Driver:
         try:
             if target.factory is not None:
                 return self._supplied(target.factory)
+            _, found = _looked_up(self.loaded, target.qualname)
+            if is_model(found):
+                return self._model(found, "the model")
             way = self._way(target, self.loaded, _forms(target.given))
             solution = self._solved(way)
             if is_model(solution.outcome.result):
-                way = self._model_way(way, solution)
-                solution = self._solved(way)
+                return self._model(solution.outcome.result, f"the model that it gives when {way.how(solution)}")
             return self._finished(way, solution)
         except NotDrivenError:
             for caller in target.callers[:_DEEPEST]:
@@ -206,6 +214,8 @@ class _Driver:
         if inspect.isclass(found):
             return self._object_way(found, given, made_of)
         name = _inside(owner, target.qualname.rpartition(".")[2])
+        if not callable(found):
+            raise NotDrivenError(f"`{target.qualname}` is no function ({type(found).__name__})")
         if owner is None or isinstance(inspect.getattr_static(owner, name), staticmethod | classmethod):
             return self._function_way(found, given)
         if found is called_method(owner):
@@ -326,9 +336,42 @@ class _Driver:
             lambda: state_of(made[0]),
         )
 
-    def _model_way(self, making: _Way, given: Solution) -> _Way:
-        """The Keras model that a function gives, called with what the user says of `inputs`, or the model itself."""
-        model, made = given.outcome.result, making.how(given)
+    def _model(self, model: Any, how: str) -> Driven:
+        """A Keras model, and how it is trained. `how`: what it is, and where it is from."""
+        way = self._model_way(model, how)
+        driven = self._finished(way, self._solved(way))
+        driven.training = self._training(model, driven)
+        return driven
+
+    def _training(self, model: Any, driven: Driven) -> Driven | str | None:
+        """How a model is trained that is driven; or why that is not known."""
+        if self.given is not None or not is_compiled(model):
+            return None
+
+        def inputs(number: int) -> Any:
+            return driven.make(number, 0)[0][0]
+
+        self.note("build")
+        try:
+            training = training_of(model, inputs, _forms(self.target.given).get("labels"))
+        except NoTrainingError as error:
+            return f"its train step is not run: {error}"
+        return Driven(
+            call=training.step,
+            make=lambda number, variant: ((training.batch(number, inputs(number)),), {}),
+            value_sets=min(driven.value_sets, _OF_TRAINING),
+            variants=1,
+            state=driven.state,
+            autograph=driven.autograph,
+            how=training.how,
+            inputs=(training.labels,) if training.labels else (),
+            of=training.how,
+            is_step=True,
+            notes=training.notes,
+        )
+
+    def _model_way(self, model: Any, how: str) -> _Way:
+        """A Keras model, called with what the user says of `inputs`, or the model itself."""
         said = _forms(self.target.given).get("inputs")
         with eager_execution():
             slots = model_slots(model) if said is None else [replace(INPUTS, choices=(said,), fixed=True)]
@@ -341,7 +384,7 @@ class _Driver:
             slots,
             run,
             lambda solution: model,
-            lambda solution: f"the model that it gives when {made}, called with {_words(solution, 'call')}",
+            lambda solution: f"{how}, called with {_words(solution, 'call')}",
             None,
             type(model),
             lambda: state_of(model),

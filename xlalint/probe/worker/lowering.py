@@ -23,8 +23,32 @@ from xlalint.probe.worker.stateless import standing_in
 if TYPE_CHECKING:
     from xlalint.probe.worker.drive import Driven
 
+ADAM: Final = "a step of Adam on the summed outputs"
 _PREFACE: Final = "Failed getting HLO text: '"
 _OWN: Final = "GetCompilerIr does not support"  # resources, say: it does not get as far as the device's kernels
+
+
+class Stateless:
+    """A driven function as one of tensors: of the variables' first, behind which the inputs' follow."""
+
+    def __init__(self, driven: Driven, variables: Sequence[Any]) -> None:
+        self.of, self.variables = driven.of, variables
+        self.call, self._autograph = driven.call, autograph_of(driven)
+        if isinstance(self.call, TensorFunction):
+            self.call, self._autograph = self.call.python_function, getattr(self.call, "_autograph", True)
+        self._given = driven.make(0, 0)
+        self.inputs = [one for one in tf.nest.flatten(self._given) if tf.is_tensor(one)]
+
+    def run(self, *tensors: Any, **training: bool) -> Any:
+        """What it returns, and the new values by the places of the variables that it changed."""
+        state, parts = tensors[: len(self.variables)], iter(tensors[len(self.variables) :])
+        filled = tf.nest.map_structure(lambda one: next(parts) if tf.is_tensor(one) else one, self._given)
+        with standing_in(self.variables, state) as now:
+            return self.call(*filled[0], **training | filled[1]), _changed(state, now())
+
+    def compiled(self, function: Callable[..., Any]) -> Any:
+        """Something that runs this, for XLA to compile."""
+        return tf.function(function, jit_compile=True, autograph=self._autograph)
 
 
 class Lowerer(ABC):
@@ -54,36 +78,29 @@ class Lowerer(ABC):
     def lowered(self, of: str, program: str, concrete: Any, gradient: bool, started: float) -> None:
         """Keep what is made of a program (HLO as text) that was traced to `concrete`; its way began at `started`."""
 
-    def all_of(self, driven: Driven, variables: Sequence[Any], trained: Sequence[Any]) -> None:
-        """The function; where something floats, its gradient; where something is trained, a step of Adam, too.
+    def all_of(
+        self, driven: Driven, variables: Sequence[Any], trained: Sequence[Any], step: Stateless | None = None
+    ) -> None:
+        """The function; where something floats, its gradient; where it is a compiled model, the step that it trains
+        with; where else something is trained, a step of Adam.
 
-        `variables`: all that it uses, in whose stead tensors go in and out. What trains them by itself is no more than
-        that step.
+        `variables`: all that it uses, in whose stead tensors go in and out; `step`: what such a model trains with,
+        where that can be traced. What trains variables by itself is no more than that.
         """
-        call, autograph = driven.call, autograph_of(driven)
-        if isinstance(call, TensorFunction):
-            call, autograph = call.python_function, getattr(call, "_autograph", True)
-        given = driven.make(0, 0)
-        inputs = [one for one in tf.nest.flatten(given) if tf.is_tensor(one)]
+        forward = Stateless(driven, variables)
         places = [place for place, one in enumerate(variables) if any(one is other for other in trained)]
         number, count = len(variables), len(places)
-        learning = learning_of(call)
-
-        def forward(*tensors: Any, **training: bool) -> Any:
-            state, parts = tensors[:number], iter(tensors[number:])
-            filled = tf.nest.map_structure(lambda one: next(parts) if tf.is_tensor(one) else one, given)
-            with standing_in(variables, state) as now:
-                return call(*filled[0], **training | filled[1]), _changed(state, now())
+        learning = learning_of(forward.call)
 
         def gradient(*tensors: Any) -> Any:
             sources = [*(tensors[place] for place in places), *floats(tensors[number:])]
             with tf.GradientTape() as tape:
                 tape.watch(sources)
-                result, changed = forward(*tensors, **learning)
+                result, changed = forward.run(*tensors, **learning)
                 loss = total(result)
             return tape.gradient(loss, sources) if loss is not None else [None] * len(sources), changed
 
-        def step(*tensors: Any) -> Any:
+        def adam(*tensors: Any) -> Any:
             weights, moments = tensors[:number], tensors[number : number + 2 * count]
             found, changed = gradient(*weights, *tensors[number + 2 * count :])
             for at, place in enumerate(places):
@@ -93,17 +110,18 @@ class Lowerer(ABC):
             return (), changed
 
         def program(of: str, function: Callable[..., Any], state: Sequence[Any]) -> Any:
-            made = tf.function(function, jit_compile=True, autograph=autograph)
-            return self._program(of, made, self.handed(state, inputs))
+            return self._program(of, forward.compiled(function), self.handed(state, forward.inputs))
 
-        concrete = program("the function", forward, variables)
+        concrete = program("the function", forward.run, variables)
         if concrete is None or not self._plan.gradients or not assigned_by(concrete).isdisjoint(places):
             return
-        if places or floats(inputs):
+        if places or floats(forward.inputs):
             program("its gradient", gradient, variables)
-        if places:
+        if step is not None:
+            self._program(step.of, step.compiled(step.run), self.handed(step.variables, step.inputs))
+        elif places and (driven.training is None or isinstance(driven.training, str)):
             trainable = [variables[place] for place in places]
-            program("a step of Adam", step, [*variables, *trainable, *trainable])
+            program(ADAM, adam, [*variables, *trainable, *trainable])
 
     def _program(self, of: str, function: Any, handed: Sequence[Any]) -> Any:
         """What it was traced to; None where it could not be lowered."""
@@ -136,6 +154,7 @@ class Lowerer(ABC):
     def untried(self, of: str, why: str, *, lowered: bool = False) -> None:
         """A program of which nothing is known, or no more than that it is lowered."""
         self.programs.append(Lowering(of, self.topology, untried=why, lowered=lowered))
+
 
 def assigned_by(concrete: Any) -> set[int]:
     """Which arguments of a program stand for variables that it assigns to."""

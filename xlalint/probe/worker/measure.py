@@ -133,7 +133,7 @@ class Meter:
     def __init__(
         self, driven: Driven, reference: Driven, plan: Plan, blame: Blame, dump: Dump, reach: Reach, ears: Ears
     ) -> None:
-        self._driven, self._reference, self._plan, self._blame, self._dump, self._reach = (
+        self.driven, self._reference, self._plan, self._blame, self._dump, self._reach = (
             driven,
             reference,
             plan,
@@ -152,7 +152,7 @@ class Meter:
 
     def measure(self) -> Outcome:
         """All of it. Raises EagerError."""
-        driven, seen = self._driven, self._seen
+        driven, seen = self.driven, self._seen
         self._note("eager")
         self._eager(0, 0)  # objects make their variables at their first call
         if self._reference is not driven:
@@ -197,11 +197,13 @@ class Meter:
         `further`: arguments to trace it with, where the inputs do not say something else. Raises EagerError."""
         self._note("eager")
         self._eager(0, 0)
-        self._state = State(self._driven.state())
-        function = compiled(self._driven)
+        self._state = State(self.driven.state())
+        function = compiled(self.driven)
         self._note(TRACE)
         if (error := self._trace(function, **further)) is not None:
             self._seen.calls.append(Call(0, 0, error=error))
+            if self.driven.is_step:
+                self._fails(error)
             return None
         return list(self._concrete.graph.variables), self._state.trained
 
@@ -209,16 +211,21 @@ class Meter:
         """What is known by now."""
         seen = self._seen
         return Outcome(
-            how=self._driven.how,
-            inputs=tuple(self._driven.inputs),
+            how=self.driven.how,
+            inputs=tuple(self.driven.inputs),
             calls=tuple(seen.calls),
             observations=tuple(seen.observations),
             random=seen.random,
             gradient=seen.gradient,
-            notes=tuple(dict.fromkeys(seen.notes)),
+            notes=tuple(dict.fromkeys((*self.driven.notes, *seen.notes))),
             reached=self._blame.lines(self._reach.lines()),
             seconds=round(time.monotonic() - self._started, 3),
         )
+
+    @property
+    def _behind(self) -> str:
+        """What is compiled, behind other words, where it is not the function itself."""
+        return f" of {self.driven.of}" if self.driven.is_step else ""
 
     def _late(self) -> bool:
         late = time.monotonic() - self._started > self._plan.seconds
@@ -249,8 +256,8 @@ class Meter:
         """
         found: list[Expected] = []
         self._state.restore()
-        for variant in range(self._driven.variants):
-            for number in range(min(self._driven.value_sets, self._plan.value_sets)):
+        for variant in range(self.driven.variants):
+            for number in range(min(self.driven.value_sets, self._plan.value_sets)):
                 before = self._state.values()
                 try:
                     with self._reach.watching(self._plan.seconds if not found else _OTHER_VALUES):
@@ -273,7 +280,7 @@ class Meter:
 
     def _trace(self, function: Callable[..., Any], **further: Any) -> Trouble | None:
         """Trace for the first shapes."""
-        arguments, keywords = self._driven.make(0, 0)
+        arguments, keywords = self.driven.make(0, 0)
         try:
             self._concrete = function.get_concrete_function(*arguments, **further | keywords)  # type: ignore[attr-defined]
         except Exception as error:
@@ -285,9 +292,11 @@ class Meter:
         return None
 
     def _call(self, function: Callable[..., Any], expected: Expected) -> Call:
-        if expected.variant == expected.number == 0:
+        if self.driven.is_step:
+            self._state.restore(expected.before)
+        elif expected.variant == expected.number == 0:
             self._state.restore()
-        arguments, keywords = self._driven.make(expected.number, expected.variant)
+        arguments, keywords = self.driven.make(expected.number, expected.variant)
         self._dump.taken()
         started = time.monotonic()
         error, told = None, ""
@@ -306,6 +315,8 @@ class Meter:
 
     def _difference(self, expected: Expected, result: list[Leaf]) -> str:
         """How a compiled result differs from the eager one by more than rounding and chance."""
+        if self.driven.is_step and self._seen.random:
+            return ""
         told = difference(
             expected.result, result, random=self._unlike if self._by_chance else frozenset(), signs=self._signs
         )
@@ -327,23 +338,23 @@ class Meter:
         for spot in made_at(self._concrete.graph, self._blame) if self._concrete is not None else ():
             self._note(f"{LINE} {spot.line} {spot.path}")
             function = results_at(call, spot, self._blame, autograph=autograph)
-            for number in range(min(self._driven.value_sets, self._plan.value_sets)):
+            for number in range(min(self.driven.value_sets, self._plan.value_sets)):
                 self._state.restore()
-                arguments, keywords = self._driven.make(number, 0)
+                arguments, keywords = self.driven.make(number, 0)
                 with contextlib.suppress(Exception):  # an error is no death
                     function(*arguments, **keywords)
 
     def _plainly(self) -> tuple[Callable[..., Any], bool]:
         """The call without a `tf.function` around it, and whether it is to be converted."""
-        call = self._driven.call
+        call = self.driven.call
         if isinstance(call, TensorFunction):
             return call.python_function, getattr(call, "_autograph", True)
-        return call, self._driven.autograph
+        return call, self.driven.autograph
 
     # -- what it means ------------------------------------------------------------------------------------------------
 
     def _fails(self, error: Trouble, gradient: bool = False) -> None:
-        of = "its gradient" if gradient else "it"
+        of = "its gradient" if gradient else self.driven.of
         if error.ops:
             said = f"XLA cannot compile {of}: no kernel for {', '.join(f'`{op}`' for op in error.ops)}"
         elif error.stage == TRACE:
@@ -371,12 +382,12 @@ class Meter:
     def _watched(self) -> Iterable[Observation]:
         """What the eager call does that tracing or the compiler refuses, as far as it gets."""
         self._state.restore()
-        arguments, keywords = self._driven.make(0, 0)
+        arguments, keywords = self.driven.make(0, 0)
         given = [one for one in tf.nest.flatten((arguments, keywords)) if tf.is_tensor(one)]
-        witness = Witness(self._blame, given, self._driven.autograph)
+        witness = Witness(self._blame, given, self.driven.autograph)
         try:
             with eager_execution(), witness.watching():
-                self._driven.call(*arguments, **keywords)
+                self.driven.call(*arguments, **keywords)
         except Exception as error:  # it did not raise before: what it did until now is seen
             self._seen.notes.append(f"another eager call raises {type(error).__name__}: {brief(str(error))}")
         return witness.seen
@@ -388,7 +399,7 @@ class Meter:
         for variant, calls in shapes.items():
             count = sum(call.compilations for call in calls)
             if any(call.compilations for call in calls[1:]):
-                said = f"{count} compilations for {len(calls)} sets of values of one shape"
+                said = f"{count} compilations{self._behind} for {len(calls)} sets of values of one shape"
                 made = self._made(_each(changed_ops, self._programs[variant]))
                 self._seen.observations += [
                     Observation(RECOMPILES, said, spots, "value", ops=ops) for spots, ops in made.items()
@@ -405,7 +416,7 @@ class Meter:
         outputs = sorted({place for call in calls for place in call.bounded})
         where = f"in {_listed(outputs, 'result')}" if outputs else "inside"
         made = self._made(bounded_ops(program) for programs in self._programs.values() for program in programs)
-        said = f"compiles with a bounded dynamic shape {where}"
+        said = f"compiles{self._behind} with a bounded dynamic shape {where}"
         self._seen.observations += [Observation(BOUNDED, said, spots, ops=ops) for spots, ops in made.items()]
 
     def _made(self, ops: Iterable[Iterable[str]]) -> dict[tuple[Spot, ...], tuple[str, ...]]:
@@ -422,7 +433,7 @@ class Meter:
         call, wanted = next(((call, wanted) for call, wanted in pairs if call.difference), (None, None))
         if call is None or wanted is None:
             return
-        said = f"{call.difference} (compiled instead of eager)"
+        said = f"{call.difference} (compiled instead of eager{self._behind})"
         place = len(self._seen.observations)
         self._seen.observations.append(Observation(DIVERGES, said))
         self._keep(self.outcome())
@@ -436,7 +447,7 @@ class Meter:
         if self._concrete is None or wanted.variant or not self._plan.locate:
             return None
         call, autograph = self._plainly()
-        given = self._driven.make(wanted.number, wanted.variant)
+        given = self.driven.make(wanted.number, wanted.variant)
         chance = self._by_chance
 
         def restore() -> None:
@@ -452,7 +463,7 @@ class Meter:
 
     def _gradient(self) -> None:
         """Of the sum of all floating results, by all floating inputs and trained variables."""
-        gradients = gradients_of(self._driven.call, self._state.trained)
+        gradients = gradients_of(self.driven.call, self._state.trained)
         self._note("eager gradient")
         try:
             expected = self._eagerly(gradients)
@@ -463,10 +474,10 @@ class Meter:
             return
         self._note(GRADIENT)
         self._state.restore()
-        arguments, keywords = self._driven.make(0, 0)
+        arguments, keywords = self.driven.make(0, 0)
         graph, stage = None, TRACE
         try:
-            traced = tf.function(gradients, jit_compile=True, autograph=autograph_of(self._driven))
+            traced = tf.function(gradients, jit_compile=True, autograph=autograph_of(self.driven))
             graph, stage = traced.get_concrete_function(*arguments, **keywords).graph, COMPILE
             self._state.restore()
             result = leaves(traced(*arguments, **keywords))
@@ -484,7 +495,7 @@ class Meter:
 
     def _eagerly(self, gradients: Callable[..., Any], change: Callable[[Any], Any] = _same) -> list[Leaf]:
         self._state.restore()
-        arguments, keywords = change(self._driven.make(0, 0))
+        arguments, keywords = change(self.driven.make(0, 0))
         with eager_execution():
             return leaves(gradients(*arguments, **keywords))
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlalint.probe.protocol import COMPILE, GPU, PROGRAM, TPU, Outcome, Plan
+from xlalint.probe.protocol import COMPILE, FAILS, GPU, OF_XLA, PROGRAM, TPU, TRAINING, Outcome, Plan
 from xlalint.probe.target import Target
 from xlalint.probe.worker.blame import Blame, forget_conversions
 from xlalint.probe.worker.drive import NotDrivenError, drive
@@ -24,7 +24,7 @@ from xlalint.probe.worker.reach import Reach
 if TYPE_CHECKING:
     from xlalint.probe.worker.__main__ import Pipe
     from xlalint.probe.worker.drive import Driven
-    from xlalint.probe.worker.lowering import Lowerer
+    from xlalint.probe.worker.lowering import Lowerer, Stateless
     from xlalint.probe.worker.tpu import TpuCompiler
 
 
@@ -83,9 +83,40 @@ class Session:
             try:
                 if plan.topology or plan.gpu:
                     return self._elsewhere(driven, meter, plan, blame)
-                return meter.measure()
+                return self._trained(meter.measure(), driven, plan, blame, calling)
             except EagerError as error:
                 return dataclasses.replace(meter.outcome(), not_run=str(error))
+
+    def _trained(self, found: Outcome, driven: Driven, plan: Plan, blame: Blame, calling: Reach) -> Outcome:
+        """What was seen of a function, with what is seen of the step that the model which it gives trains with."""
+        if driven.training is None or plan.by_lines or any(one.kind == FAILS for one in found.observations):
+            return found
+        if isinstance(driven.training, str):
+            return dataclasses.replace(found, notes=(*found.notes, driven.training))
+        step = driven.training
+        if found.seconds > plan.seconds:
+            note = f"{step.of} was not begun after {plan.seconds:g} s: --timeout allows more"
+            return dataclasses.replace(found, notes=(*found.notes, note))
+
+        def both(seen: Outcome) -> Outcome:
+            return dataclasses.replace(
+                found,
+                observations=(*found.observations, *seen.observations),
+                inputs=(*found.inputs, *seen.inputs),
+                notes=tuple(dict.fromkeys((*found.notes, *seen.notes))),
+                reached=_joined(found.reached, seen.reached),
+                training=_told(step, seen),
+            )
+
+        def at(stage: str) -> None:
+            self._note(TRAINING if stage in OF_XLA else stage)
+
+        ears = Ears(at, lambda seen: self._keep(both(seen)))
+        meter = Meter(step, step, dataclasses.replace(plan, gradients=False), blame, self._dump, calling, ears)
+        try:
+            return both(meter.measure())
+        except EagerError as error:
+            return dataclasses.replace(found, notes=(*found.notes, f"its train step is not run: {error}"))
 
     def _elsewhere(self, driven: Driven, meter: Meter, plan: Plan, blame: Blame) -> Outcome:
         """What the compiler of another device says. The CPU's is not asked: beside a TPU's it does not work."""
@@ -95,25 +126,45 @@ class Session:
         if traced is None:
             [error] = (call.error for call in meter.outcome().calls if call.error is not None)
             return dataclasses.replace(meter.outcome(), not_run=f"tracing it raises {error.kind}")
+        step, behind = self._step(driven, meter, plan, blame)
 
         def seen() -> Outcome:
-            found = meter.outcome()
-            observations, programs = tuple(lowerer.observations), tuple(lowerer.programs)
-            return dataclasses.replace(found, observations=observations, programs=programs)
+            found, further = meter.outcome(), behind.outcome()
+            return dataclasses.replace(
+                found,
+                inputs=tuple(dict.fromkeys((*found.inputs, *further.inputs))),
+                observations=(*further.observations, *lowerer.observations),
+                programs=tuple(lowerer.programs),
+                notes=tuple(dict.fromkeys((*found.notes, *further.notes, *notes))),
+            )
 
         def next_up() -> None:
             self._keep(seen())
             self._note(lowerer.stage)
 
+        notes = [driven.training] if isinstance(driven.training, str) else []
         self._note(GPU if plan.gpu else TPU)
         lowerer = gpu.GpuLowerer(blame, next_up, plan) if plan.gpu else self._for_tpu(blame, next_up, plan)
-        lowerer.all_of(driven, *traced)
+        lowerer.all_of(driven, *traced, step=step)
         if not plan.gpu or lowerer.observations:
             return seen()
-        next_up()
-        differing, note = gpu.run_where_there_is_one(driven, blame, random=seen().random)
-        lowerer.observations += differing
-        return dataclasses.replace(seen(), notes=(*seen().notes, note))
+        for one in (meter, behind)[: 1 if step is None else 2]:
+            next_up()
+            differing, note = gpu.run_where_there_is_one(one.driven, blame, random=one.outcome().random)
+            lowerer.observations += differing
+            notes.append(note)
+        return seen()
+
+    def _step(self, driven: Driven, meter: Meter, plan: Plan, blame: Blame) -> tuple[Stateless | None, Meter]:
+        """How a compiled model is trained, where it is and can be traced; and what measures that, else the function."""
+        if driven.training is None or isinstance(driven.training, str):
+            return None, meter
+        from xlalint.probe.worker.lowering import Stateless
+
+        ears = Ears(self._note, lambda seen: None)
+        behind = Meter(driven.training, driven.training, plan, blame, self._dump, Reach(blame.own), ears)
+        traced = behind.traced()
+        return None if traced is None else Stateless(driven.training, traced[0]), behind
 
     def _for_tpu(self, blame: Blame, next_up: Callable[[], None], plan: Plan) -> Lowerer:
         from xlalint.probe.worker.tpu import TpuCompiler, TpuLowerer
@@ -127,6 +178,21 @@ class Session:
 
     def _keep(self, outcome: Outcome) -> None:
         self._pipe.say({"so far": dataclasses.asdict(outcome)})
+
+
+def _joined(one: dict[str, tuple[int, ...]], other: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Lines by file, those of both."""
+    paths = dict.fromkeys((*one, *other))
+    return {path: tuple(sorted({*one.get(path, ()), *other.get(path, ())})) for path in paths}
+
+
+def _told(step: Driven, seen: Outcome) -> str:
+    """What a step of training did where nothing is wrong with it; nothing before it was called."""
+    if not seen.calls or any(call.error or call.difference for call in seen.calls):
+        return ""
+    count = sum(call.compilations for call in seen.calls)
+    equal = "it draws random numbers, and was not compared" if seen.random else "each equals eager"
+    return f"{step.of}: {count} of {len(seen.calls)} calls compiled, {equal}"
 
 
 def _imported(blame: Blame) -> set[str]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf  # type: ignore[import-untyped]
 from tensorflow.python.eager import record, tape  # type: ignore[import-untyped]
+from tensorflow.python.framework.func_graph import FuncGraph  # type: ignore[import-untyped]
+from tensorflow.python.ops import cond_v2, while_v2  # type: ignore[import-untyped]
 
 
 @contextmanager
@@ -51,6 +53,9 @@ def standing_in(variables: Sequence[Any], values: Sequence[Any]) -> Iterator[Cal
                 own = vars(owner).get(name)
                 undo.callback(delattr, owner, name) if own is None else undo.callback(setattr, owner, name, own)
                 setattr(owner, name, _choosing(now.keys(), function, getattr(owner, name)))
+        for module, name, made in ((cond_v2, "cond_v2", _branches), (while_v2, "while_loop", _loop)):
+            undo.callback(setattr, module, name, getattr(module, name))
+            setattr(module, name, made(now, getattr(module, name)))
         yield lambda: [now[id(variable)] for variable in variables]
 
 
@@ -64,6 +69,87 @@ def _watched(variable: Any, value: Any) -> Any:
         tape.variable_accessed(variable)
     record.record_operation("ReadVariableOp", [seen], [value, variable.handle], lambda upstream: (upstream, upstream))
     return seen
+
+
+def _assigned(now: dict[int, Any], *bodies: Callable[[], Any]) -> list[int]:
+    """Which variables are assigned to in one of the bodies, which are traced for nothing else."""
+    before = dict(now)
+    with record.stop_recording(), FuncGraph("tried").as_default():
+        for body in bodies:
+            body()
+    found = [key for key, value in before.items() if now[key] is not value]
+    now.update(before)
+    return found
+
+
+def _branches(now: dict[int, Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """A condition whose branches hand out what they assign: what stands for a variable inside is not seen outside."""
+
+    def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str = "cond") -> Any:
+        places = _assigned(now, true_fn, false_fn)
+        if not places:
+            return otherwise(pred, true_fn, false_fn, name)
+        result, after = otherwise(pred, _handing_out(now, places, true_fn), _handing_out(now, places, false_fn), name)
+        now.update(zip(places, after, strict=True))
+        return result
+
+    return cond
+
+
+def _loop(now: dict[int, Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """A loop that carries what its body assigns from round to round."""
+
+    def while_loop(
+        cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, shape_invariants: Any = None, **rest: Any
+    ) -> Any:
+        places = _assigned(now, lambda: body(*_tensors(loop_vars))) if type(loop_vars) in (list, tuple) else []
+        if not places:
+            return otherwise(cond, body, loop_vars, shape_invariants=shape_invariants, **rest)
+        number, carried = len(loop_vars), [now[place] for place in places]
+
+        def condition(*values: Any) -> Any:
+            now.update(zip(places, values[number:], strict=True))
+            return cond(*values[:number])
+
+        def turn(*values: Any) -> Any:
+            now.update(zip(places, values[number:], strict=True))
+            result, after = _handing_out(now, places, lambda: body(*values[:number]))()
+            return (*(result if isinstance(result, list | tuple) else (result,)), *after)
+
+        if shape_invariants is not None:
+            shape_invariants = (*shape_invariants, *(one.shape for one in carried))
+        before, same = dict(now), rest.pop("return_same_structure", True)
+        found = otherwise(
+            condition,
+            turn,
+            (*loop_vars, *carried),
+            shape_invariants=shape_invariants,
+            return_same_structure=True,
+            **rest,
+        )
+        now.update(before)
+        now.update(zip(places, found[number:], strict=True))
+        return found[0] if number == 1 and not same else type(loop_vars)(found[:number])
+
+    return while_loop
+
+
+def _tensors(loop_vars: Any) -> Any:
+    """What a loop hands to its body: numbers go as tensors."""
+    return tf.nest.map_structure(lambda one: tf.constant(one) if isinstance(one, int | float) else one, loop_vars)
+
+
+def _handing_out(now: dict[int, Any], places: Sequence[int], body: Callable[[], Any]) -> Callable[[], Any]:
+    """A body that also gives what stands for variables behind it, and leaves in their place what stood there before."""
+
+    def run() -> Any:
+        before = dict(now)
+        result = body()
+        after = [now[place] for place in places]
+        now.update(before)
+        return result, after
+
+    return run
 
 
 def _choosing(known: Any, instead: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
