@@ -91,6 +91,15 @@ def test_every_key_is_read(project: Path) -> None:
     assert {key for key, _, _ in settings.shown} == set(config.KEYS)
 
 
+def test_the_limits_of_the_probe_depend_on_the_target() -> None:
+    for target, limits in (("cpu", (60.0, 1800.0, 4096)), ("tpu", (1800.0, 14400.0, 12288))):
+        settings = load(config=[f'probe.target = "{target}"'])
+        assert settings.probe.limits == limits
+        table = shown(settings, "probe")[0]
+        assert (table["timeout"], table["total-timeout"], table["memory"]) == limits
+    assert ProbeSettings(timeout=5.0, target="tpu").limits == (5.0, 14400.0, 12288)
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [

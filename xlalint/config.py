@@ -54,13 +54,25 @@ class ConfigurationError(Exception):
 _Selectors = list[Annotated[str, Meta(description="A code (XLA201), a prefix of codes (XLA2), a name, or ALL.")]]
 
 
+# By target: seconds for a function and for all, and megabytes. libtpu takes minutes for a model, and gigabytes.
+_LIMITS: Final = {"cpu": (60.0, 1800.0, 4096), "tpu": (1800.0, 14400.0, 12288)}
+
+
 class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
     """The settings of `[tool.xlalint.probe]`: how the probe runs code."""
 
     python: Annotated[str, Meta(description="The interpreter that runs the code.", min_length=1)] | UnsetType = UNSET
-    timeout: Annotated[float, Meta(description="Seconds for one function.", gt=0)] | UnsetType = UNSET
-    total_timeout: Annotated[float, Meta(description="Seconds for all functions of a run.", gt=0)] | UnsetType = UNSET
-    memory: Annotated[int, Meta(description="Megabytes that a process may hold.", gt=0)] | UnsetType = UNSET
+    timeout: (
+        Annotated[float, Meta(description="Seconds for one function. Default: 60, for a TPU 1800.", gt=0)] | UnsetType
+    ) = UNSET
+    total_timeout: (
+        Annotated[float, Meta(description="Seconds for all functions of a run. Default: 1800, for a TPU 14400.", gt=0)]
+        | UnsetType
+    ) = UNSET
+    memory: (
+        Annotated[int, Meta(description="Megabytes that a process may hold. Default: 4096, for a TPU 12288.", gt=0)]
+        | UnsetType
+    ) = UNSET
     processes: Annotated[int, Meta(description="How many functions are run at once.", gt=0)] | UnsetType = UNSET
     environment: (
         Annotated[list[str], Meta(description="Names of the environment that the code sees besides the usual ones.")]
@@ -87,12 +99,13 @@ class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_
 
 @dataclass(frozen=True, slots=True)
 class ProbeSettings:
-    """How the probe runs code; `python` None: with the interpreter that runs xlalint."""
+    """How the probe runs code; `python` None: with the interpreter that runs xlalint; a limit that is None: as it is
+    for the target by default."""
 
     python: str | None = None
-    timeout: float = 60.0
-    total_timeout: float = 1800.0
-    memory: int = 4096
+    timeout: float | None = None
+    total_timeout: float | None = None
+    memory: int | None = None
     processes: int = 1
     environment: tuple[str, ...] = ()
     target: str = "cpu"
@@ -100,9 +113,16 @@ class ProbeSettings:
     batch: int | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def limits(self) -> tuple[float, float, int]:
+        """Seconds for a function and for all, and the megabytes of a process."""
+        one, all_of_them, memory = _LIMITS.get(self.target, _LIMITS["cpu"])
+        return self.timeout or one, self.total_timeout or all_of_them, self.memory or memory
+
     def shown(self) -> dict[str, Any]:
         """As in TOML, for `--show-settings`."""
         values = {one.name.replace("_", "-"): getattr(self, one.name) for one in fields(self)}
+        values |= dict(zip(("timeout", "total-timeout", "memory"), self.limits, strict=True))
         return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 

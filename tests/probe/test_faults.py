@@ -98,10 +98,10 @@ def plain(x):
     return x * 2.0
 """
 NOT_RUN = {
-    "hangs": "did not finish within",
+    "hangs": "it did not finish within 2 s; --timeout allows more",
     "leaves": "SystemExit",
     "exits": "exit code 3",
-    "eats": "of memory",
+    "eats": "of memory (allowed: 3000); --memory allows more",
     "needs_a_gpu": "a GPU is needed",
     "downloads": "URLError",
 }

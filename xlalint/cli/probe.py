@@ -28,7 +28,12 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options about how the probe runs code."""
     options = (
         click.option("--python", metavar="INTERPRETER", help="The interpreter that runs the code. Default: this one."),
-        click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for a function."),
+        click.option(
+            "--timeout",
+            type=click.FloatRange(0, min_open=True),
+            metavar="S",
+            help="Seconds for a function. Default: 60; for a TPU 1800.",
+        ),
         click.option(
             "--target",
             type=click.Choice(_TARGETS),
@@ -37,7 +42,12 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--topology", metavar="TPU", help="The TPU to compile for. Default: v5e:2x2."),
         click.option("--batch", type=click.IntRange(1), metavar="N", help="How many examples the TPU gets at once."),
-        click.option("--memory", type=click.IntRange(1), metavar="MB", help="What a process that runs code may hold."),
+        click.option(
+            "--memory",
+            type=click.IntRange(1),
+            metavar="MB",
+            help="What a process that runs code may hold. Default: 4096; for a TPU 12288.",
+        ),
     )
     for option in reversed(options):
         command = option(command)

@@ -26,8 +26,10 @@ _OF_THE_PROBE: Final = ("python", "topology", "batch", "timeout", "memory")
 @click.option("--python", metavar="INTERPRETER", help="Whose packages the code gets. Default: this one's.")
 @click.option("--topology", metavar="TPU", help="The TPU to compile for. Default: v5e:2x2.")
 @click.option("--batch", type=click.IntRange(1), metavar="N", help="How many examples the TPU gets at once.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for a function.")
-@click.option("--memory", type=click.IntRange(1), metavar="MB", help="What a process that runs code may hold.")
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for a function. Default: 1800."
+)
+@click.option("--memory", type=click.IntRange(1), metavar="MB", help="What a process may hold. Default: 12288.")
 @click.option("--no-cache", is_flag=True, help="With --prove: neither read nor write verdicts of earlier runs.")
 @click.option("--output-format", type=click.Choice(("text", "json", "markdown")), default="text", help="Default: text.")
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")

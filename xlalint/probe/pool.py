@@ -51,6 +51,7 @@ _POLL: Final = 0.1  # seconds between two looks at a worker
 _GONE: Final = 2.0  # seconds that killed processes get to disappear
 _LOG: Final = 16_384  # bytes of what a worker prints that are kept
 _PER_WORKER: Final = 60  # functions; compiled code is never freed
+_TOTAL: Final = "the setting probe.total-timeout"
 _AVOIDED: Final = 3  # inputs of one function that end the process
 _PACKAGE: Final = Path(__file__).parents[1]
 # Makes this package importable, and nothing that is installed beside it: the interpreter may be another one's.
@@ -73,11 +74,13 @@ class ProbeUnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for one function and for all, and the megabytes that one process may hold."""
+    """Seconds for one function and for all, and the megabytes that one process may hold; `raised_by`: what allows more
+    seconds."""
 
     function: float = 60.0
     total: float = 1800.0
     memory: int = 4096
+    raised_by: str = "--timeout"
 
 
 @dataclass(frozen=True)
@@ -91,10 +94,11 @@ class Interpreter:
 
 @dataclass(frozen=True)
 class _Lost:
-    """How a worker ended instead of answering."""
+    """How a worker ended instead of answering. `limit`: by one of our limits, which something `more` raises."""
 
     how: str
-    limit: bool = False  # by one of our limits
+    limit: bool = False
+    more: str = ""
 
 
 class Worker:
@@ -188,19 +192,20 @@ class Worker:
         """What a death means: before the compiler is asked, nothing was measured; later, that this was the end."""
         found = replace(kept, versions=self.versions, seconds=round(seconds, 3))
         if kept.calls and stage not in OF_XLA:
-            return replace(found, notes=(*kept.notes, f"ended early: the process {lost.how} at {stage}"))
+            return replace(found, notes=(*kept.notes, f"ended early: the process {lost.how} at {stage}{lost.more}"))
         found = replace(found, death=lost.how)
         if not lost.limit:
             found = replace(found, died_at=stage)
         if lost.limit and not kept.calls:
-            return replace(found, not_run=f"it {lost.how}")
+            return replace(found, not_run=f"it {lost.how}{lost.more}")
         if stage in OF_XLA and not lost.limit:
             said = f"the process {lost.how} when it is {OF_XLA[stage]}"
             death = Observation(FAILS, said, gradient=stage == GRADIENT)
             return replace(found, observations=(*kept.observations, death))
         if not kept.calls:
             return replace(found, not_run=f"the process {lost.how} before anything was compiled")
-        return replace(found, notes=(*kept.notes, f"ended early: it {lost.how} when it was {OF_XLA[stage]}"))
+        note = f"ended early: it {lost.how} when it was {OF_XLA[stage]}{lost.more}"
+        return replace(found, notes=(*kept.notes, note))
 
     @property
     def dead(self) -> bool:
@@ -229,10 +234,12 @@ class Worker:
                 elif self.dead:  # a child that it forked may hold the pipe
                     return _Lost(self._ending())
                 if time.monotonic() > deadline:
-                    allowed = limits.function if limits else START_LIMIT
-                    return _Lost(f"did not finish within {allowed:g} s", limit=True)
+                    if limits is None:
+                        return _Lost(f"did not finish within {START_LIMIT:g} s", limit=True)
+                    return _Lost(f"did not finish within {limits.function:.4g} s", True, _more(limits.raised_by))
                 if limits and (held := _memory(self._process.pid, limits.memory)) > limits.memory:
-                    return _Lost(f"took {held} MB of memory (allowed: {limits.memory})", limit=True)
+                    said = f"took {held} MB of memory (allowed: {limits.memory})"
+                    return _Lost(said, True, _more("--memory"))
         line, _, self._read = self._read.partition(b"\n")
         found: dict[str, Any] = json.loads(line)
         return found
@@ -273,6 +280,11 @@ class Worker:
             with contextlib.suppress(BrokenPipeError):
                 _pipe(pipe).close()
         self._folder.cleanup()
+
+
+def _more(setting: str) -> str:
+    """Behind a limit: what raises it."""
+    return f"; {setting} allows more"
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
@@ -349,13 +361,16 @@ class Pool:
                             return
                         index, target = waiting.pop()
                     if (left := deadline - time.monotonic()) <= 0:
-                        outcome = Outcome(not_run=f"the {self._limits.total:g} s for all functions were used up")
+                        used_up = f"the {self._limits.total:g} s for all functions were used up{_more(_TOTAL)}"
+                        outcome = Outcome(not_run=used_up)
                     else:
                         if worker is not None and worker.spent(self._limits):
                             worker.close()
                             worker = None
                         worker = worker or Worker(self._interpreter, self._stop)
-                        limits = replace(self._limits, function=min(self._limits.function, left))
+                        limits = self._limits
+                        if left < limits.function:
+                            limits = replace(limits, function=left, raised_by=_TOTAL)
                         outcome = worker.ask(target, self._plan, limits)
                         if outcome.died_at == COMPILE:
                             worker = None

@@ -45,9 +45,9 @@ def prove(files: Sequence[Rewritten], settings: Settings) -> list[Proof]:
     """Run every function that the rewrites change. Raises ProbeUnavailableError."""
     targets = Targets(settings.probe.inputs, settings.keras)
     probe = settings.probe
-    limits = Limits(probe.timeout, probe.total_timeout, probe.memory)
+    limits = Limits(*replace(probe, target="cpu").limits)
     interpreter = Interpreter(probe.python or sys.executable, probe.environment)
-    plan = Plan(seconds=probe.timeout * _SHARE, locate=False)
+    plan = Plan(seconds=limits.function * _SHARE, locate=False)
     found: list[Proof] = []
     worker: Worker | None = None
     with _shadows(files) as shadows:

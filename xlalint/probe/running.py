@@ -36,8 +36,8 @@ def run_targets(
     Raises ProbeUnavailableError. However it ends, nothing that was started goes on.
     """
     interpreter = _interpreter(settings)
-    limits = Limits(settings.timeout, settings.total_timeout, settings.memory)
-    plan = Plan(seconds=settings.timeout * _SHARE)
+    limits = Limits(*settings.limits)
+    plan = Plan(seconds=limits.function * _SHARE)
     if settings.target == "tpu":
         plan = replace(plan, topology=settings.topology, batch=settings.batch or 0)
     elif settings.target == "gpu":
