@@ -217,6 +217,21 @@ return tf.cond(tf.reduce_sum(x) > 1.0, when_true, when_false)
     assert fixed(before, "XLA101") == after.strip()
 
 
+@pytest.mark.parametrize("opening", ["if out:\n    pass\nelse:", "for _ in out:", "try:\n    pass\nfinally:"])
+def test_a_rewrite_is_indented_as_its_block_is(opening: str) -> None:
+    before = f"{opening}\n  if tf.reduce_sum(x) > 1.0:\n    return y\n  z = tf.exp(x)\n  return z * z"
+    after = f"""{opening}
+  def when_true():
+    return y
+
+  def when_false():
+    z = tf.exp(x)
+    return z * z
+
+  return tf.cond(tf.reduce_sum(x) > 1.0, when_true, when_false)"""
+    assert fixed(before, "XLA101") == after
+
+
 @pytest.mark.parametrize("name", MASKS)
 def test_a_selection_that_is_reduced(name: str) -> None:
     assert fixed(MASKS[name], "XLA201") == MASKED[name]

@@ -200,7 +200,10 @@ class Unit:
     def indent_of(self, block: cst.IndentedBlock) -> str:
         """By how much a block is indented."""
         source = self.tree.source
-        before = source.indent_at(source.extent(self._parents[block])[0])
+        opening = self._parents[block]
+        while not opening.start:  # `else` and `finally` stand below what they belong to
+            opening = self._parents[opening]
+        before = source.indent_at(source.extent(opening)[0])
         return source.indent_at(source.extent(block.body[0])[0]).removeprefix(before)
 
 
