@@ -40,7 +40,7 @@ unrolls the loop; a reduction rounds in another order than `sum`, and treats NaN
 from collections.abc import Iterator
 from functools import partial
 
-from xlalint.fixes.iteration import iteration, parts
+from xlalint.fixes.iteration import is_bound, iteration, parts
 from xlalint.rule import (
     ApiCall,
     Bad,
@@ -131,6 +131,19 @@ def spread(t):
 def f(x):
     return spread(x)
 """,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    (height, width), kept = tf.shape(x), tf.abs(x)
+    return tf.reshape(kept, [width, height])
+""",
+            ["height, width"],
+            NOT_ITERABLE,
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+            help="height, width) = tf.unstack(",
         ),
         Bad(
             """
@@ -385,7 +398,7 @@ for row in tf.reshape(tf.range(6), [2, 3]):
                 if outcome is not None and isinstance(event.place.node, cst.BaseExpression):
                     effect, reason = outcome
                     message = f"{LABELS.get(form, f'`{form}` over')} {of_a_tensor(tensor)}: {reason}"
-                    help = iteration(form, event.place.node)
+                    help = iteration(form, event.place.node, bound=form == "unpacking" and is_bound(event))
                     rewrite = partial(parts, event) if effect is Effect.FAILS else None
                     notes = origin_note(tensor.origin, event)
                     on_tpu = TpuOutcome.FAILS if effect is Effect.RECOMPILES else None

@@ -32,8 +32,9 @@ _UNROLLED: Final = frozenset(("for", "comprehension", "star", "enumerate", "zip"
 _UNKNOWN: Final = "for a first dimension that is not known while the function is traced; the loop is unrolled"
 
 
-def iteration(form: str, iterable: cst.BaseExpression) -> str:
-    """What to write instead of iterating a tensor in the given form, for a person."""
+def iteration(form: str, iterable: cst.BaseExpression, *, bound: bool = False) -> str:
+    """What to write instead of iterating a tensor in the given form, for a person. `bound`: what stands there is what
+    the parts are bound to."""
     text = plain(iterable)
     match form, iterable:
         case (("for range" | "range"), cst.Call(args=[cst.Arg(value=limit)])):
@@ -46,6 +47,8 @@ def iteration(form: str, iterable: cst.BaseExpression) -> str:
             return f"tf.unstack(tf.reverse({text}, axis=[0]))"
         case (("max" | "min" | "sum" | "any" | "all"), _):
             return f"tf.{_REDUCTIONS[form]}({text}, axis=0)"
+        case "unpacking", _ if bound:
+            return f"{text} = tf.unstack(<the tensor>)  # in a statement of its own; needs a static first dimension"
         case (("unpacking" | "star" | "zip" | "enumerate"), _):
             return f"tf.unstack({text})  # needs a static first dimension"
         case _:
@@ -64,6 +67,8 @@ def parts(event: IterateOver, names: Names) -> Rewrite | None:
         return sized
     if form in _REDUCTIONS:
         return _reduced(event, node, names)
+    if form == "unpacking" and is_bound(event):
+        return None
     number = _number_of_targets(event) if form == "unpacking" else None
     if number is not None:  # without the number, `tf.unstack` wants a first dimension that is known
         return Rewrite(
@@ -78,6 +83,16 @@ def parts(event: IterateOver, names: Names) -> Rewrite | None:
             return counted
     edits = (replace(event.place, f"{names.tf}.unstack({plain(node)})"),)
     return Rewrite("Unstack the tensor", edits, Safety.UNSAFE, _UNKNOWN)
+
+
+def is_bound(event: IterateOver) -> bool:
+    """Whether the place of an unpacking is that of the names: what is unpacked stands nowhere by itself then, as in
+    `for a, b in t` and `(a, b), c = t, u`."""
+    match next(event.place.unit.around(event.place.node), None):
+        case cst.Assign(value=value):
+            return value is not event.place.node
+        case _:
+            return True
 
 
 def _number_of_targets(event: IterateOver) -> int | None:
