@@ -85,6 +85,11 @@ HEAVY: dict[str, str] = {
     "class B(A):\n    def call(self, x): return x\n",
     "defaults of themselves": "import tensorflow as tf\nclass A:\n    def __init__(self, x=A()): self.x = x\n"
     "def g(x=g(), y=A()): return x\n@tf.function(jit_compile=True)\ndef f(x): return A(g())\n",
+    "annotations of themselves": "import tensorflow as tf\n"
+    "def g(x: h(1)[0]): return x\ndef h(y: g(1)[0]) -> h(2)[1]: return y\n"
+    + body("def g(x: h(1)[0]): return x", "def h(y: g(1)[0]): return y", "return h(x)"),
+    "annotations that are no text": "import tensorflow as tf\n"
+    + "".join(f"def g{n}(x: b'x', y: list[b'y'] = b'z') -> b'x': return tf.abs(x)\n" for n in range(40)),
     "an import of itself": "from a import *\nfrom .a import f\nimport tensorflow as tf\ndef f(x): return f(f)\n",
     "loops in loops": nested(18, "for i{} in range(9):", "x = x + 1"),
     "tensor loops in loops": nested(18, "while tf.reduce_sum(x) > {}:", "x = x + 1"),

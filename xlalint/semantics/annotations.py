@@ -69,9 +69,11 @@ def value_of_annotation(machine: Interpreter, frame: Frame, node: cst.BaseExpres
         case cst.SimpleString(value=text):
             try:
                 written = ast.literal_eval(text)
+                if not isinstance(written, str):
+                    return None  # bytes are no annotation
                 parsed(written)
                 return value_of_annotation(machine, frame, parse_expression(written))
-            except (SyntaxError, OutlineError, NestedTooDeepError, ValueError, TypeError):
+            except (SyntaxError, OutlineError, NestedTooDeepError, ValueError):
                 return None
         case cst.BinaryOperation(left=left, operator=cst.BitOr(), right=right):
             return _union(machine, frame, [left, right])

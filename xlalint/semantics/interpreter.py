@@ -66,8 +66,8 @@ class Interpreter(Statements):
         self._allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}
         self._unconvertible: dict[cst.CSTNode, str | None] = {}
         self._defaults: dict[cst.BaseExpression, Value] = {}  # of parameters of functions at the top of a module
-        self._defaulting: set[cst.BaseExpression] = set()  # those that are being evaluated
         self._promises: dict[cst.BaseExpression, Value | None] = {}  # of annotations there
+        self._signing: set[cst.BaseExpression] = set()  # defaults and annotations that are being evaluated
         self._depth = 0
 
     # -- functions ----------------------------------------------------------------------------------------------------
@@ -321,27 +321,38 @@ class Interpreter(Statements):
         """What a parameter is when nothing is given for it, evaluated in the scope of the definition."""
         if scope.is_module and node in self._defaults:
             return self._defaults[node]
-        if node in self._defaulting or len(self._defaulting) >= _DEEPEST:
+        if self._is_endless(node):
             return UNKNOWN
         quiet = Frame(
             scope.unit, scope.module, HOST, Summary("", None, None, HOST), dict(scope.env or {}), parent=scope.parent
         )
-        self._defaulting.add(node)  # it may call what it is a default of
+        self._signing.add(node)
         try:
             value = self.evaluate(quiet, node)
         finally:
-            self._defaulting.discard(node)
+            self._signing.discard(node)
         if scope.is_module:
             self._defaults[node] = value
         return value
 
     def annotated_value(self, frame: Frame, annotation: cst.BaseExpression) -> Value | None:
         """What a type annotation says of a value; None when it says nothing."""
-        if not frame.is_module:
-            return value_of_annotation(self, frame, annotation)
-        if annotation not in self._promises:
-            self._promises[annotation] = value_of_annotation(self, frame, annotation)
-        return self._promises[annotation]
+        if frame.is_module and annotation in self._promises:
+            return self._promises[annotation]
+        if self._is_endless(annotation):
+            return None
+        self._signing.add(annotation)
+        try:
+            said = value_of_annotation(self, frame, annotation)
+        finally:
+            self._signing.discard(annotation)
+        if frame.is_module:
+            self._promises[annotation] = said
+        return said
+
+    def _is_endless(self, node: cst.BaseExpression) -> bool:
+        """Whether a part of a signature calls what it is a part of, or so it seems."""
+        return node in self._signing or len(self._signing) >= _DEEPEST
 
     # -- decorators ---------------------------------------------------------------------------------------------------
 
