@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from .. import __version__
 from .console import CLEAN, FAILED, INTERRUPTED, OutputError, complain, discard, write
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
     from click.shell_completion import CompletionItem
 
 # Where each command is defined: a module of this package, which is imported when the command is asked for.
@@ -148,8 +150,24 @@ def _folder_exists() -> bool:
 
 
 def _open_streams() -> None:
-    """Python has None for a stream that was closed by who started the process. What is written to one that cannot be
-    written is an error; messages about it are lost."""
+    """Python has None for a stream that was closed by who started the process. What is written to a standard output
+    that cannot be written is an error; messages about it are lost."""
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
     sys.stdout = sys.stdout or open(os.devnull, encoding="utf-8")  # noqa: SIM115 (not to be written)
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    told = os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else sys.stderr.fileno()
+    encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
+    for file in (sys.stdout.fileno(), told):
+        if hasattr(os, "get_blocking") and not os.get_blocking(file):
+            os.set_blocking(file, True)  # whoever started this reads slowly, and left the pipes like that
+    stream = io.BufferedWriter(_Heedless(told, "w", closefd=False))
+    sys.stderr = io.TextIOWrapper(stream, encoding, "backslashreplace", line_buffering=True)
+
+
+class _Heedless(io.FileIO):
+    """The standard error. What nobody can read any more is lost, and nothing else with it."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
