@@ -131,7 +131,7 @@ def test_exit_codes(project: Path, capsys: pytest.CaptureFixture[str], arguments
         (["--fail-on", "never"], "Invalid value for '--fail-on'"),
         (["--config", "jobs=many"], "--config jobs=many: many is not a TOML value"),
         (["--config", "job=1"], "unknown setting 'job'; did you mean 'jobs'?"),
-        (["--config", "gone.toml"], "gone.toml: No such file or directory"),
+        (["--config", "gone.toml"], "gone.toml: no such file"),
         (["--keras", "1"], "Invalid value for '--keras'"),
         (["--tensorflow", "new"], "command line: tensorflow: "),
         (["-", "step.py"], "`-` stands alone"),

@@ -181,7 +181,7 @@ def test_config_may_name_a_file(project: Path, tmp_path_factory: pytest.TempPath
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("absent.toml", "absent.toml: No such file"),
+        ("absent.toml", "absent.toml: no such file"),
         ("empty.toml", "there is no [tool.xlalint] in it"),
         ("jobs=", "nothing is not a TOML value"),
         ("output-format=json", "json is not a TOML value (strings need quotes)"),

@@ -35,6 +35,7 @@ _KEPT: Final = 32  # entries; the oldest go first
 _KEPT_PARTS: Final = 64
 _DIGESTS: Final = "digests"  # the file of what was digested
 _MOST_DIGESTS: Final = 400_000
+_MOST_KEPT: Final = 1_000_000_000  # bytes of a file
 # Times of files are no finer than this somewhere: what was written a moment ago may be written again unseen.
 _GRAIN: Final = 2_000_000_000
 _IGNORE_ALL: Final = "# Written by xlalint; may be deleted at any time.\n*\n"
@@ -152,7 +153,7 @@ def _write_sealed(file: Path, data: bytes) -> None:
 def _unsealed(file: Path) -> bytes | None:
     """The content of a file that was sealed here; None for any other."""
     try:
-        sealed = read_bytes(file)
+        sealed = read_bytes(file, _MOST_KEPT)
         return sealed[_SEAL:] if sealed[:_SEAL] == _seal(file, sealed[_SEAL:]) else None
     except (UnreadableSource, OSError):
         return None

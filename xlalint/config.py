@@ -16,6 +16,8 @@ from .codes import UNROLLED_ROUNDS, SelectorError, codes_of, rule_names, suggest
 from .findings import Severity
 from .requirements import keras_of, keras_of_project, tensorflow_of_project
 from .sources.discovery import DEFAULT_EXCLUDE, PathPatterns, has_too_many_stars, is_pattern
+from .sources.text import MOST_SETTINGS, UnreadableSource, read_bytes
+from .sources.toml import read_toml
 
 OutputFormat = Literal[
     "full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown", "html"
@@ -372,9 +374,9 @@ def home_of(folder: Path) -> Path:
 
 def _mentions_xlalint(file: Path) -> bool:
     try:
-        return b"xlalint" in file.read_bytes()
-    except OSError as error:
-        raise ConfigurationError(f"{_shown(file)}: {error.strerror}") from error
+        return b"xlalint" in read_bytes(file, MOST_SETTINGS)
+    except UnreadableSource as error:
+        raise ConfigurationError(f"{_shown(file)}: {error}") from error
 
 
 def _root(here: Path) -> Path:
@@ -385,13 +387,9 @@ def _root(here: Path) -> Path:
 
 def _table_of(file: Path, *, required: bool) -> dict[str, Any] | None:
     """`[tool.xlalint]` of a TOML file."""
-    import tomllib
-
     try:
-        content = tomllib.loads(file.read_text("utf-8"))
-    except OSError as error:
-        raise ConfigurationError(f"{_shown(file)}: {error.strerror}") from error
-    except ValueError as error:  # not UTF-8, or not TOML
+        content = read_toml(file)
+    except UnreadableSource as error:
         raise ConfigurationError(f"{_shown(file)}: {error}") from error
     tool = content.get("tool", {})
     table = tool.get("xlalint") if isinstance(tool, dict) else None
@@ -410,7 +408,7 @@ def _parse_override(text: str) -> dict[str, Any]:
     key, _, value = text.partition("=")
     try:
         parsed = tomllib.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(
             f"--config {text}: {value.strip() or 'nothing'} is not a TOML value (strings need quotes)"
         ) from error

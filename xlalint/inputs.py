@@ -85,6 +85,8 @@ class Inputs:
             data = self.contents.get(file.path)
             try:
                 found[file.display] = digests.of(str(file.path)) if data is None else digest_of(data)
+            except OversizedSource:
+                continue
             except UnreadableSource:
                 if file.display in self.reported:
                     return None

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from .sources.text import MOST_SETTINGS, UnreadableSource, read_bytes
+from .sources.toml import read_toml
+
 _T = TypeVar("_T")
 
 _REQUIREMENT: Final = re.compile(
     r"\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^]]*\])?\s*\(?(?P<bounds>[^;#@)]*)\)?", re.ASCII
 )
-_BOUND: Final = re.compile(r"(?P<sign><=|>=|==|~=|<|>)=?\s*(?P<version>\d+(?:\.\d+)*)")
+_BOUND: Final = re.compile(r"(?P<sign><=|>=|==|~=|<|>)=?\s*(?P<version>\d{1,9}(?:\.\d{1,9})*)(?!\d)")
 _NORMAL: Final = re.compile(r"[-_.]+")
 
 # The distributions that bring TensorFlow; the GPU one stopped at 2.12.
@@ -129,13 +132,13 @@ def _upward(folder: Path) -> Iterator[Path]:
     yield from absolute.parents
 
 
-def _requirement_files(folder: Path) -> Iterator[tuple[Path, Callable[[str], Iterable[str]]]]:
+def _requirement_files(folder: Path) -> Iterator[tuple[Path, Callable[[Path], Iterable[str]]]]:
     """The files of a folder that state requirements, and how to read each."""
     for name, read in _READERS.items():
         if (folder / name).is_file():
             yield folder / name, read
     for file in sorted(folder.glob("requirements*.txt")):
-        yield file, str.splitlines
+        yield file, _lines
     package = _NORMAL.sub("_", folder.name)
     for place, pattern in ((folder, "*.dist-info"), (folder.parent, f"{package}-*.dist-info")):
         for info in sorted(place.glob(pattern)):
@@ -143,18 +146,24 @@ def _requirement_files(folder: Path) -> Iterator[tuple[Path, Callable[[str], Ite
                 yield info / "METADATA", _metadata
 
 
-def _requirements(file: Path, read: Callable[[str], Iterable[str]]) -> list[str]:
+def _requirements(file: Path, read: Callable[[Path], Iterable[str]]) -> list[str]:
     """The requirement strings in `file`; a file that cannot be read or parsed states nothing."""
     try:
-        return list(read(file.read_text("utf-8")))
-    except (OSError, ValueError, SyntaxError, RecursionError):
+        return list(read(file))
+    except (UnreadableSource, ValueError, SyntaxError, RecursionError, MemoryError):  # the last: nested too deeply
         return []
 
 
-def _pyproject(text: str) -> Iterator[str]:
-    import tomllib
+def _text(file: Path) -> str:
+    return read_bytes(file, MOST_SETTINGS).decode("utf-8")
 
-    yield from _strings(tomllib.loads(text).get("project", {}), ("dependencies", "optional-dependencies"))
+
+def _lines(file: Path) -> list[str]:
+    return _text(file).splitlines()
+
+
+def _pyproject(file: Path) -> Iterator[str]:
+    yield from _strings(read_toml(file).get("project", {}), ("dependencies", "optional-dependencies"))
 
 
 def _strings(table: Any, keys: Sequence[str]) -> Iterator[str]:
@@ -170,19 +179,19 @@ def _strings(table: Any, keys: Sequence[str]) -> Iterator[str]:
                 pending.extend(entries.values())
 
 
-def _setup_py(text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
+def _setup_py(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(_text(file))):
         match node:
             case ast.Constant(value=str(value)) if "\n" not in value:
                 yield value
 
 
-def _setup_cfg(text: str) -> Iterator[str]:
+def _setup_cfg(file: Path) -> Iterator[str]:
     import configparser
 
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read_string(text)
+        parser.read_string(_text(file))
     except configparser.Error as error:
         raise ValueError(str(error)) from error
     if parser.has_section("options"):
@@ -192,15 +201,15 @@ def _setup_cfg(text: str) -> Iterator[str]:
             yield from value.splitlines()
 
 
-def _metadata(text: str) -> Iterator[str]:
-    head = text.partition("\n\n")[0]
+def _metadata(file: Path) -> Iterator[str]:
+    head = _text(file).partition("\n\n")[0]
     for line in head.splitlines():
         key, _, value = line.partition(":")
         if key == "Requires-Dist":
             yield value
 
 
-_READERS: Final[dict[str, Callable[[str], Iterable[str]]]] = {
+_READERS: Final[dict[str, Callable[[Path], Iterable[str]]]] = {
     "pyproject.toml": _pyproject,
     "setup.cfg": _setup_cfg,
     "setup.py": _setup_py,

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from tests.robustness.system import forked
 from tests.samples import FIXABLE, FIXED, HAZARD
 from xlalint import engine, processes
 from xlalint.cache import Cache
@@ -46,18 +47,6 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list
     assert "Traceback" not in out + err
     assert "internal error" not in err
     return code, out.splitlines(), err.splitlines()
-
-
-def forked(act: Callable[[], int]) -> int:
-    """Do something in a process that may be lost; its exit code, negative for a signal."""
-    child = os.fork()
-    if child == 0:
-        code = 99
-        try:
-            code = act()
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def refuse(code: int) -> Callable[..., NoReturn]:
@@ -97,27 +86,6 @@ def test_what_would_block_is_not_opened(named: bool, project: Path, capsys: pyte
     assert code == 2
     assert err == [f"xlalint: error: {name}: not a regular file" for name in names]
     assert [line for line in out if "XLA903" in line] == [f"{name}:1:1: XLA903 not a regular file" for name in names]
-
-
-def test_a_folder_that_cannot_be_listed_and_a_file_that_cannot_be_opened(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (project / "closed").mkdir()
-    (project / "secret.py").write_text(HAZARD)
-    scandir, read = os.scandir, Path.read_bytes
-
-    def scan(path: str) -> Any:
-        return refuse(errno.EACCES)() if str(path).endswith("closed") else scandir(path)
-
-    def read_bytes(path: Path) -> bytes:
-        return refuse(errno.EIO)() if path.name == "secret.py" else read(path)
-
-    monkeypatch.setattr(os, "scandir", scan)
-    monkeypatch.setattr(Path, "read_bytes", read_bytes)
-    code, out, err = said(capsys, "--no-cache", ".")
-    assert code == 2
-    assert [line.split()[1] for line in out] == ["XLA104", "XLA903"]
-    assert err == ["xlalint: error: closed: Permission denied", "xlalint: error: secret.py: Input/output error"]
 
 
 def test_a_file_that_vanishes_or_changes_while_it_is_read(
@@ -336,26 +304,6 @@ def test_an_interruption_anywhere_is_quiet_and_leaves_every_file_whole(
         assert capsys.readouterr().err.strip() == "", "nothing but the end of a line"
     assert codes[0] == 130
     assert set(codes) == {130, 0}
-
-
-@posix
-def test_a_process_that_is_killed_costs_no_finding(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (project / "b.py").write_text(HAZARD)
-    (_, whole, _), work, parent = said(capsys, "--no-cache", "."), processes._run, os.getpid()
-
-    def killed(*arguments: Any) -> None:
-        assert os.getpid() != parent
-        os.kill(os.getpid(), signal.SIGKILL)
-        work(*arguments)
-
-    monkeypatch.setattr(parts, "_TEXT_OF_A_PART", 100)
-    monkeypatch.setattr(processes, "_run", killed)
-    assert run([*QUIET, "--no-cache", "--jobs", "2", "."]) == 2
-    out, err = capsys.readouterr()
-    assert out.splitlines() == whole
-    assert "a process of the analysis ended early; everything was analysed again in one" in err
 
 
 # -- where it runs ----------------------------------------------------------------------------------------------------

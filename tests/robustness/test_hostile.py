@@ -280,6 +280,9 @@ def test_linting_executes_nothing_of_what_it_reads(tmp_path: Path) -> None:
         ("output-format = '\\u001b[2J'", "expected one of"),
         ('"\\u001b[31mred\\n::error::" = 1', r"unknown setting '\x1b[31mred\n::error::'"),
         ("probe = { python = './evil' }", ""),
+        ("select = " + "[" * 5_000 + "]" * 5_000, "nested too deeply"),
+        ("probe." + "a." * 50_000 + "a = 1", "a key of more than 200 parts"),
+        ("jobs = " + "9" * 5_000, "pyproject.toml: "),
     ],
 )
 def test_settings_of_the_checked_code_lead_nowhere(
@@ -306,6 +309,36 @@ def test_patterns_of_the_checked_code_end(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / ".gitignore").write_text("*a" * 30 + "b\n" + "**/a/" * 30 + "b\n")
     (tmp_path / f"{'a' * 200}.py").write_text(HAZARD)
     assert codes(check(["."], Settings())) == {"XLA101"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("setup.py", f"x = {'not ' * 100_000}x\n"),
+        ("pyproject.toml", f"[project]\ndependencies = {'[' * 50_000}{']' * 50_000}\n"),
+        ("requirements.txt", f"tensorflow>={'9' * 100_000}\nkeras{'[' * 100_000}\ntensorflow{'>=1,' * 100_000}\n"),
+        ("setup.cfg", f"[options]\ninstall_requires =\n{'  tensorflow ==' * 50_000}\n"),
+    ],
+)
+def test_requirements_of_the_checked_code_are_read_or_not(
+    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    (tmp_path / "a.py").write_text(HAZARD)
+    assert run(["-q", "--no-cache", "a.py"]) == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_a_baseline_that_excuses_everything_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(HAZARD)
+    entry = {**dict.fromkeys(("path", "code", "scope", "key", "source"), ""), "count": 10**15}
+    (tmp_path / "known.json").write_text(json.dumps({"version": 1, "findings": [entry]}))
+    assert run(["-q", "--no-cache", "--baseline", "known.json", "a.py"]) == 2
+    assert "known.json: not a baseline: it excuses more than 1,000,000 findings\n" in capsys.readouterr().err
 
 
 def test_a_cache_folder_that_leads_out_of_the_project_is_not_used(

@@ -18,12 +18,13 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 
 from ..findings import Finding
-from ..sources.text import display_path
+from ..sources.text import UnreadableSource, display_path, read_bytes
 from ..sources.write import write_atomically
 from .marks import Content, Mark, is_under, marks_of
 
 VERSION: Final = 1
 DEFAULT_FILE: Final = "xlalint-baseline.json"
+_MOST: Final = 1_000_000  # findings that are excused
 _Likeness: TypeAlias = Callable[[Mark], tuple[str, ...]]
 # In what an entry and a finding agree that are the same, the surest first: unchanged, or moved within the file; and
 # with an entry whose file is gone: the file was renamed.
@@ -76,15 +77,17 @@ class Baseline:
     def read(cls, file: Path) -> Baseline:
         """The baseline in a file. Raises BaselineError."""
         try:
-            content = msgspec.json.decode(file.read_bytes(), type=_Content)
-        except FileNotFoundError:
-            raise BaselineError(file, "there is no such baseline; `xlalint baseline write` makes one") from None
-        except OSError as error:
-            raise BaselineError(file, error.strerror or str(error)) from error
+            content = msgspec.json.decode(read_bytes(file), type=_Content)
+        except UnreadableSource as error:
+            if not os.path.lexists(file):
+                raise BaselineError(file, "there is no such baseline; `xlalint baseline write` makes one") from None
+            raise BaselineError(file, str(error)) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BaselineError(file, f"not a baseline: {error}") from error
         if content.version != VERSION:
             raise BaselineError(file, f"written by another version of xlalint (format {content.version})")
+        if sum(one.count for one in content.findings) > _MOST:
+            raise BaselineError(file, f"not a baseline: it excuses more than {_MOST:,} findings")
         return cls(
             file,
             (

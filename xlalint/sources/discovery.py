@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..findings import Problem
-from .text import display_path
+from .text import MOST_SETTINGS, UnreadableSource, display_path, read_bytes
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -43,6 +44,7 @@ DEFAULT_EXCLUDE: Final = (
 
 _STARS: Final = re.compile(r"\*+")
 _MOST_STARS: Final = 3
+_MOST_PATTERNS: Final = 20_000  # of one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +148,11 @@ class _GitIgnores:
 
     def _with(self, folder: str, file: Path) -> _GitIgnores:
         try:
-            lines = file.read_text("utf-8", "replace").splitlines()
-        except OSError:  # there is none, or Git could not read it either
+            lines = read_bytes(file, MOST_SETTINGS).decode("utf-8", "replace").splitlines()
+        except UnreadableSource:  # there is none, or Git could not read it either
             return self
-        patterns = tuple(
-            line for line in lines if line.strip() and not line.startswith("#") and not has_too_many_stars(line)
-        )
+        said = (line for line in lines if line.strip() and not line.startswith("#") and not has_too_many_stars(line))
+        patterns = tuple(islice(said, _MOST_PATTERNS))
         return _GitIgnores((*self.specs, (folder, _spec(patterns)))) if patterns else self
 
     def ignore(self, path: str, *, folder: bool) -> bool:

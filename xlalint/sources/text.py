@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import re
+import stat
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,6 +27,10 @@ _BLANK: Final = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 
 # Many times what the largest file holds that people wrote, and about ten seconds of work.
 _MOST_PYTHON: Final = 1_000_000
+MOST_BYTES: Final = 100_000_000  # of a file that is looked at at all: a notebook may hold many pictures
+MOST_SETTINGS: Final = 10_000_000  # of one with settings or requirements
+_AT_LEAST: Final = 4096  # bytes that are asked for at once
+_FILE_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class UnreadableSource(Exception):  # noqa: N818
@@ -212,14 +217,34 @@ def encode(text: str) -> bytes:
         return data
 
 
-def read_bytes(path: Path) -> bytes:
-    """The content of a regular file."""
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The content of a regular file of not more than `most` bytes. Raises UnreadableSource, and for a larger one
+    OversizedSource."""
     try:
-        if not path.is_file():  # opening a pipe or a device would block
+        if not path.is_file():  # opening a device may do something, and opening a pipe would block
             raise UnreadableSource("no such file" if not path.exists() else "not a regular file")
-        return path.read_bytes()
+        file = os.open(path, _FILE_FLAGS)
+        try:
+            return _content(file, most)
+        finally:
+            os.close(file)
     except OSError as error:
         raise UnreadableSource(error.strerror or str(error)) from error
+
+
+def _content(file: int, most: int) -> bytes:
+    """What is in an open file; what its size says need not be true."""
+    told = os.fstat(file)
+    if not stat.S_ISREG(told.st_mode):  # it has taken the place of a file a moment ago
+        raise UnreadableSource("not a regular file")
+    parts = []
+    left = most + 1 if told.st_size <= most else 0
+    while left and (part := os.read(file, min(left, told.st_size + _AT_LEAST))):
+        parts.append(part)
+        left -= len(part)
+    if not left:
+        raise OversizedSource(f"more than {most:,} bytes: the file is not read")
+    return b"".join(parts)
 
 
 def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> Source:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..findings import Edit
-from .text import UnreadableSource, decode, encoding_of, is_notebook, line_starts
+from .text import UnreadableSource, decode, encoding_of, is_notebook, line_starts, read_bytes
 
 
 class UnwritableSource(Exception):  # noqa: N818
@@ -66,12 +66,14 @@ def replace_source(path: Path, before: bytes, after: bytes, within: Sequence[Pat
     try:
         if not os.access(target, os.W_OK):
             raise UnwritableSource("the file is write-protected")
-        current = target.read_bytes()
+        current = read_bytes(target)
         if current == after:
             return  # another link to the same file
         if current != before:
             raise UnwritableSource("the file has changed since it was read")
         write_atomically(target, after, os.stat(target))
+    except UnreadableSource as error:
+        raise UnwritableSource(str(error)) from error
     except OSError as error:
         raise UnwritableSource(error.strerror or str(error)) from error
 
