@@ -97,6 +97,8 @@ _POSITIONED: Final = (
     "All Any ArgMax ArgMin ConcatV2 Cumprod Cumsum ExpandDims GatherV2 Max Mean Min Prod ReverseV2 Roll Slice Split"
     " SplitV StridedSlice Sum Transpose"
 )
+# Calls that have to know an argument, whatever else is compiled for every value.
+_FRAMED: Final = "call frame|call stft|call extract_sequences|call swapaxes"
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     # -- tracing: Python asks a tensor for what it has not yet
@@ -264,6 +266,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             _candidate("XLA205", "it is a size"),
             _candidate("XLA103", "it is a `for .. in range(n)` over a tensor"),
             _candidate("XLA202", "it is `keras.ops.unique(.., size=n)`", "call unique"),
+            _candidate("XLA411", "it is a length or step of frames, or an axis that is swapped", _FRAMED),
         ),
         compiled=True,
     ),
