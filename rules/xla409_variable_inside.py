@@ -2,13 +2,16 @@
 
 ## What it does
 Flags `tf.Variable(..)` in a traced function where each trace makes a new one: bound to a local name or used at once,
-or kept without asking whether there is one.
+or kept without asking whether there is one; and Keras layers with weights or random numbers, metrics and optimizers
+that are made there, which make variables.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on CPU. Tracing fails, compiled or not ("tf.function only supports singleton
 tf.Variables created on the first call"), also inside `tf.init_scope` and with a function as initial value. A variable
 that is made at the first call only (`if self.v is None: self.v = tf.Variable(tf.zeros([4]))`) works, unless its initial
 value depends on an argument: then compiling fails ("We failed to lift variable creations out of this tf.function").
+The same holds of 128 classes of Keras 3.15, each made and called inside (of Keras 2 not of those that draw random
+numbers); layers without weights, such as `Flatten`, may be made anywhere.
 
 ## Example
     def call(self, x):
@@ -38,12 +41,59 @@ Shown only: a variable needs another method to be made in, and nothing says whet
 
 from collections.abc import Iterator
 
+from xlalint.facts import tables
 from xlalint.fixes.masked import brief, one_line, path_to
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
 from xlalint.semantics.events import ApiCall, ContextKind, Event
 from xlalint.semantics.files import Place
+from xlalint.semantics.values import Static
 from xlalint.tree import nodes as cst
 
+from ._names import names
+
+# What makes variables of its own, when it is made or first called.
+WEIGHTED = names(
+    """
+    AdditiveAttention BatchNormalization Bidirectional Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
+    Conv3DTranspose ConvLSTM1D ConvLSTM2D ConvLSTM3D Dense DepthwiseConv1D DepthwiseConv2D EinsumDense Embedding
+    GRU GRUCell GroupNormalization GroupQueryAttention LSTM LSTMCell LayerNormalization MultiHeadAttention PReLU
+    RMSNormalization RNN ReversibleEmbedding SeparableConv1D SeparableConv2D SimpleRNN SimpleRNNCell
+    SpectralNormalization StackedRNNCells TimeDistributed
+    """
+)
+# What draws random numbers: in Keras 3 from a variable, unless the rate is 0.
+RANDOM = names(
+    """
+    AlphaDropout AugMix CutMix Dropout GaussianDropout GaussianNoise MixUp RandAugment RandomBrightness
+    RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop RandomElasticTransform RandomErasing
+    RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert RandomPerspective RandomPosterization
+    RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation RandomZoom Solarization
+    SpatialDropout1D SpatialDropout2D SpatialDropout3D
+    """
+)
+METRICS = names(
+    """
+    AUC Accuracy BinaryAccuracy BinaryCrossentropy BinaryIoU CategoricalAccuracy CategoricalCrossentropy
+    CategoricalHinge ConcordanceCorrelation CosineSimilarity F1Score FBetaScore FalseNegatives FalsePositives
+    Hinge IoU KLDivergence LogCoshError Mean MeanAbsoluteError MeanAbsolutePercentageError MeanIoU
+    MeanMetricWrapper MeanSquaredError MeanSquaredLogarithmicError OneHotIoU OneHotMeanIoU PearsonCorrelation
+    Poisson Precision PrecisionAtRecall R2Score Recall RecallAtPrecision RootMeanSquaredError
+    SensitivityAtSpecificity SparseCategoricalAccuracy SparseCategoricalCrossentropy
+    SparseTopKCategoricalAccuracy SpecificityAtSensitivity SquaredHinge Sum TopKCategoricalAccuracy
+    TrueNegatives TruePositives
+    """
+)
+OPTIMIZERS = names(
+    """
+    Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl Lamb Lion LossScaleOptimizer Muon Nadam RMSprop SGD
+    ScheduleFreeAdamW
+    """
+)
+OF_KERAS = frozenset(
+    f"keras.{module}.{name}"
+    for module, found in (("layers", WEIGHTED | RANDOM), ("metrics", METRICS), ("optimizers", OPTIMIZERS))
+    for name in found
+)
 TRACED = frozenset((ContextKind.XLA, ContextKind.GRAPH))
 SINGLETON = Fails("tf.function only supports singleton tf.Variables")
 
@@ -52,7 +102,7 @@ class VariableInside(Rule):
     code = "XLA409"
     name = "variable-inside"
     listens = (ApiCall,)
-    apis = frozenset(("tf.Variable",))
+    apis = frozenset(("tf.Variable",)) | OF_KERAS
     bad = (
         Bad(
             """
@@ -102,6 +152,34 @@ def f(x):
     return x + state
 """,
             ["Variable(lambda: tf.zeros([4]))"],
+            SINGLETON,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return keras.layers.Dropout(0.5)(keras.layers.Dense(2)(x))
+""",
+            ["keras.layers.Dropout(0.5)", "keras.layers.Dense(2)"],
+            SINGLETON,
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+            help="__init__",
+        ),
+        Bad(
+            """
+from tensorflow.keras import metrics
+
+@tf.function(jit_compile=True)
+def f(x):
+    seen = metrics.Mean()
+    seen.update_state(x)
+    return seen.result()
+""",
+            ["metrics.Mean()"],
             SINGLETON,
             effect=Effect.FAILS,
         ),
@@ -202,15 +280,78 @@ def f(x):
 """,
         ),
         Good("total = tf.Variable(tf.zeros([4]))\ntotal.assign_add(tf.ones([4]))\n", None, why="eager code"),
+        Good(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def build(self, shape):
+        self.inner = keras.layers.Dense(2)
+
+    def call(self, x):
+        return keras.layers.Dropout(0.0)(keras.layers.Flatten()(self.inner(x)))
+""",
+            inputs=("f32[4, 3]",),
+        ),
+        Good(
+            """
+import keras
+
+def block(x):
+    return keras.layers.Dense(2)(x)
+
+inputs = keras.Input([3])
+model = keras.Model(inputs, block(inputs))
+""",
+            None,
+            why="the layers of a functional model are made as it is built",
+        ),
+        Good(
+            """
+import keras
+
+def instance(given):
+    return given if isinstance(given, keras.layers.Layer) else given(2)
+
+class L(keras.layers.Layer):
+    def __init__(self, inner=keras.layers.Dense):
+        super().__init__()
+        self.inner = instance(inner)
+
+    def call(self, x):
+        return self.inner(x)
+""",
+            inputs=("f32[4, 3]",),
+            why="what may be a class may be a layer as well",
+        ),
     )
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case ApiCall(node=node) if event.context.kind in TRACED and not _conditional(event):
-                message = f"`{brief(node)}` makes a variable while the function is traced, and {EXISTING}"
-                yield Draft(message, Effect.FAILS, OUTSIDE + _tensor(node))
+            case ApiCall(api=api, node=node) if event.context.kind in TRACED and not _conditional(event):
+                if api == "tf.Variable":
+                    message = f"`{brief(node)}` makes a variable while the function is traced, and {EXISTING}"
+                    yield Draft(message, Effect.FAILS, OUTSIDE + _tensor(node))
+                elif self._makes_variables(event):
+                    sure = api.rpartition(".")[2] not in RANDOM or isinstance(event.arguments.get("rate"), Static)
+                    most = Severity.ERROR if sure else Severity.WARNING
+                    message = f"`{brief(node)}` makes variables of its own while the function is traced, and {EXISTING}"
+                    yield Draft(message, Effect.FAILS, OUTSIDE, at_most=most)
+
+    def _makes_variables(self, made: ApiCall) -> bool:
+        """Whether a class of Keras, named as such, is made here: what else is called may be an object of it."""
+        called: cst.BaseExpression = made.node.func
+        while isinstance(called, cst.Attribute):
+            called = called.value
+        if not isinstance(called, cst.Name) or called.value not in made.place.unit.file.outline.bindings:
+            return False
+        if made.api.rpartition(".")[2] not in RANDOM:
+            return True
+        is_keras_3 = tables.numbers(self.tensorflow or tables.nearest(None)) >= KERAS_3
+        return is_keras_3 and made.arguments.get("rate") not in (Static(0), Static(0.0))
 
 
+KERAS_3 = (2, 16)  # the first TensorFlow that comes with it
 EXISTING = "a traced function can only use variables that exist"
 OUTSIDE = "make it in `__init__` or `build`"
 
