@@ -7,9 +7,9 @@ information; and numbers that Python's `random` or NumPy draws there, as a warni
 ## What XLA does
 Measured with TensorFlow 2.21 on CPU. XLA draws with another algorithm: `tf.random.stateless_uniform([3], [1, 2])` and
 `stateless_normal` give other numbers than eager execution for the same seed, the same ones at each call; `seed=1` of
-`tf.random.uniform` gives other numbers as well. With `alg="philox"` the stateless functions give equal numbers in both.
-`random.random()` and `np.random.uniform()` are drawn while the function is traced, and are constants from then on;
-that holds for a plain `tf.function` too.
+`tf.random.uniform` and of `keras.random.uniform` gives other numbers as well. With `alg="philox"` the stateless
+functions give equal numbers in both. `random.random()` and `np.random.uniform()` are drawn while the function is
+traced, and are constants from then on; that holds for a plain `tf.function` too.
 
 ## Example
     noise = tf.random.stateless_normal([8], seed=[1, 2])
@@ -45,8 +45,9 @@ STATELESS = frozenset(
 )
 SEEDED = STATELESS | names(
     """
-    tf.random.categorical tf.random.normal tf.random.stateless_categorical tf.random.truncated_normal
-    tf.random.uniform
+    keras.random.categorical keras.random.normal keras.random.shuffle keras.random.truncated_normal
+    keras.random.uniform tf.random.categorical tf.random.normal tf.random.stateless_categorical
+    tf.random.truncated_normal tf.random.uniform
     """
 )
 # What is drawn once, while the function is traced.
@@ -117,6 +118,19 @@ class L(tf.keras.layers.Layer):
             Diverges(),
             effect=Effect.DIVERGES,
             severity=Severity.WARNING,
+        ),
+        Bad(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return x + keras.random.normal([4], seed=7)
+""",
+            ["keras.random.normal([4], seed=7)"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+            severity=Severity.INFO,
         ),
     )
     good = (
