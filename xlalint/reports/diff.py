@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ..findings import Edit
 from ..sources.text import decode, kept_lines, split_lines
@@ -36,10 +37,32 @@ def changed_lines(lines: Sequence[str], edits: Sequence[Edit]) -> Iterator[tuple
     file or cell; nothing comes of lines that are not those that the edits were made for."""
     if not 1 <= max(edit.span.end_line for edit in edits) <= len(lines):
         return
-    old = list(lines)
-    new = split_lines(apply_edits("\n".join(lines), edits))
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    for tag, first, last, start, end in matcher.get_opcodes():
-        if tag != "equal":
-            yield from (("-", number, old[number - 1]) for number in range(first + 1, last + 1))
-            yield from (("+", number, new[number - 1]) for number in range(start + 1, end + 1))
+    moved = 0
+    for first, last, inside in _stretches(edits):
+        old = lines[first - 1 : last]
+        new = split_lines(apply_edits("\n".join(old), [_counted_from(first, edit) for edit in inside]))
+        matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+        for tag, start, end, start_after, end_after in matcher.get_opcodes():
+            if tag != "equal":
+                yield from (("-", first + at, old[at]) for at in range(start, end))
+                yield from (("+", first + moved + at, new[at]) for at in range(start_after, end_after))
+        moved += len(new) - len(old)
+
+
+def _stretches(edits: Sequence[Edit]) -> list[tuple[int, int, list[Edit]]]:
+    """The lines that edits are about, from the first to the last, with the edits: those that share a line together. To
+    compare whole files for each of many findings would take too long."""
+    found: list[tuple[int, int, list[Edit]]] = []
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        first, last, inside = edit.span.line, edit.span.end_line, [edit]
+        if found and found[-1][1] >= first:
+            first, before, others = found.pop()
+            last, inside = max(before, last), [*others, edit]
+        found.append((first, last, inside))
+    return found
+
+
+def _counted_from(first: int, edit: Edit) -> Edit:
+    """An edit of a text that begins with that line."""
+    span = replace(edit.span, line=edit.span.line - first + 1, end_line=edit.span.end_line - first + 1)
+    return replace(edit, span=span)
