@@ -197,8 +197,8 @@ def variables_in(value: Any) -> list[Any]:
     """A variable itself, those of a Keras object, or what random numbers are drawn from."""
     if inspect.isclass(value):
         return []
-    if isinstance(value, (tf.Variable, *_named("Variable"))):
+    if any(isinstance(value, kind) for kind in (tf.Variable, *_named("Variable"))):
         return [value]
-    if isinstance(value, (tf.random.Generator, *_named("random.SeedGenerator"))):
+    if any(isinstance(value, kind) for kind in (tf.random.Generator, *_named("random.SeedGenerator"))):
         return [value.state]
     return state_of(value) if keras_kind(type(value)) is not None else []
