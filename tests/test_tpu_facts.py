@@ -131,6 +131,8 @@ def test_what_was_measured_becomes_the_table(tmp_path: Path) -> None:
     assert compose.tpu(tmp_path, shipped) == {
         "packages": {"libtpu": "1.2"},
         "topology": "v9:2x2",
+        "refused": [],
+        "refused_gradients": ["tf.abs"],
         "calls": {
             "tf.abs(f32[4])": {"gradient": {"outcome": "fails", "detail": compose.TYPELESS}},
             "tf.linalg.lu(spd[3, 3])": {"outcome": "fails", "missing": ["Lu"]},

@@ -1,18 +1,17 @@
-"""The examples of rules, handed to a TPU's compiler on a machine without a TPU."""
+"""Programs such as the examples of rules, handed to a TPU's compiler on a machine without a TPU."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from ..facts import tpu
 from ..facts.tpu import OnTpu, TpuOutcome
 from ..probe.pool import Interpreter, Limits, Worker
-from ..probe.protocol import TPU_BOUNDED, TPU_FAILS, Outcome, Plan
+from ..probe.protocol import TPU, TPU_BOUNDED, TPU_FAILS, Outcome, Plan
 from ..probe.target import Given, Target
-from ..rule import Bad, Good
 from ..tpu import stack
 from ..tpu.chips import DEFAULT
 from .measured import entry_of
@@ -21,7 +20,20 @@ _LIMITS: Final = Limits(function=180.0, memory=12288)
 _LACKS: Final = "no kernel for"
 
 
-def measure(examples: Iterable[Bad | Good]) -> Iterator[tuple[Bad | Good, OnTpu]]:
+class Asked(Protocol):
+    """What can be asked: a file whose function `f` or class `L` is called with `inputs`."""
+
+    @property
+    def code(self) -> str: ...
+
+    @property
+    def inputs(self) -> Sequence[str]: ...
+
+
+_Asked = TypeVar("_Asked", bound=Asked)
+
+
+def measure(examples: Iterable[_Asked]) -> Iterator[tuple[_Asked, OnTpu]]:
     """What the compiler makes of each. Raises `stack.StackError` where it is not installed."""
     interpreter = Interpreter(str(stack.program()), fixed=stack.ENVIRONMENT)
     plan = Plan(gradients=False, locate=False, topology=DEFAULT)
@@ -47,6 +59,8 @@ def _made_of(outcome: Outcome) -> OnTpu:
     errors = [call.error for call in outcome.calls if call.error is not None]
     if errors:
         return OnTpu(TpuOutcome.UNTRACED, errors[0].kind)
+    if outcome.death is not None and outcome.died_at == TPU:
+        return OnTpu(TpuOutcome.FAILS, f"the process {outcome.death} when it is lowered for the TPU or compiled")
     if outcome.not_run is not None or outcome.death is not None:
         return OnTpu(TpuOutcome.UNTESTED, outcome.not_run or f"the process {outcome.death}")
     program = outcome.programs[0]

@@ -13,14 +13,28 @@ from .console import CLEAN, write
 @click.argument("names", nargs=-1)
 @click.option("--unsupported", is_flag=True, help="List the calls for which XLA has no kernel.")
 @click.option("--on-tpu", is_flag=True, help="List the calls that a TPU's compiler takes otherwise than a CPU's.")
+@click.option(
+    "--constructs", is_flag=True, help="What becomes of constructs, or of those that are named (or by rule: XLA205)."
+)
 @click.option("--tensorflow", metavar="VERSION", help="The version to ask for. Default: the newest that was measured.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="Default: text.")
-def facts(names: tuple[str, ...], unsupported: bool, on_tpu: bool, tensorflow: str | None, output_format: str) -> int:
+def facts(
+    names: tuple[str, ...],
+    unsupported: bool,
+    on_tpu: bool,
+    constructs: bool,
+    tensorflow: str | None,
+    output_format: str,
+) -> int:
     """Print what was measured of calls (in any spelling) and operations, or list what XLA cannot compile."""
-    if [unsupported, on_tpu, bool(names)].count(True) != 1:
-        raise click.UsageError("name calls or operations, or ask for --unsupported or --on-tpu")
-    if on_tpu and tensorflow is not None:
-        raise click.UsageError("--on-tpu tells of the newest version that was measured")
+    if [unsupported, on_tpu, constructs or bool(names)].count(True) != 1:
+        raise click.UsageError("name calls or operations, or ask for --unsupported, --on-tpu or --constructs")
+    if (on_tpu or constructs) and tensorflow is not None:
+        asked = "--on-tpu tells" if on_tpu else "--constructs tells"
+        raise click.UsageError(f"{asked} of the newest version that was measured")
+    if constructs:
+        write(_of_constructs(names, output_format))
+        return CLEAN
     import json
 
     from ..facts import describe
@@ -44,3 +58,19 @@ def facts(names: tuple[str, ...], unsupported: bool, on_tpu: bool, tensorflow: s
         texts += [describe.op_text(op) for _, op in found if op is not None]
         write("\n".join(texts))
     return CLEAN
+
+
+def _of_constructs(words: tuple[str, ...], output_format: str) -> str:
+    """All constructs, or those that words are about."""
+    import json
+
+    from ..facts.constructs import constructs, listing
+
+    chosen = {word: listing.chosen(word) for word in words}
+    for word, found in chosen.items():
+        if not found:
+            raise click.UsageError(f"no construct is about {word!r}: `xlalint facts --constructs` lists all")
+    wanted = list(dict.fromkeys(one for found in chosen.values() for one in found))
+    if output_format == "json":
+        return json.dumps(listing.records(wanted or constructs()), indent=2) + "\n"
+    return listing.details(wanted) if words else listing.overview()

@@ -2,7 +2,7 @@
 
 `ops` and `apis` leave what they measure in a working folder; `tables` makes the shipped tables of it. To measure
 another version, run `ops` and `apis` with an interpreter that has it, with the same folder, and `tables` once. `tpu`
-is for the interpreter of `xlalint tpu setup`, which `examples` starts by itself.
+is for the interpreter of `xlalint tpu setup`, which `examples` and `constructs` start by themselves.
 """
 
 from __future__ import annotations
@@ -102,6 +102,24 @@ def examples(options: argparse.Namespace) -> None:
             print(verdicts.digest(one), found.said(), flush=True)
 
 
+def constructs(options: argparse.Namespace) -> None:
+    """What becomes of the constructs that `constructs.json` does not hold as they are now, on a CPU and for a TPU."""
+    from xlalint.facts import constructs
+    from xlalint.facts.measure import constructs as measuring
+    from xlalint.facts.measure import driver, registry
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    path = options.folder / "constructs.jsonl"
+    (options.folder / "constructs.json").write_text(json.dumps({"packages": registry.installed()}))
+    known = {} if options.again else constructs.known() | driver.journal(path)
+    programs = [program for construct in constructs.constructs() for program in construct.programs]
+    left = [one for one in programs if known.get(one.name, {}).get("digest") != one.digest]
+    with path.open("a", encoding="utf-8") as out:
+        for name, row in measuring.rows(left):
+            print(json.dumps({"name": name, "row": row}), file=out, flush=True)
+            print(name, row["cpu"].get("outcome", "ok"), row["tpu"].get("outcome", "ok"), sep="; ", flush=True)
+
+
 def constants(options: argparse.Namespace) -> None:
     """Which inputs of each op must be compile-time constants, by the calls of the shipped table."""
     from xlalint.facts.measure import constants
@@ -114,7 +132,7 @@ def tables(options: argparse.Namespace) -> None:
     """The shipped tables, from what was measured and what was shipped."""
     from xlalint.facts.measure import compose
 
-    for make in (compose.ops, compose.apis, compose.signatures, compose.tpu):
+    for make in (compose.ops, compose.apis, compose.signatures, compose.tpu, compose.constructs):
         name = make.__name__
         target = BESIDE / f"{name}.json"
         shipped = json.loads(target.read_text(encoding="utf-8")) if target.exists() and not options.anew else None
@@ -141,7 +159,8 @@ def _write(path: Path, text: str) -> None:
 
 
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
-    command.__name__: command for command in (names, ops, apis, signatures, tpu, examples, constants, tables, counts)
+    command.__name__: command
+    for command in (names, ops, apis, signatures, tpu, examples, constructs, constants, tables, counts)
 }
 
 
@@ -150,11 +169,11 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, command in COMMANDS.items():
         sub = commands.add_parser(name, help=command.__doc__)
-        if name in ("ops", "apis", "signatures", "tpu", "examples", "constants", "tables"):
+        if name in ("ops", "apis", "signatures", "tpu", "examples", "constructs", "constants", "tables"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
         if name in ("apis", "signatures", "tpu"):
             sub.add_argument("--only", metavar="REGEX", help="the callables whose canonical names it finds")
-        if name in ("apis", "examples"):
+        if name in ("apis", "examples", "constructs"):
             what = "what is untested so far" if name == "apis" else "all"
             sub.add_argument("--again", action="store_true", help=f"try again {what}")
         if name == "apis":

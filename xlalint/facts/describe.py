@@ -17,7 +17,7 @@ from .replacements import instead_of, instead_of_op
 from .tables import ApiFact, Case, Gradient, OpFact, Outcome
 from .tpu import OnTpu, TpuOutcome
 
-_WORDS: Final = {
+WORDS: Final = {
     Outcome.OK: "compiles once for all values of a shape, and equals eager execution",
     Outcome.FAILS: "does not compile",
     Outcome.DIVERGES: "compiles, and the result differs",
@@ -101,7 +101,7 @@ def api_text(fact: ApiFact, version: str | None) -> str:
 def _case(case: Case, version: str | None) -> Iterator[str]:
     options = ", ".join(f"{name}={written}" for name, written in case.varied.items())
     missing = missing_of(case)
-    what = lacking(missing, version) if missing else _WORDS[case.outcome]
+    what = lacking(missing, version) if missing else WORDS[case.outcome]
     why = f": {case.detail}" if case.detail and not missing else ""
     yield f"  {f'with {options}: ' if options else ''}{what}{why}"
     yield f"    measured: {case.call}"
@@ -129,7 +129,7 @@ def _elsewhere(fact: ApiFact) -> Iterator[str]:
     for version in tables.versions():
         other = tables.api(fact.name, version)
         if version != fact.version and (other is None or other.outcome is not fact.outcome):
-            yield f"TensorFlow {version}: {_WORDS[other.outcome] if other is not None else 'has no such call'}"
+            yield f"TensorFlow {version}: {WORDS[other.outcome] if other is not None else 'has no such call'}"
 
 
 def op_text(fact: OpFact) -> str:

@@ -14,17 +14,21 @@ from pathlib import Path
 from typing import Any, Final
 
 from xlalint.authoring import verdicts
+from xlalint.facts.constructs import constructs as every_construct
 from xlalint.facts.measure import rules
+from xlalint.facts.measure.constructs import flagged_by
 from xlalint.facts.measure.driver import journal
-from xlalint.facts.tables import ApiFact, api, numbers
+from xlalint.facts.tables import ApiFact, Case, Gradient, Outcome, api, numbers
 from xlalint.facts.tables import apis as apis_of_newest
 from xlalint.facts.tpu import told
 from xlalint.rule import all_rules
 from xlalint.semantics.api_keras import kind_of
 from xlalint.tpu.chips import DEFAULT
 
+# What a CPU's compiler makes of a call that it takes as it is; the rules about values say what a TPU's makes of others.
+TAKEN: Final = (Outcome.OK, Outcome.BOUNDED, Outcome.DIVERGES)
 # The parts of tables that are written an entry a line.
-BY_LINES: Final = ("ops", "apis", "constants", "results", "shapes", "options", "calls", "examples")
+BY_LINES: Final = ("ops", "apis", "constants", "results", "shapes", "options", "calls", "examples", "programs")
 # What a compiler names where it does not take what goes in or comes out, a string say.
 ENDS: Final = ("_Arg", "_Retval")
 TYPELESS: Final = "it takes or gives a type that a TPU does not have"
@@ -175,13 +179,36 @@ def tpu(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     fresh = {call: row for rows in journal(folder / "tpu.jsonl").values() for call, row in (rows or {}).items()}
     calls = found["calls"] | {call: entry(row) for call, row in fresh.items()}
     current = {case.call for fact in apis_of_newest() for case in fact.cases}
+    cases = [(fact.name, case, calls.get(case.call, {})) for fact in apis_of_newest() for case in fact.cases]
+    taken = [one for one in cases if one[1].outcome in TAKEN]
     examples = found["examples"] | journal(folder / "tpu-examples.jsonl")
     known = {verdicts.digest(one) for rule in all_rules() for one in verdicts.asked(rule)}
     return {
         "packages": found["packages"],
         "topology": found["topology"],
+        "refused": sorted({name for name, _, row in taken if row.get("outcome") == "fails"}),
+        "refused_gradients": sorted({name for name, case, row in taken if _gradient_is_refused(case, row)}),
         "calls": {call: calls[call] for call in sorted(calls) if call in current},
         "examples": {key: examples[key] for key in sorted(examples) if key in known},
+    }
+
+
+def _gradient_is_refused(case: Case, row: Mapping[str, Any]) -> bool:
+    return case.gradient is Gradient.OK and row.get("gradient", {}).get("outcome") == "fails"
+
+
+def constructs(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`constructs.json` from the folder's measurements, over what is shipped, of the constructs that there are."""
+    found: dict[str, Any] = {"packages": {}, "programs": {}, **(shipped or {})}
+    if (told_of := folder / "constructs.json").exists():
+        found |= json.loads(told_of.read_text(encoding="utf-8"))
+    measured = found["programs"] | journal(folder / "constructs.jsonl")
+    programs = [program for construct in every_construct() for program in construct.programs]
+    current = [one for one in programs if measured.get(one.name, {}).get("digest") == one.digest]
+    rows = {one.name: {**measured[one.name], "rules": flagged_by(one)} for one in current}
+    return {
+        "packages": found["packages"],
+        "programs": {name: {key: value for key, value in row.items() if value != []} for name, row in rows.items()},
     }
 
 

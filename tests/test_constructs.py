@@ -1,0 +1,205 @@
+"""The table of constructs: it holds every one, the linter says of each what the compilers do, and they do it again."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pytest
+
+from tests.commands import ran
+from xlalint.authoring import lowered
+from xlalint.facts.constructs import PLAIN, OnCpu, Program, Verdict, constructs, known, of
+from xlalint.facts.measure import compose
+from xlalint.facts.measure import constructs as measuring
+from xlalint.facts.tables import Outcome
+from xlalint.facts.tpu import OnTpu, TpuOutcome
+from xlalint.findings import Effect, Finding, Severity
+from xlalint.tpu import stack
+
+PROGRAMS: Final = [program for one in constructs() for program in one.programs]
+NEW: Final = 10  # programs that the table may lack
+SAMPLE: Final = 6
+ATTEMPTS: Final = 3
+GRAVITY: Final = (Effect.NAMED, Effect.TPU, Effect.RECOMPILES, Effect.DIVERGES, Effect.FAILS)
+# What the gravest finding in a program may say, by what becomes of it on a CPU; None: nothing.
+SAID: Final = {
+    Outcome.OK: (None, Effect.NAMED),
+    Outcome.BOUNDED: (Effect.NAMED,),
+    Outcome.RECOMPILES: (Effect.RECOMPILES,),
+    Outcome.DIVERGES: (Effect.DIVERGES,),
+    Outcome.FAILS: (Effect.FAILS,),
+}
+# Constructs of which the linter says something else, or nothing, with the reason.
+MISJUDGED: Final = {
+    "CategoryEncoding, multi-hot": "with two of its modes only",
+    "Dropout in training": "random numbers of a layer with a seed",
+    "dict looked up by a tensor": "`int` of a tensor may compile",
+    "except that swallows the error of tracing": "what fails is said, and not that it is caught",
+    "for over a dataset": "a dataset is taken for the host's",
+    "gradient of while": "the loop is said to be named, its gradient is not followed",
+    "if executing eagerly": "other code for eager execution is what it is meant for",
+    "if in a property": "AutoGraph is taken to convert what a property calls",
+    "keras.random.SeedGenerator": "a seed that is no number",
+    "iter and next of a tensor": "an iterator of Python's is not followed to a tensor",
+    "loop of tensors that changes a dtype": "the dtypes of what a loop carries are not compared",
+    "loop of tensors whose tensor grows": "the shapes of what a loop carries are not compared",
+    "loop of tensors whose tensor grows, with shape_invariants": "the shapes of what a loop carries are not compared",
+    "memoryview of a tensor": "it is rare",
+    "nonlocal assigned in a branch": "what a called function assigns is not followed out of the branch",
+    "recursion on a tensor": "that it does not end is not seen",
+    "text as an argument that is not used": "an argument of unknown dtype",
+    "tf.cond with branches of different dtypes": "what lambdas give is not compared",
+    "tf.cond with branches of different ranks": "what lambdas give is not compared",
+    "tf.TensorArray.write whose result is dropped": "that a result is dropped is not seen",
+    "tf.boolean_mask, reshaped": "to a shape that has room for all that may be there",
+    "tf.cond on a Python flag": "TypeError, whoever compiles it: eager execution takes it",
+    "tf.cond with branches of different sizes": "what lambdas give is not compared",
+    "tf.get_static_value of a value": "None in place of a number is what it is meant for",
+    "tf.random.Generator": "a generator of TensorFlow's, with a seed",
+    "time.perf_counter_ns()": "that the time is taken while the function is traced is not said",
+    "tf.ragged.boolean_mask": "that a reduction of its rows fails is not followed",
+    "tf.sparse.reduce_sum": "of constants alone, which are folded",
+    "tf.strings.length": "of constants alone, which are folded",
+    "tf.vectorized_map with tf.cond": "what becomes of branches in it is not followed",
+    "tf.while_loop that carries a growing tensor": "the shapes of what a loop carries are not compared",
+    "variable of texts": "the dtypes of variables are not known",
+}
+
+
+def name_of(program: Program) -> str:
+    """The construct that it is of."""
+    return program.name.removesuffix(PLAIN)
+
+
+def is_right(said: Iterable[Finding], outcome: Outcome) -> bool:
+    """Whether findings say what becomes of a program; information is about what a correct one never sees."""
+    told = [(one.effect, one.severity) for one in said if one.effect is not None]
+    sure = [effect for effect, severity in told if severity is not Severity.INFO]
+    gravest = max(sure, key=GRAVITY.index, default=None)
+    return gravest in SAID[outcome] or (gravest is None and any(effect in SAID[outcome] for effect, _ in told))
+
+
+@pytest.fixture(scope="module")
+def linted() -> Mapping[str, tuple[Finding, ...]]:
+    """By the name of each program what the linter says of it."""
+    return {program.name: measuring.findings(program) for program in PROGRAMS}
+
+
+def test_every_construct_was_measured() -> None:
+    """But for a few that were written where there is no TPU's compiler."""
+    left = [program.name for program in PROGRAMS if of(program) is None]
+    assert len(left) <= NEW, f"{left} are not in the table: python -m xlalint.facts constructs, and then tables"
+    names = [one.name for one in constructs()]
+    assert len(names) > 450
+    assert len(names) == len(set(names))
+
+
+def test_both_compilers_agree_where_a_tpu_needs_no_value() -> None:
+    found = {program.name: verdict for program in PROGRAMS if (verdict := of(program)) is not None}
+    assert {one.cpu.outcome for one in found.values()} == set(Outcome) - {Outcome.UNTESTED}
+    assert {one.tpu.outcome for one in found.values()} >= set(TpuOutcome) - {TpuOutcome.LOWERS, TpuOutcome.UNTESTED}
+    compiles = (TpuOutcome.OK, TpuOutcome.BOUNDED, TpuOutcome.LOWERS)
+    fails = {name: one for name, one in found.items() if one.tpu.outcome in (TpuOutcome.FAILS, TpuOutcome.UNTRACED)}
+    assert [
+        name for name, one in found.items() if one.cpu.outcome is Outcome.FAILS and one.tpu.outcome in compiles
+    ] == []
+    taken = (Outcome.OK, Outcome.BOUNDED, Outcome.DIVERGES)
+    assert {name.removesuffix(PLAIN) for name, one in fails.items() if one.cpu.outcome in taken} == {"complex128"}
+
+
+def test_the_linter_says_of_each_what_a_compiler_does(linted: Mapping[str, tuple[Finding, ...]]) -> None:
+    measured = [(program, verdict) for program in PROGRAMS if (verdict := of(program)) is not None]
+    wrong = {name_of(program) for program, one in measured if not is_right(linted[program.name], one.cpu.outcome)}
+    assert sorted(wrong) == sorted(MISJUDGED)
+
+
+def test_the_table_names_the_rules_that_speak(linted: Mapping[str, tuple[Finding, ...]]) -> None:
+    told = {program.name: list(verdict.rules) for program in PROGRAMS if (verdict := of(program)) is not None}
+    now = {name: sorted({one.code for one in linted[name]}) for name in told}
+    assert now == told, "other rules speak: python -m xlalint.facts tables"
+
+
+def test_what_was_measured_becomes_the_table(tmp_path: Path) -> None:
+    first, second, third = PROGRAMS[:3]
+    rows = {
+        first.name: {"digest": first.digest, "cpu": {}, "tpu": {"outcome": "bounded"}},
+        second.name: {"digest": "of other code", "cpu": {}, "tpu": {}},
+    }
+    journal = "".join(json.dumps({"name": name, "row": row}) + "\n" for name, row in rows.items())
+    (tmp_path / "constructs.jsonl").write_text(journal, encoding="utf-8")
+    (tmp_path / "constructs.json").write_text(json.dumps({"packages": {"keras": "9"}}), encoding="utf-8")
+    shipped = {"packages": {}, "programs": {"gone": {}, third.name: {"digest": third.digest, "cpu": {}, "tpu": {}}}}
+    assert compose.constructs(tmp_path, shipped) == {
+        "packages": {"keras": "9"},
+        "programs": {
+            first.name: {**rows[first.name], "rules": measuring.flagged_by(first)},
+            third.name: {"digest": third.digest, "cpu": {}, "tpu": {}, "rules": measuring.flagged_by(third)},
+        },
+    }
+
+
+def test_the_command_lists_constructs(capsys: pytest.CaptureFixture[str]) -> None:
+    _, shown, _ = ran(capsys, "facts", "--constructs")
+    line = next(one for one in shown.splitlines() if one.startswith("tf.range(n)"))
+    assert line.split()[1:] == ["per", "value", "fails", "per", "value", "fails", "XLA205"]
+    _, shown, _ = ran(capsys, "facts", "--constructs", "tensor[i]", "iterate-over-tensor")
+    assert shown.startswith("tensor[i] (positions from values)\n    import tensorflow as tf\n")
+    assert "    on a CPU: compiles again for every new value\n    for a TPU, by shapes alone: compiles\n" in shown
+    assert "flagged by XLA103 (iterate-over-tensor)" in shown
+    _, shown, _ = ran(capsys, "facts", "--constructs", "dtypes", "--output-format", "json")
+    listed = {one["name"]: one for one in json.loads(shown)}
+    assert listed["complex128"]["without_autograph"]["tpu"]["missing"] == ["Cast"]
+    assert listed["float64"]["with_autograph"]["cpu"]["outcome"] == "ok"
+    code, _, complaint = ran(capsys, "facts", "--constructs", "no such thing")
+    assert (code, complaint.count("\n")) == (2, 1)
+    assert ran(capsys, "facts", "--constructs", "--on-tpu")[0] == 2
+    assert ran(capsys, "facts", "--constructs", "--tensorflow", "2.15")[0] == 2
+
+
+# -- again ------------------------------------------------------------------------------------------------------------
+
+
+def sample() -> list[tuple[Program, Verdict]]:
+    """Some of what was measured, others in each run."""
+    measured = [(program, verdict) for program in PROGRAMS if (verdict := of(program)) is not None]
+    return random.sample(measured, SAMPLE)
+
+
+@pytest.mark.compiler
+def test_a_random_sample_is_what_the_compiler_does() -> None:
+    for program, verdict in sample():
+        found = OnCpu()
+        for _ in range(ATTEMPTS):
+            found = measuring.on_cpu(program)
+            if found.outcome is verdict.cpu.outcome:
+                break
+        else:
+            pytest.fail(f"{program.name}: {found}, and the table says {verdict.cpu}\n{program.code}")
+
+
+@pytest.mark.compiler
+def test_a_random_sample_is_what_the_compiler_of_a_tpu_does() -> None:
+    try:
+        stack.program()
+    except stack.StackError as error:
+        pytest.skip(f"the TPU's compiler was not asked: {error}")
+    left, found = sample(), dict[str, OnTpu]()
+    for _ in range(ATTEMPTS):
+        found |= {program.name: there for program, there in lowered.measure([program for program, _ in left])}
+        left = [
+            (program, verdict) for program, verdict in left if found[program.name].outcome is not verdict.tpu.outcome
+        ]
+        if not left:
+            return
+    pytest.fail(f"{[(program.name, found[program.name], verdict.tpu) for program, verdict in left]}")
+
+
+def test_entries_of_the_table_are_read_as_they_are_written() -> None:
+    entries = known()
+    assert len(entries) >= len(PROGRAMS) - NEW
+    assert msgspec.convert(next(iter(entries.values())), Verdict) == of(PROGRAMS[0])

@@ -1,0 +1,137 @@
+"""What becomes of each construct of the language and of TensorFlow, on a CPU and for a TPU.
+
+The constructs are the files `*.toml` beside this one: groups of them by name, each the body of a function of `x`, or an
+`Entry`. What was measured is in `constructs.json`, which `python -m xlalint.facts constructs` and `tables` write. Each
+is measured with AutoGraph, and without: so Keras 3 runs its layers, losses and training steps.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from textwrap import indent
+from typing import Any, Final
+
+import msgspec
+
+from ..tables import Outcome
+from ..tpu import OnTpu, digest
+
+_FOLDER: Final = Path(__file__).parent
+_IMPORT: Final = "import tensorflow as tf\n"
+_LAYER: Final = re.compile(r"^class L\b", re.MULTILINE)
+PLAIN: Final = ", without AutoGraph"
+FILES: Final = ("branches", "loops", "python", "shapes", "functions", "keras")
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a construct may say. `body` is that of a function `f` of `parameters`, `before` stands above it; `code`,
+    instead of these, is a file with a Keras layer `L`. `inputs` as in the examples of rules (`rule.Bad`)."""
+
+    body: str = ""
+    before: str = ""
+    code: str = ""
+    parameters: str = "x"
+    inputs: tuple[str, ...] = ("f32[4, 3]",)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A file that is measured: its function `f` or its Keras layer `L`, called with `inputs`."""
+
+    name: str
+    code: str
+    inputs: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """What it is known by in the table."""
+        return digest(self.code, self.inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """One construct. `converted`: with AutoGraph, which a Keras layer is not run with; `plain`: without."""
+
+    group: str
+    name: str
+    converted: Program | None
+    plain: Program
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """All that is measured of it."""
+        return (self.plain,) if self.converted is None else (self.converted, self.plain)
+
+
+class OnCpu(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of a program on a CPU. `detail`: the error."""
+
+    outcome: Outcome = Outcome.OK
+    detail: str = ""
+
+
+class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of a program. `rules`: the codes of those that flag it."""
+
+    digest: str
+    cpu: OnCpu
+    tpu: OnTpu
+    rules: tuple[str, ...] = ()
+
+
+class _Table(msgspec.Struct):
+    """`constructs.json`: `packages` of the CPU (a TPU's are those of `facts.tpu.stack`), `programs` by name."""
+
+    packages: dict[str, str]
+    programs: dict[str, Verdict]
+
+
+@cache
+def constructs() -> tuple[Construct, ...]:
+    """Every construct, in the order of the files."""
+    return tuple(made for name in FILES for made in _read(_FOLDER / f"{name}.toml"))
+
+
+def _read(path: Path) -> Iterator[Construct]:
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    for group, entries in table.items():
+        for name, written in entries.items():
+            entry = msgspec.convert({"body": written} if isinstance(written, str) else written, Entry)
+            yield _construct(group, name, entry)
+
+
+def _construct(group: str, name: str, entry: Entry) -> Construct:
+    if _LAYER.search(entry.code):
+        return Construct(group, name, None, Program(name + PLAIN, _IMPORT + entry.code, entry.inputs))
+    before = f"{entry.before.strip()}\n\n\n" if entry.before else "\n"
+    parameters = ", ".join(f"{name.strip()}: tf.Tensor" for name in entry.parameters.split(","))
+    function = f"def f({parameters}):\n{indent(entry.body.strip(), '    ')}\n"
+    converted, plain = (
+        f"{_IMPORT}{before}@tf.function(jit_compile=True{more})\n{function}" for more in ("", ", autograph=False")
+    )
+    programs = (Program(name, converted, entry.inputs), Program(name + PLAIN, plain, entry.inputs))
+    return Construct(group, name, *programs)
+
+
+@cache
+def table() -> _Table:
+    """What was measured."""
+    return msgspec.json.decode(Path(_FOLDER.parent, "constructs.json").read_bytes(), type=_Table)
+
+
+def of(program: Program) -> Verdict | None:
+    """What became of a program; None where it was not measured as it is now."""
+    found = table().programs.get(program.name)
+    return found if found is not None and found.digest == program.digest else None
+
+
+def known() -> dict[str, Any]:
+    """By the name of each program that was measured as it is now, its entry of the table."""
+    programs = [program for one in constructs() for program in one.programs]
+    found = {program.name: of(program) for program in programs}
+    return {name: msgspec.to_builtins(verdict) for name, verdict in found.items() if verdict is not None}

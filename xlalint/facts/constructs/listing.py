@@ -1,0 +1,118 @@
+"""What was measured of constructs, as a person reads it and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from textwrap import indent
+from typing import Any, Final
+
+from ...codes import rule_names
+from .. import tpu
+from ..describe import WORDS
+from ..tables import Outcome
+from ..tpu import SHORT
+from . import Construct, Program, Verdict, constructs, of, table
+
+_SHORT: Final = {
+    Outcome.OK: "compiles",
+    Outcome.FAILS: "fails",
+    Outcome.DIVERGES: "diverges",
+    Outcome.RECOMPILES: "per value",
+    Outcome.BOUNDED: "bounded",
+    Outcome.UNTESTED: "not asked",
+}
+_NONE: Final = "-"
+_HEADS: Final = ("construct", "CPU", "TPU", "CPU", "TPU", "flagged by")
+
+
+def chosen(word: str) -> list[Construct]:
+    """Those that a word is about: the code or name of a rule that flags them, their name, a group, a part of names."""
+    codes = {code for code, name in rule_names().items() if word.upper() == code or word.lower() == name}
+    wanted = word.lower()
+    if codes:
+        return [one for one in constructs() if codes & _codes(one)]
+    exactly = [one for one in constructs() if one.name.lower() == wanted]
+    found = exactly or [one for one in constructs() if one.group == wanted]
+    return found or [one for one in constructs() if wanted in one.name.lower()]
+
+
+def _codes(construct: Construct) -> set[str]:
+    return {code for program in construct.programs if (found := of(program)) is not None for code in found.rules}
+
+
+def overview() -> str:
+    """A line for each construct."""
+    rows = [(one.group, _cells(one)) for one in constructs()]
+    widths = [max(len(cells[at]) for cells in (_HEADS, *(cells for _, cells in rows))) for at in range(len(_HEADS))]
+    gap = " " * (widths[0] + 2)
+    lines = [f"{gap}{'with AutoGraph':<{widths[1] + widths[2] + 4}}without (Keras 3)", _line(_HEADS, widths)]
+    for group, members in groupby(rows, key=lambda row: row[0]):
+        lines += ["", group, *(_line(cells, widths) for _, cells in members)]
+    return "\n".join((*lines, "", _asked())) + "\n"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _cells(construct: Construct) -> tuple[str, ...]:
+    cells = (cell for program in (construct.converted, construct.plain) for cell in _outcomes(program))
+    return construct.name, *cells, " ".join(sorted(_codes(construct)))
+
+
+def _outcomes(program: Program | None) -> tuple[str, str]:
+    found = of(program) if program is not None else None
+    return (_NONE, _NONE) if found is None else (_SHORT[found.cpu.outcome], SHORT[found.tpu.outcome])
+
+
+def details(found: Sequence[Construct]) -> str:
+    """All that is known of some."""
+    return "\n".join("".join(f"{line}\n" for line in _details(one)) for one in found) + f"\n{_asked()}\n"
+
+
+def _details(construct: Construct) -> Iterator[str]:
+    yield f"{construct.name} ({construct.group})"
+    yield indent(construct.programs[0].code.rstrip(), "    ")
+    yield f"  called with {', '.join(construct.programs[0].inputs)}"
+    for program in construct.programs:
+        verdict = of(program)
+        yield f"  {'without AutoGraph' if program is construct.plain else 'with AutoGraph'}"
+        yield from _told(verdict) if verdict is not None else ("    not measured",)
+
+
+def _told(verdict: Verdict) -> Iterator[str]:
+    cpu = verdict.cpu
+    yield f"    on a CPU: {WORDS[cpu.outcome]}{f': {cpu.detail}' if cpu.detail else ''}"
+    yield f"    for a TPU, by shapes alone: {verdict.tpu.said()}"
+    if verdict.rules:
+        yield f"    flagged by {', '.join(f'{code} ({rule_names()[code]})' for code in verdict.rules)}"
+
+
+def _asked() -> str:
+    versions, topology = tpu.stack()
+    packages = table().packages
+    tensorflow = next(version for name, version in packages.items() if name.startswith("tensorflow"))
+    return (
+        f"CPU: TensorFlow {tensorflow}, Keras {packages['keras']}, in `tf.function(jit_compile=True)`. TPU: as\n"
+        f"its compiler takes it, lowered by shapes alone, for {topology} ({versions}); nothing was run on one."
+    )
+
+
+def records(found: Sequence[Construct]) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [_record(one) for one in found]
+
+
+def _record(construct: Construct) -> dict[str, Any]:
+    ways = {"with_autograph": construct.converted, "without_autograph": construct.plain}
+    told = {way: _way(program) for way, program in ways.items() if program is not None}
+    return {"name": construct.name, "group": construct.group, "inputs": construct.plain.inputs, **told}
+
+
+def _way(program: Program) -> dict[str, Any]:
+    verdict = of(program)
+    if verdict is None:
+        return {"code": program.code, "cpu": None, "tpu": None, "rules": []}
+    cpu = {"outcome": verdict.cpu.outcome, "detail": verdict.cpu.detail}
+    return {"code": program.code, "cpu": cpu, "tpu": verdict.tpu.record(), "rules": verdict.rules}
