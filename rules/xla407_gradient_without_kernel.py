@@ -7,7 +7,9 @@ Flags calls whose gradient XLA cannot compile, where the code takes a gradient a
 Measured call by call, see `xlalint facts NAME`. With TensorFlow 2.21 the gradients of `tf.linalg.expm`,
 `tf.linalg.eigh_tridiagonal` and `tf.linalg.experimental.conjugate_gradient` fail ("XLA compilation requires a fixed
 tensor list size": there is a loop without a known end inside), that of `tf.quantization.quantize_and_dequantize_v2` has
-no kernel. Without a gradient they compile.
+no kernel. Without a gradient they compile. That of `tf.dynamic_partition` compiles for a CPU, for every value, and not
+for a TPU ("Reading input as constant from a dynamic tensor is not yet supported"): it is flagged in code that is for
+TPUs.
 
 ## Example
     with tf.GradientTape() as tape:
@@ -31,11 +33,14 @@ Shown only: what is compiled, and where no gradient is wanted, is for the author
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from xlalint.facts import tables
+from xlalint.facts import tables, tpu
 from xlalint.facts.kernels import lacking
+from xlalint.facts.tables import Case
+from xlalint.facts.tpu import OnTpu
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Rule
+from xlalint.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Recompiles, Rule, Told, TpuOutcome
 from xlalint.semantics.events import ApiCall, Event
 
 from ._gradients import GRADIENTS, LoopsUnderGradients
@@ -46,7 +51,7 @@ class GradientWithoutKernel(Rule):
     code = "XLA407"
     name = "gradient-without-kernel"
     listens = (ApiCall,)
-    apis = names_without_gradient() | GRADIENTS
+    apis = names_without_gradient() | frozenset(tpu.refused_gradients()) | GRADIENTS
     bad = (
         Bad(
             """
@@ -114,6 +119,21 @@ def f(x):
             inputs=("f32[3, 3]",),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        parts = tf.dynamic_partition(x, tf.cast(x > 0.0, tf.int32), 2)
+        y = tf.reduce_sum(parts[0] * parts[0])
+    return tape.gradient(y, x)
+""",
+            ["tf.dynamic_partition(x, tf.cast(x > 0.0, tf.int32), 2)"],
+            Recompiles(),
+            effect=Effect.TPU,
+            target="tpu",
+        ),
     )
     good = (
         Good(
@@ -171,17 +191,35 @@ def f(x):
             yield self._draft(call, note)
 
     def _fails(self, event: ApiCall) -> bool:
-        fact = fact_of(event, self.tensorflow)
-        case = case_of(fact, event.arguments) if fact is not None else None
-        return case is not None and case.gradient is tables.Gradient.FAILS
+        case = self._case(event)
+        return case is not None and (case.gradient is tables.Gradient.FAILS or _on_tpu(case) is not None)
+
+    def _case(self, call: ApiCall) -> Case | None:
+        fact = fact_of(call, self.tensorflow)
+        return case_of(fact, call.arguments) if fact is not None else None
 
     def _draft(self, call: ApiCall, note: DraftNote) -> Draft:
+        case = self._case(call)
+        on_tpu = _on_tpu(case) if case is not None else None
+        if on_tpu is not None:
+            message = (
+                f"`{brief(call.node)}`: a gradient is taken around it, and a TPU's compiler refuses the call's"
+            )
+            draft = Draft(message, Effect.TPU, HELP, call.place, (note,), on_tpu=on_tpu.outcome)
+            return replace(draft, told=Told.FOR_TPU)
         fact = fact_of(call, self.tensorflow)
         missing = fact.plain.gradient_missing if fact is not None and fact.plain is not None else ()
         version = tables.nearest(self.tensorflow)
         reason = lacking(missing, self.tensorflow) if missing else f"it does not compile with TensorFlow {version}"
         message = f"`{brief(call.node)}`: a gradient is taken around it, and for that of the call {reason}"
         return Draft(message, Effect.FAILS, HELP, call.place, (note,))
+
+
+def _on_tpu(case: Case) -> OnTpu | None:
+    """What a TPU's compiler makes of the gradient of a call, where it refuses one that a CPU's takes."""
+    found = tpu.of_call(case.call)
+    gradient = found.gradient if found is not None and case.gradient is tables.Gradient.OK else None
+    return gradient if gradient is not None and gradient.outcome is TpuOutcome.FAILS else None
 
 
 HELP = "take this gradient in a plain tf.function around the compiled rest, or tf.stop_gradient where none is wanted"

@@ -2,7 +2,8 @@
 
 ## What it does
 Flags calls that are told to make a tensor of `tf.complex128` (or `np.complex128`, `"complex128"`) in a function that
-`TPUStrategy.run` compiles, or in the `call` or step of a model that is made in the scope of a TPU strategy.
+`TPUStrategy.run` compiles, or in the `call` or step of a model that is made in the scope of a TPU strategy. Where the
+setting `target = "tpu"` says that all code is for TPUs: in any compiled code.
 
 ## What XLA does
 Measured with the TPU's compiler (TensorFlow 2.20): `tf.cast(x, tf.complex128)`, `tf.constant(1j, tf.complex128)`
@@ -20,8 +21,8 @@ attributes, and the TPU's for none: `xlalint facts Cast` shows both. No operatio
     tf.cast(b, tf.complex64)
 
 ## Not flagged
-Complex numbers of unknown width; code that no TPU strategy is seen to run; programs that call
-`tf.config.set_soft_device_placement(True)`, which puts such operations on the host.
+Complex numbers of unknown width; code that no TPU strategy is seen to run, unless `target = "tpu"` is set; programs
+that call `tf.config.set_soft_device_placement(True)`, which puts such operations on the host.
 
 ## Fix safety
 Unsafe: complex64 has half the digits.
@@ -32,19 +33,21 @@ Unsafe: complex64 has half the digits.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from xlalint.fixes import rewrite
 from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
-from xlalint.fixes.rewrite import Rewrite, replace
-from xlalint.rule import Bad, Compiles, Draft, Effect, Good, Rule, Safety, TpuOutcome, reached
+from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Safety, Told, TpuOutcome, reached
 from xlalint.semantics.distribution import asks_for_complex128, is_tpu, making_of
 from xlalint.semantics.events import ContextKind, Event, Program, SetupCall
 from xlalint.semantics.files import Place
 from xlalint.semantics.values import Static
 from xlalint.tree import nodes as cst
 
+from ._names import names
 from ._strategies import RUNNING, method_of, strategy_in
 
 TPU: Final = """
@@ -64,10 +67,22 @@ def train(batch):
 """
 
 
+# What is told a dtype and is heard of where there is no strategy, too.
+MAKERS: Final = names(
+    """
+    keras.ops.arange keras.ops.array keras.ops.cast keras.ops.convert_to_tensor keras.ops.eye keras.ops.full
+    keras.ops.ones keras.ops.ones_like keras.ops.zeros keras.ops.zeros_like
+    tf.cast tf.constant tf.convert_to_tensor tf.eye tf.one_hot tf.ones tf.ones_like tf.saturate_cast tf.zeros
+    tf.zeros_like tnp.array tnp.asarray tnp.eye tnp.full tnp.ones tnp.ones_like tnp.zeros tnp.zeros_like
+    """
+)
+
+
 class TpuDtype(Rule):
     code = "XLA507"
     name = "tpu-dtype"
-    listens = (Program,)
+    listens = (ApiCall, Program)
+    apis = MAKERS
     bad = (
         Bad(
             f"""{TPU}
@@ -165,6 +180,23 @@ def train(batch):
             effect=Effect.TPU,
             why=NEEDED,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.abs(tf.cast(x, tf.complex128))
+""",
+            ["tf.cast(x, tf.complex128)"],
+            Compiles(),
+            effect=Effect.TPU,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.abs(tf.cast(x, tf.complex64))
+""",
+            target="tpu",
+        ),
     )
     good = (
         Good(
@@ -219,14 +251,22 @@ print(tf.cast(1, tf.complex128))
                 models = {place for step in steps for place in _run_on_tpu(step)}
                 for step in steps:
                     if asks_for_complex128(step.arguments, step.result) and _on_tpu(step, models):
-                        yield Draft(
-                            f"`{brief(step.node)}`: a TPU has no kernel for complex128, and compiles no function that"
-                            f" holds one; this is {reached(step.context)}",
-                            Effect.TPU,
-                            place=step.place,
-                            rewrite=partial(_narrower, step),
-                            on_tpu=TpuOutcome.FAILS,
-                        )
+                        yield _draft(step)
+            case ApiCall(arguments=arguments, result=result) if asks_for_complex128(arguments, result):
+                scope = event.context.scope
+                if event.context.kind is ContextKind.XLA and (scope is None or not scope.replica):
+                    yield replace(_draft(event), told=Told.FOR_TPU_ALONE)
+
+
+def _draft(call: SetupCall | ApiCall) -> Draft:
+    return Draft(
+        f"`{brief(call.node)}`: a TPU has no kernel for complex128, and compiles no function that holds one; this is"
+        f" {reached(call.context)}",
+        Effect.TPU,
+        place=call.place,
+        rewrite=partial(_narrower, call),
+        on_tpu=TpuOutcome.FAILS,
+    )
 
 
 def _lets_the_host(step: SetupCall) -> bool:
@@ -259,14 +299,15 @@ def _on_tpu(step: SetupCall, models: set[Place]) -> bool:
     return False
 
 
-def _narrower(step: SetupCall, names: Names) -> Rewrite | None:
+def _narrower(call: SetupCall | ApiCall, names: Names) -> rewrite.Rewrite | None:
     """The call with complex64, where complex128 is written in the call itself."""
-    written = [node for node in step.argument_nodes.values() if _is_written(node)]
+    written = [node for node in call.argument_nodes.values() if _is_written(node)]
     if len(written) != 1:
         return None
     (node,) = written
-    text = step.place.at(node).code.replace("complex128", "complex64")
-    return Rewrite("Use `complex64`", (replace(step.place.at(node), text),), Safety.UNSAFE, "by half of the digits")
+    text = call.place.at(node).code.replace("complex128", "complex64")
+    edits = (rewrite.replace(call.place.at(node), text),)
+    return rewrite.Rewrite("Use `complex64`", edits, Safety.UNSAFE, "by half of the digits")
 
 
 def _is_written(node: cst.BaseExpression) -> bool:

@@ -50,7 +50,9 @@ def test_what_is_not_flagged_compiles_for_a_tpu_too() -> None:
         and example.behaviour == Compiles()
         and found.outcome not in COMPILES
     }
-    assert refused == {"the compiler of the CPU has these kernels": "does not compile: no kernel for `Cast`"}
+    assert refused.pop("the compiler of the CPU has these kernels") == "does not compile: no kernel for `Cast`"
+    [(why, said)] = refused.items()
+    assert (why, "X64 element types" in said) == ("nothing says that it is for TPUs", True)
 
 
 def test_a_tpu_has_no_kernels_that_a_cpu_lacks() -> None:
