@@ -13,7 +13,7 @@ import pytest
 
 from tests.commands import ran
 from xlalint.authoring import lowered
-from xlalint.facts.constructs import PLAIN, OnCpu, Program, Verdict, constructs, known, of
+from xlalint.facts.constructs import PLAIN, OnCpu, Program, Verdict, constructs, known, listing, of
 from xlalint.facts.measure import compose
 from xlalint.facts.measure import constructs as measuring
 from xlalint.facts.tables import Outcome
@@ -155,6 +155,9 @@ def test_the_command_lists_constructs(capsys: pytest.CaptureFixture[str]) -> Non
     listed = {one["name"]: one for one in json.loads(shown)}
     assert listed["complex128"]["without_autograph"]["tpu"]["missing"] == ["Cast"]
     assert listed["float64"]["with_autograph"]["cpu"]["outcome"] == "ok"
+    _, page, _ = ran(capsys, "explain", "XLA109")
+    number = len(listing.flagged_by("XLA109"))
+    assert f"It flags {number} of the constructs that were measured: `xlalint facts --constructs XLA109`." in page
     code, _, complaint = ran(capsys, "facts", "--constructs", "no such thing")
     assert (code, complaint.count("\n")) == (2, 1)
     assert ran(capsys, "facts", "--constructs", "--on-tpu")[0] == 2

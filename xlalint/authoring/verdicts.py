@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from ..facts import tpu
+from ..facts.constructs import listing
 from ..facts.tpu import SHORT, TpuOutcome
 from ..rule import Bad, Behaviour, Breaks, Compiles, Diverges, Fails, Good, Recompiles, Rule, Runs
 
@@ -73,6 +74,11 @@ def section(rule: type[Rule]) -> str:
         return ""
     lines = ["## Measured", _asked_how(), "", "| | example | CPU | TPU |", "| --- | --- | --- | --- |"]
     lines += [f"| {'flagged' if row.flagged else 'not'} | {row.example} | {row.cpu} | {row.tpu} |" for row in found]
+    if number := len(listing.flagged_by(rule.code)):
+        lines += [
+            "",
+            f"It flags {number} of the constructs that were measured: `xlalint facts --constructs {rule.code}`.",
+        ]
     return "\n".join(lines)
 
 

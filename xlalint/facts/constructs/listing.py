@@ -31,10 +31,15 @@ def chosen(word: str) -> list[Construct]:
     codes = {code for code, name in rule_names().items() if word.upper() == code or word.lower() == name}
     wanted = word.lower()
     if codes:
-        return [one for one in constructs() if codes & _codes(one)]
+        return [one for code in codes for one in flagged_by(code)]
     exactly = [one for one in constructs() if one.name.lower() == wanted]
     found = exactly or [one for one in constructs() if one.group == wanted]
     return found or [one for one in constructs() if wanted in one.name.lower()]
+
+
+def flagged_by(code: str) -> list[Construct]:
+    """Those that a rule flags."""
+    return [one for one in constructs() if code in _codes(one)]
 
 
 def _codes(construct: Construct) -> set[str]:
