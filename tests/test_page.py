@@ -18,6 +18,7 @@ import pytest
 
 from tests.samples import FIXABLE, HAZARD
 from tests.test_notebooks import notebook, saved
+from xlalint.authoring.verdicts import rows
 from xlalint.cli import run
 from xlalint.findings import (
     Edit,
@@ -35,6 +36,7 @@ from xlalint.findings import (
     Verdict,
 )
 from xlalint.reports.page.page import whole_page
+from xlalint.rule import all_rules
 
 EXAMPLES: Final = Path(__file__).parent.parent / "examples"
 EVIL: Final = "</script><img src=x onerror='hacked=1'>\"&`<b>`\u202e\x1b"
@@ -106,6 +108,20 @@ def test_text_stays_text() -> None:
     assert shown in reader.text
     assert "\u202e" not in page
     assert "\x1b" not in page
+
+
+def test_a_rule_s_page_has_what_was_measured_of_its_examples() -> None:
+    """The table that `xlalint explain` prints, as one."""
+    [rule] = [one for one in all_rules() if one.code == "XLA107"]
+    span = Span(1, 1, 1, 2)
+    finding = Finding("m.py", span, rule.code, rule.name, Severity.ERROR, Effect.FAILS, "m", None)
+    reader = Reader(whole_page(Report((finding,)), lambda path, cell: [], "x"))
+    assert reader.texts["th"][-3:] == ["example", "CPU", "TPU"]
+    found = [re.sub(r"[`\\]", "", row.example + row.cpu + row.tpu) for row in rows(rule)]
+    assert len(found) >= 4
+    shown = " ".join(reader.text.split())
+    assert [row for row in found if row not in shown] == []
+    assert "<tf.Tensor 'while/add:0'" in shown  # as the compiler says it: text, and no element
 
 
 def test_nothing_is_asked_of_the_network(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from ..facts.tpu import SHORT, TpuOutcome
 from ..rule import Bad, Behaviour, Breaks, Compiles, Diverges, Fails, Good, Recompiles, Rule, Runs
 
 _WIDTH: Final = 72  # of a cell of a table
+_MARKUP: Final = re.compile(r"[|<]")  # what ends a cell, or begins an element
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,11 @@ def section(rule: type[Rule]) -> str:
     return "\n".join(lines)
 
 
+def page(rule: type[Rule]) -> str:
+    """A rule's page with what was measured of its examples (Markdown)."""
+    return "\n\n".join(filter(None, (rule.documentation(), section(rule))))
+
+
 def overview(rules: Sequence[type[Rule]]) -> str:
     """A line for each rule with measured examples (Markdown)."""
     lines = [
@@ -134,9 +140,9 @@ def _last_line(code: str) -> str:
 
 
 def _code(text: str) -> str:
-    return f"`{_cell(text, _WIDTH - 2)}`"
+    return f"`{_cell(text, _WIDTH - 2)}`".replace("\\<", "<")  # in code it is what it is
 
 
 def _cell(text: str, width: int = _WIDTH) -> str:
-    one_line = re.sub(r"\s+", " ", text).replace("|", "\\|")
+    one_line = _MARKUP.sub(r"\\\g<0>", re.sub(r"\s+", " ", text))
     return one_line if len(one_line) <= width else one_line[: width - 3].rstrip() + "..."

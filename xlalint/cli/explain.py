@@ -29,7 +29,7 @@ def explain(rules: tuple[str, ...], error: str | None, output_format: str, color
         return _explain_error(error, output_format, color)
     import json
 
-    from ..authoring.verdicts import listed, section
+    from ..authoring.verdicts import listed, page
 
     chosen = rules_of(split(rules))
     if output_format == "json":
@@ -39,15 +39,14 @@ def explain(rules: tuple[str, ...], error: str | None, output_format: str, color
         ]
         write(json.dumps(pages, indent=2, ensure_ascii=False) + "\n")
         return CLEAN
-    parts = ((f"# {rule.code} {rule.name}", rule.documentation(), section(rule)) for rule in chosen)
-    page = "\n\n".join("\n\n".join(filter(None, part)) for part in parts)
+    text = "\n\n".join(f"# {rule.code} {rule.name}\n\n{page(rule)}" for rule in chosen)
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.markdown import Markdown
 
-        Console().print(Markdown(page))
+        Console().print(Markdown(text))
     else:
-        write(f"{page}\n")
+        write(f"{text}\n")
     return CLEAN
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from .. import __version__
+from ..authoring.verdicts import page as whole_page
 from ..findings import Edit, Finding, Fix, Problem, Report, Severity, Span
 from ..rule import Rule, all_rules
 from .around import Around, further
@@ -52,7 +53,7 @@ def sarif(report: Report, around: Around) -> str:
 
 
 def _rule(rule: type[Rule]) -> dict[str, Any]:
-    page = rule.documentation()
+    page = whole_page(rule)
     return {
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),

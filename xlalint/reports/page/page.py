@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ... import __version__
+from ...authoring.verdicts import page as documented
 from ...findings import Edit, Effect, Finding, Fix, Note, Report, Safety, Severity
 from ...rule import all_rules
 from ..around import Around
@@ -317,7 +318,7 @@ def _rules(report: Report) -> Markup | None:
         element(
             "details",
             element("summary", element("span", rule.code, class_="rule"), f" {rule.name}: ", inline(rule.summary())),
-            element("div", page(rule.documentation().partition("\n")[2]), class_="page"),
+            element("div", page(documented(rule).partition("\n")[2]), class_="page"),
             id=rule.code,
         )
         for rule in all_rules()

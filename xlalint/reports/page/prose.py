@@ -10,6 +10,9 @@ from typing import Final
 from .markup import Markup, element
 
 _CODE: Final = re.compile(r"`([^`]+)`")
+_CELLS: Final = re.compile(r"(?<!\\)\|")
+_ESCAPED: Final = re.compile(r"\\([|<])")
+_RULED: Final = frozenset("|-: ")
 _LINK: Final = re.compile(r"(https?://[^\s)]+)")
 
 
@@ -38,11 +41,19 @@ def _block(lines: list[str]) -> Iterator[Markup]:
                 items = re.split(r"(?m)^- ", "\n".join(block))[1:]
                 yield element("ul", (element("li", _linked(item.replace("\n", " "))) for item in items))
             case "table":
-                rows = [line.strip().strip("|").split("|") for line in block if not set(line) <= set("|-: ")]
-                cells = (element("tr", (element("td", inline(cell.strip())) for cell in row)) for row in rows)
-                yield element("div", element("table", cells), class_="scroll", tabindex=0)
+                yield element("div", element("table", _rows(block)), class_="scroll", tabindex=0)
             case _:
                 yield element("p", _linked(" ".join(block)))
+
+
+def _rows(lines: list[str]) -> Iterator[Markup]:
+    """A table; its first row is a head where a line of dashes follows."""
+    headed = len(lines) > 1 and set(lines[1]) <= _RULED
+    for number, line in enumerate(lines):
+        if not set(line) <= _RULED:
+            cells = (_ESCAPED.sub(r"\1", cell.strip()) for cell in _CELLS.split(line.strip())[1:-1])
+            tag = "th" if headed and number == 0 else "td"
+            yield element("tr", (element(tag, inline(cell)) for cell in cells))
 
 
 def _kind(line: str) -> str:
