@@ -243,6 +243,22 @@ def text_model():
     return keras.Model([tokens, mask], embedded)
 
 
+class Described(keras.Model):
+    """It says by itself what it is called with, as models of `transformers` do."""
+
+    @property
+    def input_signature(self):
+        ids = tf.TensorSpec([None, None], tf.int32, name="ids")
+        return {"ids": ids, "image": tf.TensorSpec([None, 8, 8, 1], tf.float32, name="image")}
+
+    def call(self, inputs):
+        return tf.cast(inputs["ids"], tf.float32) + tf.reduce_sum(inputs["image"], [1, 2])
+
+
+def described_model():
+    return Described()
+
+
 class Module(tf.Module):
     variables = property(lambda self: self.missing())
 

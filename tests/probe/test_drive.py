@@ -117,6 +117,7 @@ def line_of(text: str) -> int:
         ("image_model", ["inputs: f32[4, 32, 32, 3]"]),
         ("text_model", ["inputs: {'tokens': i32[4, 4], 'mask': bool[4, 4]}"]),
         ("builder", ["inputs: f32[4, 4]"]),
+        ("described_model", ["inputs: {'ids': i32[4, 4], 'image': f32[4, 8, 8, 1]}"]),
         ("Hits", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),
         ("Hits.update_state", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),
         ("Doubled", ["y_true: f32[4, 4]", "y_pred: f32[4, 4]"]),

@@ -218,6 +218,34 @@ def test_what_a_device_runs_is_compared() -> None:
         )
 
 
+@pytest.mark.compiler
+def test_a_run_says_on_what_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the CPU in the place of a GPU."""
+    import tensorflow as tf
+
+    from xlalint.probe.worker.blame import Blame
+    from xlalint.probe.worker.gpu import run_where_there_is_one
+
+    for name in ("list_logical_devices", "list_physical_devices"):
+        listed = getattr(tf.config, name)
+        monkeypatch.setattr(tf.config, name, lambda kind, listed=listed: listed("CPU" if kind == "GPU" else kind))
+    details = {"device_name": "NVIDIA H200", "compute_capability": (9, 0)}
+    monkeypatch.setattr(tf.config.experimental, "get_device_details", lambda device: details)
+
+    def doubled(x: Any) -> Any:
+        return x * 2.0
+
+    function = driven(doubled, tf.eye(2))
+    step = replace(function, of="its own train_step", is_step=True)
+    precise = tf.config.experimental.tensor_float_32_execution_enabled()
+    try:
+        done = [run_where_there_is_one(one, Blame((__file__,)), random=False) for one in (function, step)]
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(precise)
+    where = "ran on NVIDIA H200 (/device:CPU:0), compiled and eagerly"
+    assert done == [([], f"the function {where}"), ([], f"its own train_step {where}")]
+
+
 # -- with kernels for GPUs --------------------------------------------------------------------------------------------
 
 
@@ -233,4 +261,4 @@ def test_the_kernels_themselves(file: Path, capsys: pytest.CaptureFixture[str]) 
     assert "gpu-lowers: the function" in told["recompiles: cut"]
     assert "gpu-fails at m.py:10: XLA for GPUs refuses the function: no kernel for `Lu`" in told["fails: solve"]
     assert told["compiles: Net"].count("gpu-lowers: ") == 3
-    assert "run on " in told["compiles: Net"]  # or not, and why
+    assert " on " in next(line for line in told["compiles: Net"].splitlines() if "GPU" in line)  # it ran, or why not

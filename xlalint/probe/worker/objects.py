@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -115,16 +115,25 @@ def learning_of(called: Any) -> dict[str, bool]:
 def model_slots(model: Any) -> list[Slot]:
     """What a model is called with: what it says of its inputs, where it has been built, with the first sizes for open
     ones that it takes."""
-    inputs = getattr(model, "inputs", None)
+    inputs = getattr(model, "inputs", None) or _signed(model)
     if not inputs:
         return [INPUTS]
     choices: dict[Form, None] = {}
     for size in _SIZES:
-        forms = {one.name: spec(one.dtype, SIZE, *(dim or size for dim in one.shape[1:])) for one in inputs}
+        forms = {
+            one.name: spec(tf.as_dtype(one.dtype).name, SIZE, *(dim or size for dim in one.shape[1:])) for one in inputs
+        }
         choices.setdefault(Keyed(tuple(forms.items())) if len(forms) > 1 else next(iter(forms.values())))
     first, *others = choices
     found = next(filter(partial(_takes, model), (first, *others)), first) if others else first
     return [replace(INPUTS, choices=(found,))]
+
+
+def _signed(model: Any) -> Sequence[Any]:
+    """What a model that is a class of its own says of its inputs by name, as those of `transformers` do."""
+    signature = getattr(model, "input_signature", None)
+    specs = list(signature.values()) if isinstance(signature, Mapping) else []
+    return specs if all(isinstance(one, tf.TensorSpec) and one.name and one.shape.rank for one in specs) else []
 
 
 def _takes(model: Any, form: Form) -> bool:

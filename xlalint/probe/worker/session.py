@@ -101,6 +101,7 @@ class Session:
         def both(seen: Outcome) -> Outcome:
             return dataclasses.replace(
                 found,
+                how=", trained with ".join((found.how, *seen.inputs)),
                 observations=(*found.observations, *seen.observations),
                 inputs=(*found.inputs, *seen.inputs),
                 notes=tuple(dict.fromkeys((*found.notes, *seen.notes))),

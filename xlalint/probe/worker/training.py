@@ -83,6 +83,7 @@ def training_of(model: Any, inputs: Callable[[int], Any], said: Choice) -> Train
     as the user has `said`, if at all. Its variables are there afterwards. Raises NoTrainingError."""
     own = _is_own(model, "train_step")
     errors: list[Exception] = []
+    notes = tuple(_notes(model))
     before = State(state_of(model))
     with eager_execution():
         outputs = model(inputs(0))
@@ -99,7 +100,7 @@ def training_of(model: Any, inputs: Callable[[int], Any], said: Choice) -> Train
                 errors.append(raised)
             else:
                 shown = "" if labels is None else f"labels: {_shown(_made(labels, outputs, 0))}"
-                return Training(_words(model, own), partial(_step, model), batch, shown, tuple(_notes(model)))
+                return Training(_words(model, own), partial(_step, model), batch, shown, notes)
             finally:
                 before.restore()
     hint = _HINT if own or model.loss is not None else ""
@@ -156,11 +157,14 @@ def _candidates(model: Any, outputs: Any, said: Choice, own: bool) -> Iterator[A
     if said is not None:
         yield _Said(said, known)
         return
+    ours = known is not None and all(one is None or _of_keras(_resolved(one)) for one in _flat(loss))
+    if known is not None and (ours or not own):
+        yield from (known, None) if own else (known,)
+        return
+    yield None  # the inputs may hold them
     if known is not None:
         yield known
-    if known is None or own:
-        yield None
-    if known is None and (own or _is_own(model, "compute_loss")):
+    elif own or _is_own(model, "compute_loss"):
         for kind in (_numbers, _indices):
             yield tf.nest.map_structure(lambda output, kind=kind: kind, outputs)
 
