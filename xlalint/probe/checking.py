@@ -87,7 +87,7 @@ def _together(run: Run, lowered: Run, target: str) -> Run:
         run,
         outcome=replace(
             cpu,
-            observations=(*cpu.observations, *other.observations),
+            observations=tuple(dict.fromkeys((*cpu.observations, *other.observations))),  # what fails when traced: once
             programs=other.programs,
             notes=(*cpu.notes, *notes),
             seconds=cpu.seconds + other.seconds,

@@ -81,8 +81,8 @@ class Lowerer(ABC):
     def all_of(
         self, driven: Driven, variables: Sequence[Any], trained: Sequence[Any], step: Stateless | None = None
     ) -> None:
-        """The function; where something floats, its gradient; where it is a compiled model, the step that it trains
-        with; where else something is trained, a step of Adam.
+        """The function; where it is a compiled model, the step that it trains with; where that does not compile, or
+        there is none, and something floats, its gradient; where else something is trained, a step of Adam.
 
         `variables`: all that it uses, in whose stead tensors go in and out; `step`: what such a model trains with,
         where that can be traced. What trains variables by itself is no more than that.
@@ -115,11 +115,13 @@ class Lowerer(ABC):
         concrete = program("the function", forward.run, variables)
         if concrete is None or not self._plan.gradients or not assigned_by(concrete).isdisjoint(places):
             return
-        if places or floats(forward.inputs):
-            program("its gradient", gradient, variables)
         if step is not None:
             self._program(step.of, step.compiled(step.run), self.handed(step.variables, step.inputs))
-        elif places and (driven.training is None or isinstance(driven.training, str)):
+            if self.programs[-1].compiles:
+                return
+        if places or floats(forward.inputs):
+            program("its gradient", gradient, variables)
+        if places and (driven.training is None or isinstance(driven.training, str)):
             trainable = [variables[place] for place in places]
             program(ADAM, adam, [*variables, *trainable, *trainable])
 
