@@ -71,6 +71,18 @@ def main():
 
 main()
 """
+SCRIPT: Final = """\
+import keras
+
+model = keras.Sequential([keras.layers.Dense(2)])
+model.compile("sgd", "mse")
+with strategy().scope():
+    other = keras.Sequential([keras.layers.Dense(2)])
+    other.compile("sgd", "mse")
+if __name__ == "__main__":
+    last = keras.Sequential([keras.layers.Dense(2)])
+    last.compile("sgd", "mse")
+"""
 FITS: Final = Lowering("the function", DEFAULT, None, 1.5, 2**30)
 GRADIENT: Final = replace(FITS, of="its gradient")
 UNTRIED: Final = Lowering("its gradient", DEFAULT, untried="it has strings")
@@ -117,6 +129,17 @@ def test_compiled_code_and_models_are_what_is_compiled(program: Path) -> None:
     assert [target.qualname for target in job.targets] == ["Net.call", "classifier", "Scale.call", "step"]
     assert not job.without
     assert not any(target.wanted for target in job.targets)
+
+
+def test_models_of_a_script_are_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that its top makes and compiles, whatever is around them, but not what only the program itself runs."""
+    monkeypatch.chdir(tmp_path)
+    Path("m.py").write_text(SCRIPT, encoding="utf-8")
+    job = proof.planned(examine(["m.py"], Settings()), ["m.py"], Settings())
+    assert [(target.qualname, target.kind, target.lines) for target in job.targets] == [
+        ("model", "object", (3, 3)),
+        ("other", "object", (6, 6)),
+    ]
 
 
 def test_all_that_compiles_is_ready(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -33,12 +33,14 @@ class Definition:
 @dataclass(frozen=True, slots=True)
 class FileDefinitions:
     """All definitions of a file, outer ones first; `fragment`: the whole file as one, where it reads names that it
-    does not bind; `objects`: what its top binds to names otherwise."""
+    does not bind; `objects`: what its top binds to names otherwise; `receivers`: by line, those of which the top calls
+    a method there."""
 
     path: Path
     found: Sequence[Definition]
     fragment: Definition | None
     objects: Sequence[Definition] = ()
+    receivers: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: Path) -> FileDefinitions:
@@ -53,7 +55,8 @@ class FileDefinitions:
         inputs = tuple(found["inputs"] for line in comments if (found := COMMENT.search(line)))
         fragment = Definition("", "fragment", (1, len(lines)), inputs) if free_names(text) else None
         tree = ast.parse(text)
-        return cls(path, tuple(_definitions(tree, "", None, lines)), fragment, tuple(_objects(tree, lines)))
+        definitions, objects = tuple(_definitions(tree, "", None, lines)), tuple(_objects(tree, lines))
+        return cls(path, definitions, fragment, objects, dict(_receivers(tree)))
 
     def around(self, line: int) -> Definition | None:
         """The innermost function around a line, or the fragment that it is in."""
@@ -88,11 +91,30 @@ def _definitions(
 
 def _objects(tree: ast.Module, lines: Sequence[str]) -> Iterator[Definition]:
     """What statements at the top of a file assign to single names."""
-    for node in tree.body:
+    for node in _at_the_top(tree.body):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 last = node.end_lineno or node.lineno
                 yield Definition(name, "object", (node.lineno, last), tuple(_comments(lines, node.lineno)))
+
+
+def _receivers(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The lines of statements at the top that call a method, with the names of the objects."""
+    for node in _at_the_top(tree.body):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+                yield node.lineno, name
+
+
+def _at_the_top(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run when a file is imported, inside of others, too: not those of a program's own run."""
+    for node in body:
+        yield node
+        match node:
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                pass
+            case ast.With() | ast.If() | ast.Try():
+                yield from _at_the_top([*node.body, *getattr(node, "orelse", ()), *getattr(node, "finalbody", ())])
 
 
 def _comments(lines: Sequence[str], first: int) -> Iterator[str]:

@@ -101,9 +101,17 @@ class Targets:
                 found.append(self._target_or_refusal(path, definition))
         return found
 
+    def receiver(self, path: Path, line: int) -> Target | None:
+        """The object at the top of a file of which that calls a method at a line; None where it does not."""
+        file = self._file(path.absolute())
+        definition = file.named(file.receivers.get(line, "-"))
+        if definition is None or definition.kind != "object":
+            return None
+        return self._target_or_refusal(path.absolute(), definition)
+
     def gives_model(self, target: Target) -> bool:
-        """Whether a target is a Keras model, or a function that gives one."""
-        return (Path(target.file), target.qualname) in self._knowledge.models or any(
+        """Whether a target is a Keras model, or a function that gives one; what is made at the top of a file, is."""
+        return target.kind == "object" or (Path(target.file), target.qualname) in self._knowledge.models or any(
             self.is_keras(replace(target, qualname=name), "model")
             for name in (target.qualname, target.qualname.rpartition(".")[0])
         )

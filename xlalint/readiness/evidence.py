@@ -21,6 +21,7 @@ from ..semantics.events import CompiledEntry, ContextKind, Event, Program, Setup
 from ..semantics.values import ApiObject, Array, FunctionValue, Made, Pipeline, Static, Tensor, Value
 from ..semantics.variations import variations_of
 
+OWN_LAYERS: Final = "a model of Keras's own layers"
 _RUNNING: Final = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
 _DISTRIBUTING: Final = frozenset(("experimental_distribute_dataset", "distribute_datasets_from_function"))
 _IN_MEMORY: Final = frozenset(("tf.data.Dataset.from_tensor_slices", "tf.data.Dataset.from_tensors"))
@@ -47,7 +48,7 @@ class CompiledCode(Watcher):
             case CompiledEntry(name=name):
                 yield Draft(f"`{name}` and what it calls", Effect.NAMED)
             case SetupCall(owner=ApiObject(api="keras.Sequential" | "keras.Functional")) if _method(event) == "compile":
-                yield self.said("a model of Keras's own layers", event)
+                yield self.said(OWN_LAYERS, event)
 
 
 class CompiledOnce(Watcher):

@@ -17,6 +17,7 @@ from ..probe.targets import NoTarget, Targets
 from ..probe.verdicts import NOT_RUN, TPU_COMPILES, Run, lowered, told
 from ..sources.text import display_path
 from .checklist import Answer, Line, Proof, Readiness, State
+from .evidence import OWN_LAYERS
 
 NAME: Final = "proof"
 _MORE: Final = "`xlalint probe FILE::NAME --target tpu` says what a CPU does with it, too"
@@ -51,6 +52,9 @@ def planned(readiness: Readiness, paths: Sequence[str | Path], settings: Setting
             without += (Proof(one.path, one.span.line, _named(one), NOT_RUN, told) for one in findings)
         else:  # the line of its name is none that runs
             targets.setdefault((target.file, target.qualname), replace(target, wanted=()))
+    for path, line in _compiled_at(readiness):
+        if (model := known.receiver(Path(path), line)) is not None:
+            targets.setdefault((model.file, model.qualname), model)
     for target in known.models(file.path for file in files_to_check(paths, settings)[0]):
         targets.setdefault((target.file, target.qualname), target)
     return Job(tuple(sorted(targets.values(), key=lambda target: not known.gives_model(target))), tuple(without))
@@ -86,6 +90,14 @@ def _state(proofs: Sequence[Proof]) -> State:
 def _is_entry(seen: Finding) -> bool:
     """Whether evidence is of compiled code, and not of a call that sets it up."""
     return seen.code == "compiled-code" and seen.context is not None and seen.context.kind == "xla"
+
+
+def _compiled_at(readiness: Readiness) -> Iterator[tuple[str, int]]:
+    """Where models of Keras's own layers are compiled."""
+    for answer in readiness.answers:
+        for one in answer.evidence:
+            if one.code == "compiled-code" and one.message == OWN_LAYERS and one.cell is None:
+                yield one.path, one.span.line
 
 
 def _named(entry: Finding) -> str:
