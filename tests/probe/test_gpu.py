@@ -64,10 +64,13 @@ def test_without_kernels_for_gpus_nothing_is_run(file: Path, capsys: pytest.Capt
 # -- verdicts ---------------------------------------------------------------------------------------------------------
 
 
-def judge(file: Path, lowered: Outcome, effect: Effect, monkeypatch: pytest.MonkeyPatch) -> Report:
-    """What is said of a finding at line 10 whose function compiles on the CPU."""
+def judge(
+    file: Path, lowered: Outcome, effect: Effect, monkeypatch: pytest.MonkeyPatch, not_run: str | None = None
+) -> Report:
+    """What is said of a finding at line 10 whose function compiles on the CPU, unless it was not run there."""
     target = Target(str(file), "solve", (9, 10))
     cpu = Outcome(calls=(Call(0, 0, 1),), reached={str(file): (10,)}, versions={"tensorflow": "2.21.0"})
+    cpu = cpu if not_run is None else Outcome(not_run=not_run)
     asked: list[str] = []
 
     def run_targets(
@@ -109,6 +112,24 @@ def test_what_was_done_and_what_was_not_is_told(file: Path, monkeypatch: pytest.
     verdict = judge(file, lowered, Effect.TPU, monkeypatch).findings[0].verdict
     assert verdict is not None
     assert (verdict.status, "--target tpu" in verdict.text) == ("open", True)
+
+
+def test_what_a_cpu_had_no_time_for_is_told_of_the_other_device(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = "it did not finish within 60 s"
+    fine = Outcome(programs=(Lowering("the function", "", None, 0.14),), how="called with x: f32[4]")
+    function = judge(file, fine, Effect.FAILS, monkeypatch, late).functions[0]
+    assert (function.verdict.outcome, function.verdict.text, function.verdict.how) == ("not run", late, fine.how)
+    assert function.details == ("gpu-lowers: the function, in 0.1 s",)
+    refusal = Observation(GPU_FAILS, "XLA for GPUs refuses it", (Spot(str(file), 10),))
+    refused = Outcome(observations=(refusal,), programs=(Lowering("the function", "", "no kernel"),))
+    report = judge(file, refused, Effect.FAILS, monkeypatch, late)
+    assert report.functions[0].verdict.outcome == GPU_FAILS
+    assert f"not run on a CPU: {late}" in report.functions[0].details
+    verdict = report.findings[0].verdict
+    assert verdict is not None
+    assert (verdict.status, verdict.outcome) == ("confirmed", GPU_FAILS)
+    neither = judge(file, Outcome(not_run=late), Effect.FAILS, monkeypatch, late).functions[0]
+    assert (neither.verdict.text, neither.details) == (late, ())
 
 
 def test_what_was_not_lowered_says_why(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,9 +189,8 @@ def test_values_are_lowered_with_their_gradient_and_a_step() -> None:
     assert programs(OnCpu, scaled, pair) == three
     assert programs(OnCpu, trains, pair) == three[:1]  # it is a step of training by itself
     lowerer = OnCpu(blame, lambda: None, Plan(gpu=True))
-    compiled_model = replace(driven(scaled, pair), training=replace(driven(trains, pair), of="what it trains with"))
-    step = Stateless(compiled_model.training, [weight])
-    lowerer.all_of(compiled_model, [weight], [weight], step=step)
+    step = Stateless(replace(driven(trains, pair), of="what it trains with"), [weight])
+    lowerer.all_of(driven(scaled, pair), [weight], [weight], step, adam=False)
     assert [(one.of, one.compiles) for one in lowerer.programs] == [three[0], ("what it trains with", True)]
     assert programs(OnCpu, sized, tf.constant(5)) == three[:1]  # how many is a constant, as it is when it is run
     assert observed == []

@@ -75,11 +75,11 @@ def with_verdicts(
 def _together(run: Run, lowered: Run, target: str) -> Run:
     """What was seen of one target on the CPU and by the compiler of another device, `gpu` or `tpu`."""
     cpu, other = run.outcome, lowered.outcome
-    if cpu.not_run is not None:
-        return run
+    seen = cpu.observations if cpu.not_run is None else ()
     device = f"a {target.upper()}"
     notes = tuple(note for note in other.notes if note not in cpu.notes)
-    if other.not_run is not None or other.death is not None:
+    same = other.not_run is not None and other.not_run == cpu.not_run
+    if (other.not_run is not None or other.death is not None) and not same:
         what = f"only this is compiled for {device}" if other.programs else f"not compiled for {device}"
         notes = (*notes, f"{what}: {other.not_run or f'the process {other.death}'}")
     version = other.versions.get("tensorflow") if target == "tpu" else None
@@ -87,7 +87,9 @@ def _together(run: Run, lowered: Run, target: str) -> Run:
         run,
         outcome=replace(
             cpu,
-            observations=tuple(dict.fromkeys((*cpu.observations, *other.observations))),  # what fails when traced: once
+            how=cpu.how or other.how,
+            inputs=cpu.inputs or other.inputs,
+            observations=tuple(dict.fromkeys((*seen, *other.observations))),  # what fails when traced: once
             programs=other.programs,
             notes=(*cpu.notes, *notes),
             seconds=cpu.seconds + other.seconds,

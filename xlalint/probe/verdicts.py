@@ -90,7 +90,7 @@ def judged(
     `owners`: for the position of a finding, the run of the function that it stands in; `wanted`: whether to report a
     finding that only the probe has; `confirmed_only`: leave out what was refuted or left open.
     """
-    seen = [_Seen(run, one) for run in runs for one in run.outcome.observations if run.outcome.not_run is None]
+    seen = [_Seen(run, one) for run in runs for one in _meant(run.outcome)]
     at = _Places(report.findings, seen)
     findings: list[Finding] = []
     for position, finding in enumerate(report.findings):
@@ -288,21 +288,28 @@ def probed(run: Run) -> Probed:
     """What became of a function as a whole: the gravest thing that was seen."""
     outcome = run.outcome
     path = display_path(Path(run.target.file))
-    if outcome.not_run is not None or not (outcome.calls or outcome.observations):
-        return Probed(
-            path, run.target.lines[0], _of(run, OPEN, text=outcome.not_run or "nothing was compiled"), outcome.notes
-        )
+    elsewhere = [line for program in outcome.programs if program.refusal is None for line in lowered(program)]
+    if not _meant(outcome) and (outcome.not_run is not None or not outcome.calls):
+        verdict = _of(run, OPEN, text=outcome.not_run or "nothing was compiled")
+        return Probed(path, run.target.lines[0], verdict, (*elsewhere, *outcome.notes))
     graver = [one for one in outcome.observations if one.per != "shape"]
     gravest = min(graver, key=_gravity, default=None)
     status = CONFIRMED if gravest is not None and gravest.kind not in (BOUNDED, TPU_BOUNDED) else REFUTED
     details = [one.text if one.per == "shape" else told(one) for one in outcome.observations]
     verdict = _of(run, status, gravest, text="" if gravest else _compiled(outcome))
-    details += [line for program in outcome.programs if program.refusal is None for line in lowered(program)]
+    details += elsewhere
+    if outcome.not_run is not None:
+        details.append(f"not run on a CPU: {outcome.not_run}")
     if outcome.training:
         details.append(outcome.training)
     if (outcome.programs or outcome.training) and verdict.text and not graver:
         details.insert(0, verdict.text)
     return Probed(path, run.target.lines[0], verdict, (*details, *outcome.notes))
+
+
+def _meant(outcome: Outcome) -> Sequence[Observation]:
+    """What was seen; of what was not run on a CPU, only what another device's compiler says."""
+    return outcome.observations if outcome.not_run is None or outcome.programs else ()
 
 
 def _of_tpu(program: Lowering) -> bool:
@@ -363,10 +370,10 @@ def _open(run: Run, why: str) -> Verdict:
 
 def _of(run: Run, status: str, observation: Observation | None = None, text: str = "") -> Verdict:
     outcome, kind = run.outcome, COMPILES
-    if outcome.not_run is not None or not (outcome.calls or observation):
-        kind = NOT_RUN
-    elif observation is not None:
+    if observation is not None:
         kind = observation.kind
+    elif outcome.not_run is not None or not outcome.calls:
+        kind = NOT_RUN
     spot = observation.spots[0] if observation and observation.spots else None
     return Verdict(
         status=status,

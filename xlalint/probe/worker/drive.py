@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import CodeType
@@ -83,7 +84,7 @@ class Driven:
     close: Callable[[], None] = lambda: None
     found: Sequence[Solution] = ()
     of: str = "it"
-    training: Driven | str | None = None
+    training: Callable[[], Driven | str | None] = lambda: None
     is_step: bool = False
     notes: tuple[str, ...] = ()
 
@@ -340,7 +341,7 @@ class _Driver:
         """A Keras model, and how it is trained. `how`: what it is, and where it is from."""
         way = self._model_way(model, how)
         driven = self._finished(way, self._solved(way))
-        driven.training = self._training(model, driven)
+        driven.training = cache(partial(self._training, model, driven))
         return driven
 
     def _training(self, model: Any, driven: Driven) -> Driven | str | None:

@@ -79,10 +79,16 @@ class Lowerer(ABC):
         """Keep what is made of a program (HLO as text) that was traced to `concrete`; its way began at `started`."""
 
     def all_of(
-        self, driven: Driven, variables: Sequence[Any], trained: Sequence[Any], step: Stateless | None = None
+        self,
+        driven: Driven,
+        variables: Sequence[Any],
+        trained: Sequence[Any],
+        step: Stateless | None = None,
+        *,
+        adam: bool = True,
     ) -> None:
         """The function; where it is a compiled model, the step that it trains with; where that does not compile, or
-        there is none, and something floats, its gradient; where else something is trained, a step of Adam.
+        there is none, and something floats, its gradient; where something is trained, and `adam`, a step of Adam.
 
         `variables`: all that it uses, in whose stead tensors go in and out; `step`: what such a model trains with,
         where that can be traced. What trains variables by itself is no more than that.
@@ -100,7 +106,7 @@ class Lowerer(ABC):
                 loss = total(result)
             return tape.gradient(loss, sources) if loss is not None else [None] * len(sources), changed
 
-        def adam(*tensors: Any) -> Any:
+        def trained_by_adam(*tensors: Any) -> Any:
             weights, moments = tensors[:number], tensors[number : number + 2 * count]
             found, changed = gradient(*weights, *tensors[number + 2 * count :])
             for at, place in enumerate(places):
@@ -121,9 +127,9 @@ class Lowerer(ABC):
                 return
         if places or floats(forward.inputs):
             program("its gradient", gradient, variables)
-        if places and (driven.training is None or isinstance(driven.training, str)):
+        if places and adam:
             trainable = [variables[place] for place in places]
-            program(ADAM, adam, [*variables, *trainable, *trainable])
+            program(ADAM, trained_by_adam, [*variables, *trainable, *trainable])
 
     def _program(self, of: str, function: Any, handed: Sequence[Any]) -> Any:
         """What it was traced to; None where it could not be lowered."""

@@ -17,7 +17,7 @@ import tensorflow as tf  # type: ignore[import-untyped]
 from xlalint.probe.specs import SHORT, Form, Spec, spec
 
 from .advice import message_of
-from .load import first_line
+from .blame import brief
 from .measure import State, eager_execution
 from .objects import state_of
 from .slots import Choice
@@ -104,7 +104,7 @@ def training_of(model: Any, inputs: Callable[[int], Any], said: Choice) -> Train
             finally:
                 before.restore()
     hint = _HINT if own or model.loss is not None else ""
-    raise NoTrainingError(f"{type(errors[0]).__name__}: {first_line(message_of(errors[0]))[:300]}{hint}")
+    raise NoTrainingError(f"{type(errors[0]).__name__}: {brief(message_of(errors[0]))}{hint}")
 
 
 def _step(model: Any, data: Any) -> Any:
