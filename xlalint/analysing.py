@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Sequence
+import pickle
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from .cache import Cache
 from .codes import UNFINISHED_FILE
@@ -17,18 +19,24 @@ from .dispatch import Dispatcher, gravest_of
 from .findings import Finding, Problem, Span
 from .inputs import Inputs, settings_parts
 from .own import about_file
-from .processes import ProcessLostError, run_parts
+from .processes import CAN_FORK, ProcessLostError, run_each, run_parts
 from .records import End, Record, Records, World
 from .rule import Rule, all_rules
 from .semantics.analysis import Options, analyse, deep_recursion
 from .semantics.clock import Clock
 from .semantics.events import Event, Run
 from .semantics.files import Files, Session
-from .semantics.parts import Heard, Member, Part, Round, shares
+from .semantics.parts import ROUNDS, HeardTogether, Member, Part, Round, are_held_together, run_group, shares
 from .semantics.reads import Reads, noted_in
+from .semantics.voices import Hearing, Voice, Voices
 from .sources.text import UnreadableSource, display_path
 
 T = TypeVar("T")
+_Ran: TypeAlias = dict[int, tuple[bytes, Voice]]  # by the number of each part: what it came to, and what it said
+# Objects that parts make before no other part runs beside them: some three hundred megabytes; of a project with very
+# many files fewer, since what a run knows of each file takes as much room as these objects.
+_MOST_OBJECTS: Final = 2_200_000
+_OBJECTS_OF_A_FILE: Final = 15
 
 
 @dataclass(slots=True)
@@ -63,40 +71,83 @@ class Analysis:
         self._files = Files(read, inputs.strategies, session)
         ranges = shares([(file.display, inputs.facts[file.display].size + 1) for file in checked])
         self._shares = [tuple(checked[position].path for position in share) for share in ranges]
+        self._together = are_held_together(sum(inputs.facts[file.display].size for file in checked))
         self._world = World(self._files, self._linted, self._digest)
+        self._records = None
+        if cache is not None:
+            self._records = Records(cache, settings_parts(settings), self._shares, self._world)
 
     def run(self) -> Outcome:
         """Run what has to be run. What a process that is lost had to do is done again in this one."""
-        records = self._records()
-        members = [
-            Member(partial(self._part, share), None if records is None else records.load(share))
-            for share in self._shares
-        ]
         outcome = Outcome()
+        run = self._side_by_side if self._together else self._in_turn
         with deep_recursion():
             try:
-                ends = run_parts(members, self._settings.jobs or _processors(), Heard)
+                ends = run(self._settings.jobs or _processors())
             except ProcessLostError as error:
                 message = "a process of the analysis ended early; everything was analysed again in one"
                 outcome.problems.append(Problem(None, message, f"{error}\n"))
-                ends = run_parts(members, 1, Heard)
+                ends = run(1)
         self._judge(ends, outcome)
-        for share, end in zip(self._shares, ends, strict=True):
-            # No file was written to while it was read; what is recorded of others holds for what they are now.
-            same = all(self._digest(read.path) == read.digest for read in end.record.reads if read.checked)
-            if records is not None and end.fresh and end.lasts and same:
-                records.store(share, end.record)
-            outcome.lasts = outcome.lasts and (same or not end.fresh)
+        for end in ends:
+            outcome.lasts = outcome.lasts and end.same
             for read in end.record.reads:
+                # What is recorded of other files holds for what they are now.
                 digest = read.digest if end.fresh else self._digest(read.path)
                 if digest and not read.checked:
                     outcome.imported[read.path] = digest
         return outcome
 
-    def _records(self) -> Records | None:
-        if self._cache is None:
-            return None
-        return Records(self._cache, settings_parts(self._settings), self._shares, self._world)
+    def _side_by_side(self, processes: int) -> list[End]:
+        """Run all parts together."""
+        members = [Member(partial(self._part, share), self._recorded(share)) for share in self._shares]
+        return run_parts(members, processes, HeardTogether)
+
+    def _in_turn(self, processes: int) -> list[End]:
+        """Run parts in groups, one after another, until each part has heard what all have to say."""
+        voices, ends = Voices(), dict[int, bytes]()  # packed: findings take many times the room
+
+        def keep(ran: _Ran) -> None:
+            for number, (end, voice) in ran.items():
+                ends[number] = end
+                voices.put(number, voice)
+
+        for number, share in enumerate(self._shares):
+            record = self._recorded(share)
+            if record is not None:
+                keep({number: _packed(record.result)})
+            self._files.forget_most(share)
+        due = [number for number in range(len(self._shares)) if number not in ends]
+        for _ in range(ROUNDS + 1):  # and no more, where what is found depends on how fast the machine is
+            # The last ones first, which are more likely to call the others: scripts, tests.
+            if processes > 1 and CAN_FORK:
+                run_each(partial(self._group, voices), [[number] for number in reversed(due)], processes, keep)
+                due.clear()
+            while due:
+                keep(self._group(voices, due))
+                gc.collect()  # what a part knows refers to itself in many ways
+            due = voices.outdated()
+            if not due:
+                break
+        return [pickle.loads(ends[number]) for number in range(len(self._shares))]
+
+    def _group(self, voices: Voices, waiting: list[int]) -> _Ran:
+        """Run some of the parts that are waiting, as many of the last ones as memory is to hold."""
+        group: list[int] = []
+
+        def parts() -> Iterator[tuple[int, Part[End]]]:
+            while waiting:
+                group.append(waiting.pop())
+                yield group[-1], self._part(self._shares[group[-1]])
+
+        room = max(_MOST_OBJECTS - _OBJECTS_OF_A_FILE * len(self._inputs.files), 1)
+        ends = run_group(parts(), lambda: gc.get_count()[0] / room, Hearing(voices, group).after)
+        waiting += (number for number in reversed(group) if number not in ends)
+        self._files.forget_most([path for number in group for path in self._shares[number]])
+        return {number: _packed(end) for number, end in ends.items()}
+
+    def _recorded(self, share: tuple[Path, ...]) -> Record | None:
+        return None if self._records is None else self._records.load(share)
 
     def _digest(self, path: str) -> str | None:
         """The digest of a file as it is now; None where it cannot be read."""
@@ -108,13 +159,19 @@ class Analysis:
         except UnreadableSource:
             return None
 
-    def _part(self, share: Sequence[Path]) -> Part[End]:
+    def _part(self, share: tuple[Path, ...]) -> Part[End]:
         """The work on some of the files, or on all where there is only this part."""
         reads, rounds = Reads(), list[Round]()
         work = self._rules_over(None if len(self._shares) == 1 else share, rounds)
-        end = yield from (work if self._cache is None else _noting(work, reads))
-        if self._cache is not None:
-            self._world.describe(end.record, reads, share)
+        if self._records is None:
+            return (yield from work)
+        end = yield from _noting(work, reads)
+        self._world.describe(end.record, reads, share)
+        # What is recorded of files to check holds for what they were at the beginning.
+        checked = (read for read in end.record.reads if read.checked)
+        end = replace(end, same=all(self._digest(read.path) == read.digest for read in checked))
+        if end.lasts:
+            self._records.store(share, end.record)
         return end
 
     def _rules_over(self, share: Sequence[Path] | None, rounds: list[Round]) -> Part[End]:
@@ -142,7 +199,7 @@ class Analysis:
         observed = [candidate.finding for candidate in watching.candidates(linted, {})]
         failures = project.failures + dispatcher.failures + watching.failures
         record = Record(rounds, candidates, project.trouble, dispatcher.tpu)
-        return End(record, True, tuple(observed), tuple(failures), tuple(clock.given_up))
+        return End(record, True, True, tuple(observed), tuple(failures), tuple(clock.given_up))
 
     def _judge(self, ends: Sequence[End], outcome: Outcome) -> None:
         """Put together what the parts found."""
@@ -180,6 +237,10 @@ class Analysis:
             context = replace(context, trail=tuple(replace(step, path=name(step.path)) for step in context.trail))
         notes = tuple(replace(note, path=name(note.path)) for note in finding.notes)
         return replace(finding, path=name(finding.path), context=context, notes=notes)
+
+
+def _packed(end: End) -> tuple[bytes, Voice]:
+    return pickle.dumps(end.findings_only()), Voice.of(end.record.rounds)
 
 
 def _noting(part: Part[T], reads: Reads) -> Part[T]:

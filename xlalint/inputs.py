@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from .cache import Digests, Facts
 from .config import Settings
@@ -22,6 +23,9 @@ from .sources.text import (
     source_of,
 )
 
+# Characters of sources that are kept once they were read.
+_KEPT_TEXT: Final = 16_000_000
+
 
 @dataclass(slots=True)
 class Inputs:
@@ -38,6 +42,7 @@ class Inputs:
     unreadable: dict[str, str] = field(default_factory=dict)  # why, of those that were asked for
     oversized: dict[str, str] = field(default_factory=dict)
     _sources: dict[str, Source] = field(default_factory=dict)
+    _room: int = _KEPT_TEXT
     _paths: dict[str, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -67,7 +72,8 @@ class Inputs:
         digest = self.digests[file.display] = digest_of(data)
         matters = may_matter(data, file.path)
         if matters or b"xlalint" in data:
-            source = self._sources[file.display] = source_of(data, file.path, file.display)
+            source = source_of(data, file.path, file.display)
+            self._keep(source)
             text = source.text
             facts = Facts(digest, len(text), matters, names_rules(text), names_strategies(text))
         else:
@@ -94,10 +100,20 @@ class Inputs:
 
     def source(self, display: str) -> Source:
         """The text of a file. Raises UnreadableSource."""
-        if display not in self._sources:
+        source = self._sources.get(display)
+        if source is None:
             path = self._paths[display]
-            self._sources[display] = source_of(self._data(path), path, display)
-        return self._sources[display]
+            source = source_of(self._data(path), path, display)
+            self._keep(source)
+        return source
+
+    def _keep(self, source: Source) -> None:
+        """Keep a source, unless there is no room for those of all files: then each is read when it is needed."""
+        self._room -= len(source.text)
+        if self._room >= 0:
+            self._sources[source.display] = source
+        else:
+            self._sources.clear()
 
     @property
     def checked(self) -> list[FileToCheck]:

@@ -7,17 +7,20 @@ import os
 import signal
 import sys
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 from .semantics.parts import Member, Running
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 # macOS can fork, but its own libraries do not survive that.
@@ -55,8 +58,8 @@ def run_parts(members: Sequence[Member[T]], processes: int, hear: Callable[[list
     processes = min(processes, stale)
     if processes <= 1 or not CAN_FORK:
         return _direct(members, _Here(Running(members)), hear)
-    with _children(members, processes, hear) as connections:
-        return _direct(members, _There(connections), hear)
+    with _children() as start:
+        return _direct(members, _There([start(_run, members, hear) for _ in range(processes)]), hear)
 
 
 def _direct(members: Sequence[Member[T]], stage: _Stage, hear: Callable[[list[Any]], Any]) -> list[T]:
@@ -77,6 +80,24 @@ def _direct(members: Sequence[Member[T]], stage: _Stage, hear: Callable[[list[An
         for position in starts:
             del recorded[position]
     raise AssertionError
+
+
+def run_each(work: Callable[[A], T], tasks: Sequence[A], processes: int, done: Callable[[T], None]) -> None:
+    """Hand what `work` makes of each task to `done`, as it comes. Each task has a process of its own, so many at a
+    time, that knows what this one knows when it starts. Raises ProcessLostError."""
+    from multiprocessing.connection import wait  # a run that needs no other process has no need of it
+
+    waiting, working = deque(tasks), list[Any]()
+    with _children() as start:
+        while waiting or working:
+            while waiting and len(working) < processes:
+                working.append(start(_tell, work, waiting.popleft()))
+            for connection in wait(working):
+                working.remove(connection)
+                told = cast("Connection", connection).recv()
+                if isinstance(told, _Failed):
+                    raise ProcessLostError(told.detail)
+                done(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,25 +136,25 @@ class _There:
 
 
 @contextmanager
-def _children(
-    members: Sequence[Member[Any]], processes: int, hear: Callable[[list[Any]], Any]
-) -> Iterator[list[Connection]]:
-    """Processes that run parts, each at the other end of a connection. Raises ProcessLostError where one is lost."""
-    import multiprocessing  # a run that needs no other process has no need of it
+def _children() -> Iterator[Callable[..., Connection]]:
+    """Starts processes that run a function, each with the other end of a connection for its last argument. Raises
+    ProcessLostError where one is lost."""
+    import multiprocessing
 
     context = multiprocessing.get_context("fork")
-    connections: list[Connection] = []
-    children = []
+    children: list[BaseProcess] = []
+
+    def start(function: Callable[..., None], *arguments: object) -> Connection:
+        here, there = context.Pipe()
+        child = context.Process(target=function, args=(*arguments, there), daemon=True)
+        with _deaf_to_interrupts():  # until it is among those that are ended below
+            child.start()
+            children.append(child)
+        there.close()
+        return here
+
     try:
-        for _ in range(processes):
-            here, there = context.Pipe()
-            child = context.Process(target=_run, args=(members, hear, there), daemon=True)
-            with _deaf_to_interrupts():  # until it is among those that are ended below
-                child.start()
-                connections.append(here)
-                children.append(child)
-            there.close()
-        yield connections
+        yield start
     except (EOFError, OSError):
         for child in children:
             child.join(0.1)
@@ -167,3 +188,13 @@ def _run(members: Sequence[Member[Any]], hear: Callable[[list[Any]], Any], paren
                 parent.send(_Failed(traceback.format_exc()))
                 break
             parent.send(_Told(told, running.results))
+
+
+def _tell(work: Callable[[A], Any], task: A, parent: Connection) -> None:
+    """The work of a process that does one thing."""
+    try:
+        told = work(task)
+    except Exception:
+        told = _Failed(traceback.format_exc())
+    with suppress(BrokenPipeError):
+        parent.send(told)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -72,11 +72,12 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What a part came to. `fresh`: it was run now; `observed` is what watchers said, `given_up` the files that took
-    too long."""
+    """What a part came to. `fresh`: it was run now, and `same`: no file was written to while it was read; `observed` is
+    what watchers said, `given_up` the files that took too long."""
 
     record: Record
     fresh: bool
+    same: bool = True
     observed: tuple[Finding, ...] = ()
     failures: tuple[InternalTrouble, ...] = ()
     given_up: tuple[str, ...] = ()
@@ -84,7 +85,15 @@ class End:
     @property
     def lasts(self) -> bool:
         """Whether the record says all that there was."""
-        return not self.failures and not self.given_up and all(read.digest for read in self.record.reads)
+        whole = not self.failures and not self.given_up
+        return whole and self.same and all(read.digest for read in self.record.reads)
+
+    def findings_only(self) -> End:
+        """Without what is of use only to other parts and to the next run; of what was read, the files that are not
+        checked."""
+        record = self.record
+        imported = [msgspec.structs.replace(read, stretches=[]) for read in record.reads if not read.checked]
+        return replace(self, record=Record([], record.candidates, record.trouble, record.tpu, reads=imported))
 
 
 @dataclass(frozen=True, slots=True)

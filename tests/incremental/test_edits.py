@@ -32,7 +32,8 @@ def told(report: Report) -> object:
     return report.findings, [replace(problem, detail="") for problem in report.problems], report.files_checked
 
 
-def runs_equal_fresh_ones(edits: list[Choice | Turn | Line], jobs: int) -> None:
+def runs_equal_fresh_ones(edits: list[Choice | Turn | Line], jobs: int, in_turn: bool = False) -> None:
+    """`in_turn`: the parts of all but the fresh runs are run one after another."""
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -42,7 +43,11 @@ def runs_equal_fresh_ones(edits: list[Choice | Turn | Line], jobs: int) -> None:
             for edit in [None, *edits]:
                 if edit is not None:
                     written.apply(edit)
-                assert told(check(["."], warm)) == told(check(["."], Settings(jobs=1)))
+                with pytest.MonkeyPatch.context() as patch:
+                    if in_turn:
+                        patch.setattr(parts, "_TOGETHER", 0)
+                    found = told(check(["."], warm))
+                assert found == told(check(["."], Settings(jobs=1)))
         finally:
             os.chdir(here)
 
@@ -53,8 +58,17 @@ def test_a_run_after_edits_finds_what_a_fresh_one_finds(edits: list[Choice | Tur
     runs_equal_fresh_ones(edits, 1)
 
 
+@settings(max_examples=30)
+@given(st.lists(EDITS, min_size=1, max_size=8))
+def test_parts_that_run_one_after_another_find_what_those_do_that_run_side_by_side(
+    edits: list[Choice | Turn | Line],
+) -> None:
+    runs_equal_fresh_ones(edits, 1, in_turn=True)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 @settings(max_examples=5)
 @given(st.lists(EDITS, min_size=1, max_size=4))
 def test_so_it_does_in_several_processes(edits: list[Choice | Turn | Line]) -> None:
     runs_equal_fresh_ones(edits, 2)
+    runs_equal_fresh_ones(edits, 2, in_turn=True)

@@ -170,7 +170,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     work = Analysis._part
 
-    def part(self: Analysis, share: Sequence[Path]) -> Any:
+    def part(self: Analysis, share: tuple[Path, ...]) -> Any:
         found.extend(path.stem for path in share)
         return work(self, share)
 

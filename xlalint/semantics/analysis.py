@@ -19,7 +19,7 @@ from .events import HOST, CallOwnCompiled, Context, ContextKind, Event, Run, Set
 from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary
 from .interpreter import Interpreter
-from .parts import Heard, OpenRoot, Part, Round, Said
+from .parts import Heard, HeardTogether, OpenRoot, Part, Round, Said
 from .programs import compiled_entries, setup_events
 from .project import Class, Function, Module, Project
 from .uses import dicts_among
@@ -390,7 +390,7 @@ class _Analysis:
         """Name open roots to the other parts; whether another one leads to each."""
         made = Round(Said(roots=tuple(roots)))
         if self.alone:
-            return list(map(Heard([made.said]).follows, roots))
+            return list(map(HeardTogether([made.said]).follows, roots))
         self._rounds.append(made)
         heard: Heard = yield made.said
         made.followed = [heard.follows(root) for root in roots]

@@ -39,6 +39,8 @@ _MENTIONS = re.compile(r"\b(?:tf|keras)\.")
 
 Span4 = tuple[int, int, int, int]
 
+# Characters of the files that several parts of a large project share and that are kept from one to the next.
+_KEPT_TEXT: Final = 500_000
 # A form feed before an indentation, which Python passes over.
 _PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
 
@@ -416,6 +418,7 @@ class Files:
         self.strategies = strategies
         self._session = session
         self._by_path: dict[Path, Loaded] = {}
+        self._kept: dict[Path, Loaded] = {}  # by other parts
         self._listings: dict[Path, frozenset[str]] = {}
         self._found: dict[tuple[Path, str], Path | None] = {}
         self._packages: dict[Path, tuple[str, Path]] = {}
@@ -474,9 +477,24 @@ class Files:
     def load(self, path: Path) -> Loaded:
         """The file at a path, whether or not somebody asked to check it, and what came of reading it."""
         note_outline(path)
-        if path not in self._by_path:
-            self._by_path[path] = self._load(path)
-        return self._by_path[path]
+        loaded = self._by_path.get(path)
+        if loaded is None:
+            loaded = self._by_path[path] = self._kept.pop(path) if path in self._kept else self._load(path)
+        return loaded
+
+    def forget_most(self, own: Sequence[Path]) -> None:
+        """Keep little of what was read for a part of the project: not its own files, and of those of others as many
+        as have little text."""
+        those = set(own)
+        used = {path: loaded for path, loaded in self._by_path.items() if path not in those} | self._kept
+        self._by_path, self._kept = {}, {}
+        self._found.clear()
+        self._listings.clear()
+        room = _KEPT_TEXT
+        for path, loaded in used.items():
+            room -= 0 if loaded.file is None else len(loaded.file.source.text)
+            if room >= 0:
+                self._kept[path] = loaded
 
     def find(self, folder: Path, name: str) -> Path | None:
         """The file of the module with the dotted `name` below a folder. Most names are those of other packages, which

@@ -2,18 +2,19 @@
 its own, and now and then all parts tell each other what they have learned, since who calls a function is a matter of
 the whole project.
 
-A part is a generator: it yields what it has to say, and is sent what all have said. What the parts are depends on the
-project alone, so that findings do not depend on how many processes run them. What a part finds depends on what it reads
-and on the answers to what it asks of the others, so that it need not be run again where these stay what they were.
+A part is a generator: it yields what it has to say, and is sent what all have said: side by side, or in groups, one
+after another (`voices`). What the parts are depends on the project alone, so that findings do not depend on how many
+processes run them. What a part finds depends on what it reads and on the answers to what it asks of the others, so that
+it need not be run again where these stay what they were.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, takewhile
+from itertools import chain, count, takewhile
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -27,8 +28,14 @@ Key: TypeAlias = tuple[str, int, str]
 # since what several of them need is analysed by each; fewer leave more to analyse again where a file has changed.
 _TEXT_OF_A_PART: Final = 50_000
 _PARTS: Final = 8
-# What no part exceeds, however large the project is: about ten seconds of work.
-_MOST_TEXT: Final = 4_000_000
+# What no part exceeds, however large the project is: about five seconds of work.
+_MOST_TEXT: Final = 2_000_000
+# Up to so much text, what all parts know is held in memory together, whatever that is.
+_TOGETHER: Final = 4_000_000
+# The share of the room for parts that run side by side which is filled when no more are started: all of them grow.
+_STARTED: Final = 0.75
+# The round from which they hardly grow any more.
+_SETTLED: Final = 3
 # How often all parts speak; the only part of a project has nobody to speak to.
 ROUNDS: Final = 9
 
@@ -55,14 +62,24 @@ class Said:
     roots: tuple[OpenRoot, ...] = ()
 
 
-class Heard:
+class Heard(Protocol):
     """What all parts have said in one round."""
+
+    def names(self, key: Key) -> bool:
+        """Whether anybody named a function."""
+
+    def follows(self, root: OpenRoot) -> bool:
+        """Whether another open root leads to this one."""
+
+
+class HeardTogether:
+    """What parts have said that speak at the same time."""
 
     def __init__(self, said: Sequence[Said]) -> None:
         self.said = said
 
     @cached_property
-    def functions(self) -> frozenset[Key]:
+    def _functions(self) -> frozenset[Key]:
         return frozenset().union(*(one.functions for one in self.said))
 
     @cached_property
@@ -72,6 +89,10 @@ class Heard:
             for key in root.below:
                 found.setdefault(key, []).append(root)
         return found
+
+    def names(self, key: Key) -> bool:
+        """Whether anybody named a function."""
+        return key in self._functions
 
     def follows(self, root: OpenRoot) -> bool:
         """Whether another open root leads to this one."""
@@ -90,15 +111,15 @@ class Round:
 
     def is_named(self, key: Key, heard: Heard) -> bool:
         """Whether anybody named a function."""
-        answer = key in heard.functions
+        answer = heard.names(key)
         (self.named if answer else self.unnamed).add(key)
         return answer
 
     def holds(self, heard: Heard) -> bool:
         """Whether the answers are the same as they were."""
         return (
-            heard.functions >= self.named
-            and heard.functions.isdisjoint(self.unnamed)
+            all(map(heard.names, self.named))
+            and not any(map(heard.names, self.unnamed))
             and self.followed == list(map(heard.follows, self.said.roots))
         )
 
@@ -122,6 +143,12 @@ class Member(Generic[T]):
 
     start: Callable[[], Part[T]]
     recorded: Recorded[T] | None = None
+
+
+def are_held_together(text: int) -> bool:
+    """Whether the parts of a project with so many characters run side by side: none is run twice then, and what all of
+    them know is in memory. Else they run in groups, one after another."""
+    return text <= _TOGETHER
 
 
 def shares(files: Sequence[tuple[str, int]]) -> list[range]:
@@ -188,3 +215,42 @@ class Running(Generic[T]):
             except StopIteration as end:
                 self.results[position] = end.value
         return said
+
+
+def run_group(
+    parts: Iterable[tuple[int, Part[T]]],
+    filled: Callable[[], float],
+    after: Callable[[int, Mapping[int, Said]], Heard],
+) -> dict[int, T]:
+    """Run some parts, each with its number, side by side to their end: of those that are given the first, as many as
+    there is room for. `filled`: how much of the room they take, 1 or more being all; `after`: what they hear in a
+    round, by its number, in which they said that."""
+    running: dict[int, Part[T]] = {}
+    said: dict[int, Said] = {}
+    results: dict[int, T] = {}
+
+    def step(number: int, heard: Heard | None) -> None:
+        try:
+            said[number] = running[number].send(heard)
+        except StopIteration as end:
+            results[number] = end.value
+
+    for number, part in parts:
+        running[number] = part
+        step(number, None)
+        if filled() > _STARTED:
+            break
+    dropped = False
+    for round_number in count():
+        if len(results) == len(running):
+            return results
+        heard, full = after(round_number, dict(said)), False
+        for number in list(running):
+            if full:
+                del running[number], said[number]
+            else:
+                step(number, heard)
+                # Those that went on stay: all that was done for them would be in vain.
+                full = not dropped and round_number < _SETTLED and filled() >= 1
+        dropped = dropped or full
+    raise AssertionError
