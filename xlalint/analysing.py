@@ -37,6 +37,7 @@ _Ran: TypeAlias = dict[int, tuple[bytes, Voice]]  # by the number of each part: 
 # many files fewer, since what a run knows of each file takes as much room as these objects.
 _MOST_OBJECTS: Final = 2_200_000
 _OBJECTS_OF_A_FILE: Final = 15
+_WORTH_COLLECTING: Final = 200_000
 
 
 @dataclass(slots=True)
@@ -125,7 +126,8 @@ class Analysis:
                 due.clear()
             while due:
                 keep(self._group(voices, due))
-                gc.collect()  # what a part knows refers to itself in many ways
+                if gc.get_count()[0] > _WORTH_COLLECTING:
+                    gc.collect()  # what a part knows refers to itself in many ways
             due = voices.outdated()
             if not due:
                 break

@@ -42,7 +42,7 @@ class Inputs:
     unreadable: dict[str, str] = field(default_factory=dict)  # why, of those that were asked for
     oversized: dict[str, str] = field(default_factory=dict)
     _sources: dict[str, Source] = field(default_factory=dict)
-    _room: int = _KEPT_TEXT
+    _room: int = field(default_factory=lambda: _KEPT_TEXT)
     _paths: dict[str, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

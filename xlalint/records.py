@@ -42,19 +42,20 @@ class Read(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 
 class Record(msgspec.Struct, forbid_unknown_fields=True):
-    """A part as it was run: what it said and asked, what it found, and what it read for that. `names` and `absent`: as
-    in `Reads`; `roots`: the folders that modules were looked for in; `strategies`: as in `Files`; `tpu`: a strategy
-    for TPUs is made there."""
+    """A part as it was run: what it said and asked, what it found, and what it read for that. `names`, `absent` and
+    `offered`: as in `Reads`; `roots`: the folders that modules were looked for in, as a digest; `strategies`: as in
+    `Files`; `tpu`: a strategy for TPUs is made there."""
 
     rounds: list[Round]
     candidates: list[Candidate]
     trouble: list[SyntaxTrouble]
     tpu: bool = False
     strategies: bool = False
-    roots: list[str] = []
+    roots: str = ""
     reads: list[Read] = []
     names: list[tuple[str, str, str]] = []
     absent: dict[str, list[str]] = {}
+    offered: dict[str, str] = {}
 
     @property
     def result(self) -> End:
@@ -110,10 +111,11 @@ class World:
         """Write into a record what the part read; its own files, the `share`, as a whole."""
         own = set(share)
         record.strategies = self.files.strategies
-        record.roots = list(map(str, self.files.roots))
+        record.roots = self.files.roots_digest
         record.reads = [self._read(path, reads, path in own) for path in dict.fromkeys((*own, *reads.files))]
         record.names = [(str(folder), name, str(found or "")) for (folder, name), found in reads.names.items()]
         record.absent = {str(folder): sorted(absent) for folder, absent in reads.absent.items()}
+        record.offered = {first: self.files.offering(first) for first in sorted(reads.offered)}
 
     def _read(self, path: Path, reads: Reads, whole: bool) -> Read:
         loaded, found = self.files.load(path), reads.of(path)
@@ -144,9 +146,10 @@ class World:
         files = self.files
         return (
             record.strategies == files.strategies
-            and record.roots == list(map(str, files.roots))
+            and record.roots == files.roots_digest
             and all(map(self._is_same, record.reads))
             and all(files.lacks(Path(folder), name) for folder, names in record.absent.items() for name in names)
+            and all(files.offering(first) == found for first, found in record.offered.items())
             and all(str(files.sought(Path(folder), name) or "") == found for folder, name, found in record.names)
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -24,7 +24,7 @@ from ..sources.text import Source, UnreadableSource, digest_of, names_strategies
 from ..tree import nodes as cst
 from ..tree.build import parse_module
 from .frozen import record
-from .reads import note_absent, note_name, note_outline, note_stretch, note_whole
+from .reads import note_absent, note_name, note_offered, note_outline, note_stretch, note_whole
 
 if TYPE_CHECKING:
     import libcst
@@ -430,9 +430,27 @@ class Files:
         return cls({source.path: partial(_itself, source) for source in sources}, strategies)
 
     @cached_property
-    def roots(self) -> list[Path]:
+    def roots(self) -> dict[Path, None]:
         """The folders that the names of the checked files are relative to, in the order of the files."""
-        return list(dict.fromkeys(self.dotted_name(path)[1] for path in self.checked))
+        return dict.fromkeys(self.dotted_name(path)[1] for path in self.checked)
+
+    @cached_property
+    def _offered(self) -> dict[str, list[Path]]:
+        """Those of them that have a file or folder for modules whose dotted name begins so."""
+        found: dict[str, list[Path]] = {}
+        for root in self.roots:
+            for first in {name.removesuffix(".py") for name in _listing(root)}:
+                found.setdefault(first, []).append(root)
+        return found
+
+    def offering(self, first: str) -> str:
+        """Those of the roots that have modules whose dotted name begins so, as a digest."""
+        return _digest_of(self._offered.get(first, ()))
+
+    @cached_property
+    def roots_digest(self) -> str:
+        """The roots in their order."""
+        return _digest_of(self.roots)
 
     def dotted_name(self, path: Path) -> tuple[str, Path]:
         """The dotted name of a file, and the folder that it is relative to."""
@@ -446,7 +464,10 @@ class Files:
 
     def _load(self, path: Path) -> Loaded:
         if path in self.checked:
-            return self._read(self.checked[path]())
+            try:
+                return self._read(self.checked[path]())
+            except UnreadableSource as error:  # it could be read a moment ago
+                return Loaded(None, None, failures=(InternalTrouble(str(path), str(error), ""),))
         digest = None
         try:
             data = read_bytes(path)
@@ -507,6 +528,18 @@ class Files:
         note_name(folder, name, found)
         return found
 
+    def find_below_roots(self, name: str, beside: Path) -> Path | None:
+        """The file of a module below the first of the roots that has it; one of them was asked already."""
+        first = name.partition(".")[0]
+        note_offered(first)
+        for root in self._offered.get(first, ()):
+            if root != beside:
+                found = self._look_up(root, name)
+                note_name(root, name, found)
+                if found is not None:
+                    return found
+        return None
+
     def sought(self, folder: Path, name: str) -> Path | None:
         """The same, for whom it is not noted: who compares what was noted before."""
         return None if self.lacks(folder, name.partition(".")[0]) else self._look_up(folder, name)
@@ -514,7 +547,7 @@ class Files:
     def lacks(self, folder: Path, first: str) -> bool:
         """Whether a folder has neither a file nor a folder for modules whose dotted name begins so."""
         if folder not in self._listings:
-            self._listings[folder] = frozenset(os.listdir(folder)) if folder.is_dir() else frozenset()
+            self._listings[folder] = _listing(folder)
         return first not in self._listings[folder] and f"{first}.py" not in self._listings[folder]
 
     def _look_up(self, folder: Path, name: str) -> Path | None:
@@ -526,6 +559,14 @@ class Files:
                 (path for path in candidates if path in self.checked or path.is_file()), None
             )
         return self._found[folder, name]
+
+
+def _digest_of(folders: Iterable[Path]) -> str:
+    return digest_of("\0".join(map(str, folders)).encode("utf-8", "surrogateescape"))
+
+
+def _listing(folder: Path) -> frozenset[str]:
+    return frozenset(os.listdir(folder)) if folder.is_dir() else frozenset()
 
 
 def _itself(source: Source) -> Source:

@@ -366,17 +366,18 @@ class Project:
         self.failures: list[InternalTrouble] = []
         self.execute: Callable[[Module], None] = lambda module: None  # set by the interpreter
         self._by_path: dict[Path, Module | None] = {}
-        self._roots: list[Path] = list(files.roots)
+        self._further: list[Path] = []  # roots of files that are not checked
         found = [self._module_at(path) for path in (files.checked if share is None else share)]
         self.modules = [module for module in found if module is not None]
 
     def find(self, name: str, near: Module) -> Module | None:
         """The project's module with the dotted `name`: beside the importing file, or under a known root."""
-        for root in dict.fromkeys([near.path.parent, *self._roots]):
-            path = self.files.find(root, name)
-            if path is not None:
-                return self._module_at(path)
-        return None
+        beside = near.path.parent
+        path = self.files.find(beside, name) or self.files.find_below_roots(name, beside)
+        further = iter(self._further)
+        while path is None and (root := next(further, None)) is not None:
+            path = self.files.find(root, name) if root != beside else None
+        return None if path is None else self._module_at(path)
 
     def _module_at(self, path: Path) -> Module | None:
         if path not in self._by_path:
@@ -388,8 +389,8 @@ class Project:
 
     def _made(self, file: File) -> Module:
         name, root = self.files.dotted_name(file.source.path)
-        if root not in self._roots:
-            self._roots.append(root)
+        if root not in self.files.roots and root not in self._further:
+            self._further.append(root)
         return Module(self, file, name)
 
     def resolve_import(self, module: Module, binding: ImportOutline) -> Value:

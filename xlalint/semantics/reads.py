@@ -26,11 +26,13 @@ class FileReads:
 @dataclass(slots=True)
 class Reads:
     """What was read. `names`: the modules that were looked for, by the folder in which, with what was found; `absent`:
-    the first parts of those that the listing of a folder lacks."""
+    the first parts of those that the listing of a folder lacks; `offered`: of those that were looked for in all roots
+    whose listing has them."""
 
     files: dict[Path, FileReads] = field(default_factory=dict)
     names: dict[tuple[Path, str], Path | None] = field(default_factory=dict)
     absent: dict[Path, set[str]] = field(default_factory=dict)
+    offered: set[str] = field(default_factory=set)
 
     def of(self, path: Path) -> FileReads:
         found = self.files.get(path)
@@ -80,3 +82,9 @@ def note_absent(folder: Path, name: str) -> None:
     """A module was looked for in a folder that has nothing of the name's first part."""
     if (reads := _noting.get()) is not None:
         reads.absent.setdefault(folder, set()).add(name)
+
+
+def note_offered(name: str) -> None:
+    """A module was looked for in the roots that have something of the name's first part."""
+    if (reads := _noting.get()) is not None:
+        reads.offered.add(name)

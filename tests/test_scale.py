@@ -1,0 +1,155 @@
+"""Large projects: parts that run in groups say what they say side by side, and nothing that a run does grows faster
+than the project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.samples import HAZARD
+from xlalint import analysing, inputs
+from xlalint.config import Settings
+from xlalint.engine import check
+from xlalint.processes import run_parts
+from xlalint.semantics import parts as parts_module
+from xlalint.semantics.files import Files
+from xlalint.semantics.parts import Heard, HeardTogether, Key, Member, OpenRoot, Part, Round, Said, run_group
+from xlalint.semantics.voices import Hearing, Voice, Voices
+
+KEYS: list[Key] = [(path, line, name) for path in ("a.py", "b.py") for line, name in ((1, "f"), (1, "g"), (2, "f"))]
+FUNCTIONS = st.frozensets(st.sampled_from(KEYS))
+# What a part knows at first; what it learns where somebody named a function; where its open roots lead.
+SCRIPTS = st.tuples(
+    FUNCTIONS,
+    st.dictionaries(st.sampled_from(KEYS), FUNCTIONS),
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from(KEYS), FUNCTIONS), max_size=3),
+)
+Script = tuple[frozenset[Key], dict[Key, frozenset[Key]], list[tuple[int, Key, frozenset[Key]]]]
+Ran = tuple[list[Round], object]
+
+
+def scripted(script: Script) -> Part[Ran]:
+    """Tells what it knows, and learns, three times; then which of its roots follow another one."""
+    known, lessons, leading = script
+    rounds: list[Round] = []
+    for _ in range(3):
+        made = Round(Said(known))
+        rounds.append(made)
+        heard: Heard = yield made.said
+        known = known.union(*(more for key, more in lessons.items() if made.is_named(key, heard)))
+    roots = [OpenRoot((rank, key[0], at), key, below | {key}) for at, (rank, key, below) in enumerate(leading)]
+    last = Round(Said(roots=tuple(root for root in roots if root.key not in known)))
+    rounds.append(last)
+    heard = yield last.said
+    last.followed = [heard.follows(root) for root in last.said.roots]
+    return rounds, (known, last.followed)
+
+
+def taken(due: list[int], group: list[int], scripts: list[Script]) -> Iterator[tuple[int, Part[Ran]]]:
+    """The parts that are due, from the last on, which join a group."""
+    while due:
+        group.append(due.pop())
+        yield group[-1], scripted(scripts[group[-1]])
+
+
+def filled(group: list[int], room: int) -> float:
+    return len(group) / room
+
+
+def in_groups(scripts: list[Script], room: int) -> list[object]:
+    """What the parts come to in groups of so many at most, run again until all have heard what there is to hear."""
+    voices, found = Voices(), dict[int, object]()
+    due = list(range(len(scripts)))
+    for _ in range(len(scripts) + 5):
+        while due:
+            group: list[int] = []
+            parts = taken(due, group, scripts)
+            ended = run_group(parts, partial(filled, group, room), Hearing(voices, group).after)
+            due += (number for number in group if number not in ended)
+            for number, (rounds, result) in ended.items():
+                found[number] = result
+                voices.put(number, Voice.of(rounds))
+        due = voices.outdated()
+        if not due:
+            return [found[number] for number in range(len(scripts))]
+    raise AssertionError("the parts never agree")
+
+
+@given(st.lists(SCRIPTS, min_size=1, max_size=4), st.integers(1, 4))
+def test_parts_hear_in_groups_what_they_hear_side_by_side(scripts: list[Script], room: int) -> None:
+    members = [Member(partial(scripted, script)) for script in scripts]
+    together = [result for _, result in run_parts(members, 1, HeardTogether)]
+    assert in_groups(scripts, room) == together
+
+
+def test_a_part_has_room_even_where_there_is_none() -> None:
+    scripts: list[Script] = [(frozenset(KEYS[:1]), {}, []), (frozenset(), {KEYS[0]: frozenset(KEYS[1:2])}, [])]
+    taken = iter([0.1, 0.2, 5.0, *[9.0] * 20])  # the parts turn out to be large when they have spoken
+    voices = Voices()
+    ended = run_group(
+        enumerate(map(scripted, scripts)), lambda: next(taken), Hearing(voices, range(len(scripts))).after
+    )
+    assert list(ended) == [0]
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every project is large: each file is a part, in a group of its own, and no text is kept."""
+    monkeypatch.setattr(parts_module, "_TEXT_OF_A_PART", 1)
+    monkeypatch.setattr(parts_module, "_MOST_TEXT", 1)
+    monkeypatch.setattr(parts_module, "_TOGETHER", 0)
+    monkeypatch.setattr(analysing, "_MOST_OBJECTS", 0)
+    monkeypatch.setattr(inputs, "_KEPT_TEXT", 0)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_file_that_goes_while_others_are_analysed_costs_only_itself(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (large / "kept.py").write_text(HAZARD, encoding="utf-8")
+    (large / "lost.py").write_text(HAZARD, encoding="utf-8")
+    read = inputs.Inputs.read
+
+    def then_lose(self: inputs.Inputs) -> None:
+        read(self)
+        (large / "lost.py").unlink()
+
+    monkeypatch.setattr(inputs.Inputs, "read", then_lose)
+    report = check(["."], Settings(jobs=1))
+    assert {finding.path for finding in report.findings} == {"kept.py"}
+    assert {(problem.path, problem.message) for problem in report.problems} == {("lost.py", "no such file")}
+
+
+def test_no_folder_is_asked_for_a_module_that_it_does_not_have(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every script is in a folder of its own: to ask each folder for each import would take for ever."""
+    for number in range(20):
+        (large / f"{number}").mkdir()
+        (large / f"{number}/script{number}.py").write_text(f"import os, argparse, script7\n{HAZARD}", "utf-8")
+    asked: list[Path] = []
+    look_up = Files._look_up
+
+    def counted(self: Files, folder: Path, name: str) -> Path | None:
+        asked.append(folder)
+        return look_up(self, folder, name)
+
+    monkeypatch.setattr(Files, "_look_up", counted)
+    report = check(["."], Settings(jobs=1))
+    assert {finding.path for finding in report.findings} == {f"{number}/script{number}.py" for number in range(20)}
+    assert {folder.name for folder in asked} <= {"7"}
+
+
+def test_a_folder_that_begins_to_offer_a_module_is_noticed(large: Path) -> None:
+    for name in ("a", "b"):
+        (large / name).mkdir()
+    (large / "a/one.py").write_text(f"import two\n{HAZARD}", "utf-8")
+    (large / "b/other.py").write_text(HAZARD, "utf-8")
+    warm = Settings(jobs=1, cache_dir=large / ".cache")
+    check(["."], warm)
+    (large / "b/two.py").write_text("import tensorflow as tf\n\n\ndef f(x):\n    return x.numpy()\n", "utf-8")
+    assert check(["."], warm) == check(["."], Settings(jobs=1))
