@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from xlalint import fixing
 from xlalint.config import Settings
 from xlalint.engine import Stdin
 from xlalint.findings import Edit, Fix, Safety, Span
-from xlalint.fixes.apply import apply_fixes
+from xlalint.fixes.apply import apply_fixes, compatible
 from xlalint.fixing import Change, fix, write
 from xlalint.sources.text import decode, encoding_of, kept_lines
 from xlalint.sources.write import UnwritableSource, edited
@@ -45,6 +46,38 @@ def test_a_fix_reaches_from_its_first_edit_to_its_last() -> None:
 def test_what_would_not_be_python_is_not_made() -> None:
     good, bad = at(1, 1, 1, 2, "A"), at(2, 1, 2, 2, "(")
     assert apply_fixes(b"a\nb\n", [bad, good], A) == (b"import a\nA\nb\n", [good], [bad])
+
+
+@given(st.lists(st.tuples(st.integers(1, 12), st.integers(0, 5), st.booleans()), max_size=9))
+def test_what_is_left_out_meets_what_is_made(written: list[tuple[int, int, bool]]) -> None:
+    fixes = []
+    for number, (start, length, twice) in enumerate(written):
+        end = start + length
+        edits = (Edit(Span(1, start, 1, end), f"{number}"), Edit(Span(1, end + 1, 1, end + 2), ""))[: 1 + twice]
+        fixes.append(Fix(Safety.SAFE, "title", edits))
+    made = compatible(fixes)
+
+    def reach(fix: Fix) -> tuple[int, int]:
+        return fix.edits[0].span.column, fix.edits[-1].span.end_column
+
+    def meet(one: Fix, other: Fix) -> bool:
+        first, second = sorted((reach(one), reach(other)))
+        return second[0] < first[1] or first == second
+
+    assert not any(meet(one, other) for one, other in combinations(made, 2))
+    assert all(any(meet(fix, other) for other in made) for fix in fixes if fix not in made)
+
+
+def test_a_file_that_would_become_too_long_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "a.py"
+    file.write_text(f"{FIXABLE}#{'x' * (999_999 - len(FIXABLE))}")
+    outcome = fix(["a.py"], Settings(jobs=1))
+    assert [problem.message for problem in outcome.report.problems] == [
+        "not fixed: with its fixes it would be too long to be checked again"
+    ]
+    assert outcome.changes == ()
+    assert [finding.code for finding in outcome.report.findings] == ["XLA104"]
 
 
 TEXT = st.text(st.sampled_from("ab é\t\f\u2028😀\n\r"), max_size=40)

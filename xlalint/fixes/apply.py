@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ..findings import Edit, Fix
-from ..sources.text import UnreadableSource, source_of
-from ..sources.write import edited
+from ..sources.text import OversizedSource, UnreadableSource, source_of
+from ..sources.write import UnwritableSource, edited
 
 
 def apply_fixes(data: bytes, fixes: Iterable[Fix], path: Path) -> tuple[bytes, list[Fix], list[Fix]]:
@@ -20,6 +20,8 @@ def apply_fixes(data: bytes, fixes: Iterable[Fix], path: Path) -> tuple[bytes, l
     """
     chosen = compatible(fixes)
     changed = edited(data, edits_of(chosen), path)
+    if _is_oversized(changed, path):
+        raise UnwritableSource("with its fixes it would be too long to be checked again")
     trouble = _trouble(data, path)
     if _trouble(changed, path) <= trouble:
         return changed, chosen, []
@@ -34,9 +36,13 @@ def apply_fixes(data: bytes, fixes: Iterable[Fix], path: Path) -> tuple[bytes, l
 def compatible(fixes: Iterable[Fix]) -> list[Fix]:
     """Those that can be made together: of fixes that meet, the outermost, and of those the first."""
     taken: list[Fix] = []
+    farthest: Fix | None = None  # the one that ends last: what begins later and meets any meets that one
     for fix in sorted(dict.fromkeys(fixes), key=_outermost_first):
-        if not any(_meet(fix, other) for other in taken):
-            taken.append(fix)
+        if farthest is not None and (_meet(fix, farthest) or _meet(fix, taken[-1])):
+            continue
+        taken.append(fix)
+        if farthest is None or _reach(fix)[1] >= _reach(farthest)[1]:
+            farthest = fix
     return taken
 
 
@@ -44,6 +50,16 @@ def edits_of(fixes: Sequence[Fix]) -> list[Edit]:
     """What fixes change together: an import that several need is made once."""
     imports = dict.fromkeys(edit for fix in fixes for edit in fix.imports)
     return [*imports, *(edit for fix in fixes for edit in fix.edits)]
+
+
+def _is_oversized(data: bytes, path: Path) -> bool:
+    try:
+        source_of(data, path, path.name)
+    except OversizedSource:
+        return True
+    except UnreadableSource:
+        pass  # which is another trouble
+    return False
 
 
 def _trouble(data: bytes, path: Path) -> float:
