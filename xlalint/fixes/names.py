@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Final
 
 from ..semantics.files import Place
@@ -125,24 +126,50 @@ def _bound_around(place: Place) -> Outline:
     """What the functions around a place bind: imports in `bindings`, everything else in `assigned`."""
     unit = place.unit
     indented = unit.text[:1] in (" ", "\t")
-    tree = ast.parse(f"if 1:\n{unit.text}" if indented else unit.text)
+    line = place.line - unit.first_line + 1 + indented
     found = Outline()
-    _collect(tree, place.line - unit.first_line + 1 + indented, found, inside=False)
+    pending = list(_functions(f"if 1:\n{unit.text}" if indented else unit.text))
+    while pending:
+        function = pending.pop()
+        if function.first <= line <= function.last:
+            found.assigned |= function.own.assigned
+            for name, bindings in function.own.bindings.items():
+                found.bindings.setdefault(name, []).extend(bindings)
+            pending += function.inner
     return found
 
 
-def _collect(node: ast.AST, line: int, found: Outline, *, inside: bool) -> None:
-    """Add what `node` binds where it is `inside` a function around the line, or is one."""
+@dataclass(slots=True)
+class _Function:
+    """A function or lambda from its first line to its last: what it binds itself, and those that stand in it."""
+
+    first: int
+    last: int
+    own: Outline = field(default_factory=Outline)
+    inner: list[_Function] = field(default_factory=list)
+
+
+@lru_cache(maxsize=8)  # findings come by file, many of one function
+def _functions(text: str) -> tuple[_Function, ...]:
+    """The functions of a text that stand in no other."""
+    outermost = _Function(0, 0)
+    _collect(ast.parse(text), outermost, outermost)
+    return tuple(outermost.inner)
+
+
+def _collect(node: ast.AST, around: _Function, outermost: _Function) -> None:
+    """Add what `node` binds to the function around it, and the functions in it."""
+    inside = around is not outermost
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             if inside and not isinstance(node, ast.Lambda):
-                found.assigned.add(node.name)
-            if not node.lineno <= line <= (node.end_lineno or node.lineno):
-                return
-            inside = True
+                around.own.assigned.add(node.name)
+            function = _Function(node.lineno, node.end_lineno or node.lineno)
+            around.inner.append(function)
+            around = function
         case ast.Import() | ast.ImportFrom() if inside:
-            bind_import(node, found)
+            bind_import(node, around.own)
         case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.ClassDef(name=name) if inside:
-            found.assigned.add(name)
+            around.own.assigned.add(name)
     for child in ast.iter_child_nodes(node):
-        _collect(child, line, found, inside=inside)
+        _collect(child, around, outermost)
