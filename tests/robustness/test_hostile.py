@@ -21,7 +21,7 @@ from xlalint.engine import check
 from xlalint.findings import Report
 from xlalint.semantics.clock import Clock
 from xlalint.sources.suppressions import names_rules, suppressions_of
-from xlalint.sources.text import may_matter
+from xlalint.sources.text import limit_f_strings, may_matter
 
 HEAD = "import tensorflow as tf\n\n\n@tf.function(jit_compile=True)\ndef f(x, flag):\n"
 
@@ -199,11 +199,22 @@ def test_a_file_of_a_million_lines_is_reported_unless_it_does_not_matter(tmp_pat
     assert codes(lint(tmp_path, f"from big import x\n{HAZARD}")) == {"XLA101"}
 
 
+def test_an_f_string_that_python_takes_a_minute_to_parse(tmp_path: Path) -> None:
+    parts = "text = f'" + "{x}" * 200_000 + "'\n"
+    for name, data in (("a.py", (HAZARD + parts).encode()), ("a.ipynb", saved(notebook(HAZARD, parts)))):
+        assert [one.message for one in lint(tmp_path, data, name).findings] == [
+            "an f-string with too many parts: the file is not checked"
+        ]
+    limit_f_strings("many = [" + "f'{x}', {'a': x}," * 40_000 + "]\n")  # which is no trouble
+
+
 PATTERNS: dict[str, Callable[[], object]] = {
     "comments that begin again and again": lambda: names_rules("# noqa:" * 100_000),
     "a comment of letters": lambda: suppressions_of("x  # noqa: " + "A" * 200_000 + "\n").entries,
     "a comment of codes": lambda: suppressions_of("x  # noqa: " + "A1," * 100_000 + "!\n").entries,
     "an open bracket": lambda: suppressions_of("x  # xlalint: ignore[" + " " * 200_000 + "\n").entries,
+    "an f-string that does not end": lambda: limit_f_strings("f'''{" * 100_000),
+    "an f-string of escapes": lambda: limit_f_strings("f'" + "\\'{" * 200_000),
     "words of imports": lambda: may_matter(b"from " * 200_000, Path("a.py")),
     "names of packages": lambda: may_matter(b"import a" + b"tensorflow" * 100_000 + b"\n", Path("a.py")),
     "white space": lambda: may_matter((b" " * 10_000 + b"\n") * 100 + b"import os", Path("a.py")),

@@ -17,7 +17,16 @@ import msgspec
 
 from .ipython import python_of
 from .outline import OutlineError, parsed
-from .text import CellLines, Source, SourceTrouble, UnreadableSource, digest_of, limit_python, split_lines
+from .text import (
+    CellLines,
+    Source,
+    SourceTrouble,
+    UnreadableSource,
+    digest_of,
+    limit_f_strings,
+    limit_python,
+    split_lines,
+)
 
 _PYTHON: Final = frozenset(("python", "python2", "python3", "ipython"))
 # IPython takes a cell as a whole that is indented as a whole; it becomes a block that always runs.
@@ -68,6 +77,7 @@ def cells_of(data: bytes) -> list[Cell]:
         written = cell.source if isinstance(cell.source, str) else "".join(cell.source)
         size += len(written)
         limit_python(size)
+        limit_f_strings(written)
         python = python_of(written)
         if python is not None and python.strip():
             found.append(Cell(number, written, python))

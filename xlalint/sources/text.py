@@ -27,6 +27,13 @@ _BLANK: Final = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 
 # Many times what the largest file holds that people wrote, and about ten seconds of work.
 _MOST_PYTHON: Final = 1_000_000
+# Python's own parser looks for each part of an f-string from its beginning on.
+_MOST_LOOKS: Final = 10_000_000_000  # at characters; two or three seconds
+_F_STRING: Final = re.compile(
+    r"""(?<!\w)(?:[fF][rR]?|[rR][fF])(?:"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}"""
+    r"""|"(?:\\.|[^\\"\n])*"|'(?:\\.|[^\\'\n])*')""",
+    re.DOTALL,
+)
 MOST_BYTES: Final = 100_000_000  # of a file that is looked at at all: a notebook may hold many pictures
 MOST_SETTINGS: Final = 10_000_000  # of one with settings or requirements
 _AT_LEAST: Final = 4096  # bytes that are asked for at once
@@ -254,13 +261,23 @@ def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> 
 
         return notebook_source(data, path, display, linted=linted)
     limit_python(len(data))
-    return Source(path=path, display=display, text=decode(data), digest=digest_of(data), linted=linted)
+    text = decode(data)
+    limit_f_strings(text)
+    return Source(path=path, display=display, text=text, digest=digest_of(data), linted=linted)
 
 
 def limit_python(size: int) -> None:
     """Raise OversizedSource for a file with so many bytes or characters of Python."""
     if size > _MOST_PYTHON:
         raise OversizedSource(f"more than {_MOST_PYTHON:,} characters of Python: the file is not checked")
+
+
+def limit_f_strings(text: str) -> None:
+    """Raise OversizedSource for Python that Python itself takes too long to parse."""
+    if text.count("{") * len(text) < _MOST_LOOKS:
+        return
+    if any(part[0].count("{") * len(part[0]) >= _MOST_LOOKS for part in _F_STRING.finditer(text)):
+        raise OversizedSource("an f-string with too many parts: the file is not checked")
 
 
 def read_source(path: Path, display: str, *, linted: bool = True) -> Source:
