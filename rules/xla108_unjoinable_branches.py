@@ -2,7 +2,8 @@
 
 ## What it does
 Flags an `if` on a tensor whose branches do not fit together: a name bound in one of them only and used afterwards, one
-that returns where the other goes on to nothing, values of different dtype, structure, rank or shape.
+that returns where the other goes on to nothing, values of different dtype, structure, rank or shape. Of `tf.cond`:
+functions that give tensors of different dtype or rank.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on CPU, with AutoGraph. A name bound in one branch fails ("must also be
@@ -10,7 +11,8 @@ initialized in the else branch"), so does a return in one ("must also have a ret
 dtype int32 in the main branch, but dtype float32 in the else branch"), another structure ("must have the same nested
 structure") and another rank ("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()"). Another
 size of the same rank compiles to a bounded dynamic shape (`f32[<=4]`), which later operations may get wrong:
-`tf.cumsum` of it ended the process.
+`tf.cumsum` of it ended the process. The functions of `tf.cond` fail alike, with AutoGraph or without ("must have the
+same number, type, and overall structure of return values").
 
 ## Example
     if tf.reduce_sum(x) > 0.0:
@@ -39,8 +41,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from xlalint.fixes.defaults import default_before
+from xlalint.fixes.masked import brief
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
-from xlalint.semantics.events import Event, JoinBranches
+from xlalint.semantics.events import ContextKind, Event, JoinBranches
 
 REASONS = {
     "one branch only": "`{name}` gets a value in one branch only, and tracing fails",
@@ -57,6 +60,12 @@ HELPS = {
     "structure": "give `{name}` the same structure in both branches",
     "rank": "give `{name}` the same shape in both branches",
     "shape": "pad `{name}` to one shape in both branches, and carry a mask",
+}
+
+# Of what functions give: the message, and what helps.
+OF_FUNCTIONS = {
+    "dtype": ("tensors of different dtypes, and tracing fails", "cast both to one dtype"),
+    "rank": ("tensors of different ranks, and XLA refuses to join them", "give both the same shape"),
 }
 
 
@@ -146,6 +155,29 @@ class L(tf.keras.layers.Layer):
             Fails("is None at the end of the else branch"),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        flat = lambda: tf.reshape(x, [12])
+        y = tf.cond(tf.reduce_sum(x) > 0.0, flat, lambda: tf.reshape(x, [3, 4]))
+        return tf.reduce_sum(y)
+""",
+            ["tf.cond(tf.reduce_sum(x) > 0.0, flat, lambda: tf.reshape(x, [3, 4]))"],
+            Fails("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()"),
+            inputs=("f32[4, 3]",),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.cond(x[0] > 0.0, lambda: tf.argmax(x), lambda: tf.reduce_max(tf.cast(x, tf.float32)))
+""",
+            ["tf.cond(x[0] > 0.0, lambda: tf.argmax(x), lambda: tf.reduce_max(tf.cast(x, tf.float32)))"],
+            Fails("must have the same number, type, and overall structure of return values"),
+            effect=Effect.FAILS,
+        ),
     )
     good = (
         Good(
@@ -212,10 +244,23 @@ def load(path):
             None,
             why="eager code with a Python test",
         ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    wide = lambda: tf.reshape(x, [2, 2])
+    y = tf.cond(tf.rank(x) > 1, lambda: x, wide) if x.shape.rank > 1 else wide()
+    return tf.cond(tf.reduce_sum(y) > 0.0, lambda: y, lambda: tf.zeros([2, 2]))
+""",
+        ),
     )
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case JoinBranches(reason=reason, functions=True, context=context):
+                if context.kind is ContextKind.XLA or (context.kind is ContextKind.GRAPH and reason == "dtype"):
+                    message, help = OF_FUNCTIONS[reason]
+                    yield Draft(f"the branches of `{brief(event.place.node)}` give {message}", Effect.FAILS, help)
             case JoinBranches(name=name, reason=reason, context=context) if context.converted:
                 message = f"branches of a conditional on a tensor: {REASONS[reason].format(name=name)}"
                 effect = Effect.NAMED if reason == "shape" else Effect.FAILS

@@ -53,8 +53,6 @@ MISJUDGED: Final = {
     "nonlocal assigned in a branch": "what a called function assigns is not followed out of the branch",
     "recursion on a tensor": "that it does not end is not seen",
     "text as an argument that is not used": "an argument of unknown dtype",
-    "tf.cond with branches of different dtypes": "what lambdas give is not compared",
-    "tf.cond with branches of different ranks": "what lambdas give is not compared",
     "tf.TensorArray.write whose result is dropped": "that a result is dropped is not seen",
     "tf.boolean_mask, reshaped": "to a shape that has room for all that may be there",
     "tf.cond on a Python flag": "TypeError, whoever compiles it: eager execution takes it",

@@ -41,7 +41,6 @@ UNHEARD: Final = {
     "tf.compat.v1.distributions.": "removed long ago",
     "tf.compat.v1.nn.conv3d_backprop_filter_v2(": "the measured size fits no image",
     "tf.compat.v1.string_split(": "removed long ago",
-    "tf.cond(bool[()]": "branches of different ranks, in lambdas",
     "tf.dynamic_stitch(": "the measured places leave some out",
     "tf.linalg.eigh_tridiagonal(f32[4], f32[3], eigvals_only=False)": "an option that fails for want of no kernel",
     "tf.linalg.norm(f32[3, 3], ord=2, axis=[0, 1])": "an option that fails for want of no kernel",

@@ -256,10 +256,12 @@ class LeaveLoop(Event):
 @record()
 class JoinBranches(Event):
     """The branches of a tensor conditional leave `name` in forms that XLA cannot join; place: the whole conditional's
-    test. `reason`: "one branch only", "rank", "dtype", "structure", "no return", "shape"."""
+    test. `reason`: "one branch only", "rank", "dtype", "structure", "no return", "shape". `functions`: the branches are
+    functions, whose results are meant, of a call, which is the place."""
 
     name: str
     reason: str
+    functions: bool = False
 
 
 @record()

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from ..tree import nodes as cst
 from . import api, pipelines, tokenizing
 from .distribution import SCOPE, is_strategy, is_tpu, scope_entered
-from .events import HOST, PIPELINE, ContextKind
+from .events import HOST, PIPELINE, ContextKind, JoinBranches
 from .feeding import RUNNERS, WRAPPED, call_wrapped, remember_compiled, say_made
 from .files import Place
 from .frames import Arguments, Compilation
-from .joins import element_of, join_all
+from .joins import element_of, join_all, mismatch
 from .uses import dicts_among
 from .values import (
     NONE,
@@ -231,7 +231,13 @@ def _cond(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpr
     if not branches:
         return UNKNOWN
     results = [_called(machine, frame, found, [], node, False) for found in branches]
-    return _chosen_by(arguments.get(0, "pred"), join_all(*results))
+    condition = arguments.get(0, "pred")
+    tensor = as_tensor(condition) if condition is not None else None
+    if len(results) == 2 and tensor is not None and tensor.dependence is Dependence.VALUE:  # XLA drops one of others
+        reason = mismatch(*results)
+        if reason in ("dtype", "rank"):
+            machine.emit(frame, JoinBranches, node, name="", reason=reason, functions=True)
+    return _chosen_by(condition, join_all(*results))
 
 
 def _cases(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:

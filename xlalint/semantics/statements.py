@@ -24,7 +24,7 @@ from .events import (
 )
 from .files import InternalTrouble, Place
 from .frames import Frame
-from .joins import as_tuple, element_of, join_all, join_environments, join_parts
+from .joins import as_tuple, element_of, join_all, join_environments, join_parts, mismatch
 from .narrowing import narrow, truth
 from .project import Class, Function
 from .uses import Parts
@@ -329,7 +329,7 @@ class Statements(Calls):
                 continue
             if first is second:
                 continue
-            reason = _mismatch(first, second)
+            reason = mismatch(first, second)
             if reason is not None:
                 self.emit(frame, JoinBranches, node.test, name=name, reason=reason)
 
@@ -337,7 +337,7 @@ class Statements(Calls):
         """Say where a conditional on a tensor returns what XLA cannot join with what is returned otherwise."""
         for place, count in frame.alternatives:
             if count < len(frame.returns):
-                reason = _mismatch(frame.returns[count - 1], frame.returns[count])
+                reason = mismatch(frame.returns[count - 1], frame.returns[count])
                 if reason is not None:
                     self.emit(frame, JoinBranches, place.node, name="return", reason=reason)
 
@@ -625,23 +625,6 @@ def _is_same_each_time(frame: Frame, value: Value) -> bool:
     return all(
         isinstance(option, _FIXED) or (isinstance(option, Static) and option.known) for option in options(value)
     )
-
-
-def _mismatch(first: Value, second: Value) -> str | None:
-    """Why XLA cannot join the two, if it is known."""
-    match first, second:
-        case Tensor(dtype=a, rank=p), Tensor(dtype=b, rank=q):
-            if a is not None and b is not None and a != b:
-                return "dtype"
-            return "rank" if p is not None and q is not None and p != q else None
-        case (Tensor(), Static(None)) | (Static(None), Tensor()):
-            return "structure"
-        case Sequence(kind, tuple(left)), Sequence(other, tuple(right)) if kind == other:
-            if len(left) != len(right):
-                return "structure" if kind == "tuple" else None  # what made a list longer in a branch is said itself
-            return next(filter(None, map(_mismatch, left, right)), None)
-        case _:
-            return None
 
 
 def _carried(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
