@@ -143,7 +143,7 @@ class Analysis:
                 yield group[-1], self._part(self._shares[group[-1]])
 
         room = max(_MOST_OBJECTS - _OBJECTS_OF_A_FILE * len(self._inputs.files), 1)
-        ends = run_group(parts(), lambda: gc.get_count()[0] / room, Hearing(voices, group).after)
+        ends = run_group(parts(), lambda: gc.get_count()[0] / room, Hearing(voices).after)
         waiting += (number for number in reversed(group) if number not in ends)
         self._files.forget_most([path for number in group for path in self._shares[number]])
         return {number: _packed(end) for number, end in ends.items()}

@@ -154,13 +154,19 @@ class Voices:
 class Hearing:
     """What some parts hear of the others while they run side by side."""
 
-    def __init__(self, voices: Voices, parts: Collection[int]) -> None:
-        self._voices, self._parts = voices, parts  # of which some may be started yet
+    def __init__(self, voices: Voices) -> None:
+        self._voices = voices
+        self._parts: frozenset[int] = frozenset()
         self._named: dict[str, dict[bytes, int]] = {}
         self._above: dict[str, dict[bytes, list[_Root]]] = {}
 
     def after(self, number: int, said: Mapping[int, Said]) -> HeardInTurn:
-        """What the parts hear in a round in which they `said` this themselves."""
+        """What the parts hear in a round in which they `said` this themselves; of others than these before, where some
+        were given up."""
+        if said.keys() != self._parts:
+            self._parts = frozenset(said)
+            self._named.clear()
+            self._above.clear()
         return HeardInTurn(self, number, said)
 
     def names(self, number: int, key: Key) -> bool:
