@@ -278,7 +278,7 @@ class _Analysis:
                 with self._about(function.module, function.qualname, function):
                     self._run_open(self.machine.decorated(self.machine.as_called(function)), _OPEN, position)
         for number, (value, context) in enumerate(self.machine.orphans):
-            if not self._is_reached(value.function) and not context.pipeline:
+            if not self._is_reached(value.function) and not context.pipeline and _may_take_tensors(value, context):
                 kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
                 position = (2, value.function.module.source.display, number)
                 self._run_open(value, context if kind is context.kind else _OPEN, position)
@@ -540,6 +540,15 @@ def _events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
 def _is_eager_by_role(function: Function) -> bool:
     """Methods that Python or Keras calls while nothing is traced."""
     return function.owner is not None and function.name in _EAGER_METHODS
+
+
+def _may_take_tensors(value: FunctionValue, context: Context) -> bool:
+    """Whether a function made inside another may be about tensors though nobody was seen to call it: where compiled
+    code makes it, or in a file that has to do with TensorFlow. Of a project one part may follow another through files
+    that have not; to run all that stands in these, with arguments that nobody knows, may take for ever."""
+    module = value.function.module
+    compiled = context.kind in (ContextKind.XLA, ContextKind.GRAPH)
+    return compiled or module.serves_tensorflow or module.file.may_be_fragment
 
 
 def _role_arguments(kind: str, name: str, method: Function) -> Arguments:
