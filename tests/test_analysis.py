@@ -17,6 +17,8 @@ from tests.samples import HAZARD
 from xlalint.config import Settings
 from xlalint.engine import check
 from xlalint.rule import all_rules
+from xlalint.semantics.interpreter import Interpreter
+from xlalint.semantics.values import FunctionValue
 
 CASES = Path(__file__).parent / "recall" / "cases"
 HELPERS = """\
@@ -108,3 +110,25 @@ def test_linting_runs_nothing_of_the_code_and_imports_no_tensorflow(tmp_path: Pa
     assert done.stderr == "1\n"
     assert done.stdout.count("XLA101") >= 5
     assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize("head", ["", "import tensorflow as tf\n"])
+def test_closures_are_run_for_themselves_where_tensorflow_is(
+    head: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a large project one file may lead through hundreds that know nothing of TensorFlow."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "helper.py").write_text(
+        f"{head}import os\n\ndef wrap(f):\n    def inner(x):\n        return os.fspath(f(x))\n    return inner\n"
+    )
+    (tmp_path / "step.py").write_text(f"from helper import wrap\n{HAZARD}\nkept = wrap(step)\n")
+    analyse, seen = Interpreter.analyse, set[str]()
+
+    def spy(machine: Interpreter, frame: Any, value: FunctionValue, *others: Any) -> Any:
+        seen.add(value.function.qualname)
+        return analyse(machine, frame, value, *others)
+
+    monkeypatch.setattr(Interpreter, "analyse", spy)
+    assert [finding.code for finding in check(["."], Settings(jobs=1)).findings] == ["XLA101"]
+    assert seen >= {"wrap", "step"}
+    assert ("wrap.inner" in seen) == bool(head)
