@@ -302,7 +302,7 @@ def probed(run: Run) -> Probed:
         details.append(f"not run on a CPU: {outcome.not_run}")
     if outcome.training:
         details.append(outcome.training)
-    if (outcome.programs or outcome.training) and verdict.text and not graver:
+    if verdict.text and not graver and (details or outcome.notes):
         details.insert(0, verdict.text)
     return Probed(path, run.target.lines[0], verdict, (*details, *outcome.notes))
 

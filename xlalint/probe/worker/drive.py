@@ -84,7 +84,7 @@ class Driven:
     close: Callable[[], None] = lambda: None
     found: Sequence[Solution] = ()
     of: str = "it"
-    training: Callable[[], Driven | str | None] = lambda: None
+    training: Callable[[], Driven | str] | None = None
     is_step: bool = False
     notes: tuple[str, ...] = ()
 
@@ -341,13 +341,12 @@ class _Driver:
         """A Keras model, and how it is trained. `how`: what it is, and where it is from."""
         way = self._model_way(model, how)
         driven = self._finished(way, self._solved(way))
-        driven.training = cache(partial(self._training, model, driven))
+        if is_compiled(model) and self.given is None:
+            driven.training = cache(partial(self._training, model, driven))
         return driven
 
-    def _training(self, model: Any, driven: Driven) -> Driven | str | None:
+    def _training(self, model: Any, driven: Driven) -> Driven | str:
         """How a model is trained that is driven; or why that is not known."""
-        if self.given is not None or not is_compiled(model):
-            return None
 
         def inputs(number: int) -> Any:
             return driven.make(number, 0)[0][0]

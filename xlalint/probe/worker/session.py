@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from xlalint.probe.protocol import COMPILE, FAILS, GPU, OF_XLA, PROGRAM, TPU, TRAINING, Outcome, Plan
 from xlalint.probe.target import Target
 from xlalint.probe.worker.blame import Blame, forget_conversions
-from xlalint.probe.worker.drive import Driven, NotDrivenError, drive
+from xlalint.probe.worker.drive import NotDrivenError, drive
 from xlalint.probe.worker.hlo import Dump
 from xlalint.probe.worker.measure import EagerError, Ears, Meter, program
 from xlalint.probe.worker.objects import learning_of
@@ -23,6 +23,7 @@ from xlalint.probe.worker.reach import Reach
 
 if TYPE_CHECKING:
     from xlalint.probe.worker.__main__ import Pipe
+    from xlalint.probe.worker.drive import Driven
     from xlalint.probe.worker.lowering import Lowerer, Stateless
     from xlalint.probe.worker.tpu import TpuCompiler
 
@@ -88,16 +89,16 @@ class Session:
 
     def _trained(self, found: Outcome, driven: Driven, plan: Plan, blame: Blame, calling: Reach) -> Outcome:
         """What was seen of a function, with what is seen of the step that the model which it gives trains with."""
-        if plan.by_lines or any(one.kind == FAILS for one in found.observations):
+        if driven.training is None or plan.by_lines or any(one.kind == FAILS for one in found.observations):
             return found
+        if found.seconds > plan.seconds:
+            note = f"the step that it trains with was not begun after {plan.seconds:g} s: --timeout allows more"
+            return dataclasses.replace(found, notes=(*found.notes, note))
         self._keep(found)
         with calling.watching(math.inf):
             step = driven.training()
-        if not isinstance(step, Driven):
-            return found if step is None else dataclasses.replace(found, notes=(*found.notes, step))
-        if found.seconds > plan.seconds:
-            note = f"{step.of} was not begun after {plan.seconds:g} s: --timeout allows more"
-            return dataclasses.replace(found, notes=(*found.notes, note))
+        if isinstance(step, str):
+            return dataclasses.replace(found, notes=(*found.notes, step))
 
         def both(seen: Outcome) -> Outcome:
             return dataclasses.replace(
@@ -128,7 +129,7 @@ class Session:
         if traced is None:
             [error] = (call.error for call in meter.outcome().calls if call.error is not None)
             return dataclasses.replace(meter.outcome(), not_run=f"tracing it raises {error.kind}")
-        step, behind = self._step(driven, meter, plan, blame, calling)
+        step, behind, notes = self._step(driven, meter, plan, blame, calling)
 
         def seen() -> Outcome:
             found, further = meter.outcome(), behind.outcome()
@@ -144,11 +145,9 @@ class Session:
             self._keep(seen())
             self._note(lowerer.stage)
 
-        training = driven.training()
-        notes = [training] if isinstance(training, str) else []
         self._note(GPU if plan.gpu else TPU)
         lowerer = gpu.GpuLowerer(blame, next_up, plan) if plan.gpu else self._for_tpu(blame, next_up, plan)
-        lowerer.all_of(driven, *traced, step=step, adam=not isinstance(training, Driven))
+        lowerer.all_of(driven, *traced, step=step, adam=behind is meter)
         if not plan.gpu or lowerer.observations:
             return seen()
         for one in (meter, behind)[: 1 if step is None else 2]:
@@ -160,18 +159,20 @@ class Session:
 
     def _step(
         self, driven: Driven, meter: Meter, plan: Plan, blame: Blame, calling: Reach
-    ) -> tuple[Stateless | None, Meter]:
-        """How a compiled model is trained, where it is and can be traced; and what measures that, else the function."""
-        with calling.watching(math.inf):
-            training = driven.training()
-        if not isinstance(training, Driven):
-            return None, meter
+    ) -> tuple[Stateless | None, Meter, list[str]]:
+        """How a compiled model is trained, where it is and can be traced; what measures that, else the function; and
+        what is to be said."""
         from xlalint.probe.worker.lowering import Stateless
 
-        ears = Ears(self._note, lambda seen: None)
-        behind = Meter(training, training, plan, blame, self._dump, calling, ears)
+        if driven.training is None:
+            return None, meter, []
+        with calling.watching(math.inf):
+            training = driven.training()
+        if isinstance(training, str):
+            return None, meter, [training]
+        behind = Meter(training, training, plan, blame, self._dump, calling, Ears(self._note, lambda seen: None))
         traced = behind.traced()
-        return None if traced is None else Stateless(training, traced[0]), behind
+        return None if traced is None else Stateless(training, traced[0]), behind, []
 
     def _for_tpu(self, blame: Blame, next_up: Callable[[], None], plan: Plan) -> Lowerer:
         from xlalint.probe.worker.tpu import TpuCompiler, TpuLowerer
