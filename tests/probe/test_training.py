@@ -239,6 +239,26 @@ def test_what_branches_and_loops_assign_is_handed_on() -> None:
     assert (total.numpy(), count.numpy()) == (1.0, 0)
 
 
+def test_rows_are_looked_up_and_changed_in_what_stands_there() -> None:
+    import tensorflow as tf
+
+    from xlalint.probe.worker.stateless import standing_in
+
+    table = tf.Variable([[1.0], [2.0], [3.0]])
+
+    def pure(rows: Any, state: Any) -> Any:
+        with standing_in([table], state) as now:
+            found = tf.nn.embedding_lookup(table, rows)
+            table.scatter_add(tf.IndexedSlices(found * 10.0, rows))
+            table.scatter_nd_update([[0]], [[7.0]])
+            return found, now()
+
+    traced = tf.function(pure).get_concrete_function(tf.constant([2, 1]), [tf.constant([[4.0], [5.0], [6.0]])])
+    assert not traced.captured_inputs  # not the variable, either
+    found, [after] = traced(tf.constant([2, 1]), tf.constant([[4.0], [5.0], [6.0]]))
+    assert (found.numpy().tolist(), after.numpy().tolist()) == ([[6.0], [5.0]], [[7.0], [55.0], [66.0]])
+
+
 def test_a_step_of_tensors_changes_what_the_step_does() -> None:
     import tensorflow as tf
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
 from tensorflow.python.eager import record, tape  # type: ignore[import-untyped]
 from tensorflow.python.framework.func_graph import FuncGraph  # type: ignore[import-untyped]
 from tensorflow.python.ops import cond_v2, while_v2  # type: ignore[import-untyped]
+
+_SCATTERING: Final[dict[str, Callable[..., Any]]] = {
+    "add": tf.tensor_scatter_nd_add,
+    "sub": tf.tensor_scatter_nd_sub,
+    "max": tf.tensor_scatter_nd_max,
+    "min": tf.tensor_scatter_nd_min,
+    "update": tf.tensor_scatter_nd_update,
+}
 
 
 @contextmanager
@@ -37,6 +46,18 @@ def standing_in(variables: Sequence[Any], values: Sequence[Any]) -> Iterator[Cal
     def assign_sub(variable: Any, delta: Any, *_: Any, **__: Any) -> Any:
         return assign(variable, now[id(variable)] - tf.convert_to_tensor(delta, variable.dtype))
 
+    def scattered(into: Callable[..., Any]) -> Callable[..., Any]:
+        def scatter(variable: Any, slices: Any, *_: Any, **__: Any) -> Any:
+            return assign(variable, into(now[id(variable)], slices.indices[..., tf.newaxis], slices.values))
+
+        return scatter
+
+    def scattered_nd(into: Callable[..., Any]) -> Callable[..., Any]:
+        def scatter(variable: Any, indices: Any, updates: Any, *_: Any, **__: Any) -> Any:
+            return assign(variable, into(now[id(variable)], indices, updates))
+
+        return scatter
+
     instead: dict[str, Callable[..., Any]] = {
         "value": read,
         "read_value": read,
@@ -46,6 +67,8 @@ def standing_in(variables: Sequence[Any], values: Sequence[Any]) -> Iterator[Cal
         "assign": assign,
         "assign_add": assign_add,
         "assign_sub": assign_sub,
+        **{f"scatter_{name}": scattered(into) for name, into in _SCATTERING.items()},
+        **{f"scatter_nd_{name}": scattered_nd(into) for name, into in _SCATTERING.items()},
     }
     with ExitStack() as undo:
         for owner in {type(variable) for variable in variables}:
@@ -53,9 +76,13 @@ def standing_in(variables: Sequence[Any], values: Sequence[Any]) -> Iterator[Cal
                 own = vars(owner).get(name)
                 undo.callback(delattr, owner, name) if own is None else undo.callback(setattr, owner, name, own)
                 setattr(owner, name, _choosing(now.keys(), function, getattr(owner, name)))
-        for module, name, made in ((cond_v2, "cond_v2", _branches), (while_v2, "while_loop", _loop)):
-            undo.callback(setattr, module, name, getattr(module, name))
-            setattr(module, name, made(now, getattr(module, name)))
+        for owner, name, made in (
+            (cond_v2, "cond_v2", _branches),
+            (while_v2, "while_loop", _loop),
+            (FuncGraph, "capture", partial(_capturing, {id(one.handle): id(one) for one in variables})),
+        ):
+            undo.callback(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, made(now, getattr(owner, name)))
         yield lambda: [now[id(variable)] for variable in variables]
 
 
@@ -80,6 +107,16 @@ def _assigned(now: dict[int, Any], *bodies: Callable[[], Any]) -> list[int]:
     found = [key for key, value in before.items() if now[key] is not value]
     now.update(before)
     return found
+
+
+def _capturing(handles: Mapping[int, int], now: dict[int, Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Where a function of the graph asks for a variable itself, to have something beside it: what stands there."""
+
+    def capture(graph: Any, thing: Any, *arguments: Any, **keywords: Any) -> Any:
+        known = handles.get(id(thing))
+        return otherwise(graph, thing if known is None else now[known], *arguments, **keywords)
+
+    return capture
 
 
 def _branches(now: dict[int, Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
