@@ -40,6 +40,12 @@ def talkative():
     return model
 
 
+def turned():
+    model = keras.Sequential([keras.Input([4, 4, 1]), layers.RandomRotation(0.1, name="turning"), layers.Flatten()])
+    model.compile("sgd", "mse")
+    return model
+
+
 without = dense(2)
 without.compile("sgd")
 """
@@ -58,12 +64,16 @@ def test_the_step_is_compiled_as_well(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.py").write_text(CODE)
-    found = functions(capsys, "m.py::fine", "m.py::talkative", "m.py::without")
+    found = functions(capsys, "m.py::fine", "m.py::talkative", "m.py::without", "m.py::turned")
     assert {name: one["outcome"] for name, one in found.items()} == {
         "fine": "compiles",
         "talkative": "fails",
         "without": "compiles",
+        "turned": "fails",
     }
+    [refusal] = [one for one in found["turned"]["details"] if one.startswith("fails")]
+    assert "no kernel for `ImageProjectiveTransformV3` (in `" in refusal
+    assert "turning" in refusal  # no line of the user's made it, but a layer
     step = "the train step of compile() (AdamW, sparse_categorical_crossentropy, accuracy)"
     assert f"{step}: 1 of 2 calls compiled, each equals eager" in found["fine"]["details"]
     line = CODE.split("    tf.print")[0].count("\n") + 1

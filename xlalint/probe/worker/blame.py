@@ -203,6 +203,17 @@ def brief(text: str) -> str:
     return said if len(said) <= _MESSAGE else said[: _MESSAGE - 3] + "..."
 
 
+def scope_of(graph: Any, kinds: Sequence[str]) -> str:
+    """Behind what is said of operations of some kinds that no line of the user's made: the names of the layers around
+    the first of them, where it has any."""
+    for inner in all_graphs(graph):
+        for op in inner.get_operations():
+            around = op.name.rpartition("/")[0]
+            if op.type in kinds and around:
+                return f" (in `{around}`)"
+    return ""
+
+
 def find_op(graph: Any, name: str) -> Any:
     """The operation of a graph, or of the functions that it calls, that a program or an error names; None if none."""
     op = _in(graph, name)

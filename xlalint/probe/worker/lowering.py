@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import Lowering, Observation, Plan
-from xlalint.probe.worker.blame import Blame, brief
+from xlalint.probe.worker.blame import Blame, brief, scope_of
 from xlalint.probe.worker.gradients import floats, total
 from xlalint.probe.worker.measure import TensorFunction, autograph_of
 from xlalint.probe.worker.objects import learning_of
@@ -150,7 +150,8 @@ class Lowerer(ABC):
                 self.untried(of, message)
                 return None
             if trouble.ops:
-                message = f"no kernel for {', '.join(f'`{op}`' for op in trouble.ops)}"
+                within = "" if trouble.spots else scope_of(graph, trouble.ops)
+                message = f"no kernel for {', '.join(f'`{op}`' for op in trouble.ops)}{within}"
             said = f"{self.who} refuses {of}: {message}"
             ops = (*trouble.ops, *trouble.made)
             self.observations.append(Observation(self.fails, said, trouble.spots, gradient=gradient, ops=ops))

@@ -34,7 +34,7 @@ from xlalint.probe.protocol import (
 )
 from xlalint.probe.statements import statements
 from xlalint.probe.target import Target
-from xlalint.probe.worker.blame import Blame, all_graphs, brief, filtering
+from xlalint.probe.worker.blame import Blame, all_graphs, brief, filtering, scope_of
 from xlalint.probe.worker.compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats, rounding
 from xlalint.probe.worker.gradients import gradients_of
 from xlalint.probe.worker.hlo import Dump, bounded_ops, changed_ops, compiled_for
@@ -363,7 +363,8 @@ class Meter:
     def _fails(self, error: Trouble, gradient: bool = False) -> None:
         of = "its gradient" if gradient else self.driven.of
         if error.ops:
-            said = f"XLA cannot compile {of}: no kernel for {', '.join(f'`{op}`' for op in error.ops)}"
+            within = "" if error.spots or self._concrete is None else scope_of(self._concrete.graph, error.ops)
+            said = f"XLA cannot compile {of}: no kernel for {', '.join(f'`{op}`' for op in error.ops)}{within}"
         elif error.stage == TRACE:
             said = f"tracing {of} fails with {error.kind}: {error.message}"
         else:
