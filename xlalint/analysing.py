@@ -36,7 +36,7 @@ _Ran: TypeAlias = dict[int, tuple[bytes, Voice]]  # by the number of each part: 
 # Objects that parts make before no other part runs beside them: some three hundred megabytes; of a project with very
 # many files fewer, since what a run knows of each file takes as much room as these objects.
 _MOST_OBJECTS: Final = 2_200_000
-_OBJECTS_OF_A_FILE: Final = 15
+_OBJECTS_OF_A_FILE: Final = 20
 _WORTH_COLLECTING: Final = 200_000
 
 
