@@ -97,6 +97,27 @@ def test_parts_hear_in_groups_what_they_hear_side_by_side(scripts: list[Script],
     assert in_groups(scripts, room) == together
 
 
+def test_a_part_that_ran_while_another_spoke_is_outdated() -> None:
+    voices = Voices()
+    voices.put(1, Voice.of([Round(Said(frozenset(KEYS[:1])))]))
+    voices.put(0, Voice.of([Round(Said(), unnamed=set(KEYS[:1]))]))
+    assert voices.outdated() == [0]
+
+
+def test_an_open_root_that_moves_concerns_those_that_it_leads_to() -> None:
+    def led_by(rank: int) -> Voice:
+        root = OpenRoot((rank, "b.py", 0), KEYS[2], frozenset(KEYS))
+        return Voice.of([Round(Said(roots=(root,)), followed=[False])])
+
+    own = OpenRoot((1, "a.py", 0), KEYS[0], frozenset(KEYS))
+    voices = Voices()
+    voices.put(0, Voice.of([Round(Said(roots=(own,)), followed=[False])]))
+    voices.put(1, led_by(2))
+    assert voices.outdated() == [1]  # it follows the other one
+    voices.put(1, led_by(0))
+    assert voices.outdated() == [0]
+
+
 def test_a_part_has_room_even_where_there_is_none() -> None:
     scripts: list[Script] = [(frozenset(KEYS[:1]), {}, []), (frozenset(), {KEYS[0]: frozenset(KEYS[1:2])}, [])]
     taken = iter([0.1, 0.2, 5.0, *[9.0] * 20])  # the parts turn out to be large when they have spoken
