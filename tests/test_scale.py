@@ -134,6 +134,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(parts_module, "_TEXT_OF_A_PART", 1)
     monkeypatch.setattr(parts_module, "_MOST_TEXT", 1)
     monkeypatch.setattr(parts_module, "_TOGETHER", 0)
+    monkeypatch.setattr(parts_module, "_TOGETHER_EACH", 0)
     monkeypatch.setattr(analysing, "_MOST_OBJECTS", 0)
     monkeypatch.setattr(inputs, "_KEPT_TEXT", 0)
     monkeypatch.chdir(tmp_path)

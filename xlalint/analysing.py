@@ -72,7 +72,7 @@ class Analysis:
         self._files = Files(read, inputs.strategies, session)
         ranges = shares([(file.display, inputs.facts[file.display].size + 1) for file in checked])
         self._shares = [tuple(checked[position].path for position in share) for share in ranges]
-        self._together = are_held_together(sum(inputs.facts[file.display].size for file in checked))
+        self._text = sum(inputs.facts[file.display].size for file in checked)
         self._world = World(self._files, self._linted, self._digest)
         self._records = None
         if cache is not None:
@@ -81,14 +81,13 @@ class Analysis:
     def run(self) -> Outcome:
         """Run what has to be run. What a process that is lost had to do is done again in this one."""
         outcome = Outcome()
-        run = self._side_by_side if self._together else self._in_turn
         with deep_recursion():
             try:
-                ends = run(self._settings.jobs or _processors())
+                ends = self._ends(self._settings.jobs or _processors())
             except ProcessLostError as error:
                 message = "a process of the analysis ended early; everything was analysed again in one"
                 outcome.problems.append(Problem(None, message, f"{error}\n"))
-                ends = run(1)
+                ends = self._ends(1)
         self._judge(ends, outcome)
         for end in ends:
             outcome.lasts = outcome.lasts and end.same
@@ -98,6 +97,12 @@ class Analysis:
                 if digest and not read.checked:
                     outcome.imported[read.path] = digest
         return outcome
+
+    def _ends(self, processes: int) -> list[End]:
+        """What all parts come to."""
+        processes = processes if CAN_FORK else 1
+        run = self._side_by_side if are_held_together(self._text, processes) else self._in_turn
+        return run(processes)
 
     def _side_by_side(self, processes: int) -> list[End]:
         """Run all parts together."""
@@ -121,7 +126,7 @@ class Analysis:
         due = [number for number in range(len(self._shares)) if number not in ends]
         for _ in range(ROUNDS + 1):  # and no more, where what is found depends on how fast the machine is
             # The last ones first, which are more likely to call the others: scripts, tests.
-            if processes > 1 and CAN_FORK:
+            if processes > 1:
                 run_each(partial(self._group, voices), [[number] for number in reversed(due)], processes, keep)
                 due.clear()
             while due:

@@ -46,6 +46,7 @@ def runs_equal_fresh_ones(edits: list[Choice | Turn | Line], jobs: int, in_turn:
                 with pytest.MonkeyPatch.context() as patch:
                     if in_turn:
                         patch.setattr(parts, "_TOGETHER", 0)
+                        patch.setattr(parts, "_TOGETHER_EACH", 0)
                     found = told(check(["."], warm))
                 assert found == told(check(["."], Settings(jobs=1)))
         finally:

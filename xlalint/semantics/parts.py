@@ -30,8 +30,10 @@ _TEXT_OF_A_PART: Final = 50_000
 _PARTS: Final = 8
 # What no part exceeds, however large the project is: about five seconds of work.
 _MOST_TEXT: Final = 2_000_000
-# Up to so much text, what all parts know is held in memory together, whatever that is.
+# Up to so much text, what all parts know is held in memory together, whatever that is; of several processes each may
+# hold more, since parts that run one after another in them are more often run again.
 _TOGETHER: Final = 4_000_000
+_TOGETHER_EACH: Final = 6_000_000
 # The share of the room for parts that run side by side which is filled when no more are started: all of them grow.
 _STARTED: Final = 0.75
 # The round from which they hardly grow any more.
@@ -145,10 +147,10 @@ class Member(Generic[T]):
     recorded: Recorded[T] | None = None
 
 
-def are_held_together(text: int) -> bool:
+def are_held_together(text: int, processes: int) -> bool:
     """Whether the parts of a project with so many characters run side by side: none is run twice then, and what all of
     them know is in memory. Else they run in groups, one after another."""
-    return text <= _TOGETHER
+    return text <= (_TOGETHER if processes == 1 else _TOGETHER_EACH * processes)
 
 
 def shares(files: Sequence[tuple[str, int]]) -> list[range]:
