@@ -352,6 +352,33 @@ def test_a_baseline_that_excuses_everything_for_ever(
     assert "known.json: not a baseline: it excuses more than 1,000,000 findings\n" in capsys.readouterr().err
 
 
+LOG = """\
+Traceback (most recent call last):
+  File "{file}", line {line}, in f
+    if tf.reduce_sum(x) > 10.0:
+tensorflow.errors.OperatorNotAllowedInGraphError: Using a symbolic `tf.Tensor` as a Python `bool` is not allowed
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [("endless.py", "6"), ("a" * 5_000 + ".py", "6"), ("~nobody/a.py", "6"), ("\0.py", "6"), ("a.py", "9" * 5_000)],
+)
+def test_logs_that_name_what_cannot_be_read(
+    file: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for endless in ("endless.py", "endless.log"):
+        (tmp_path / endless).touch()
+        os.truncate(endless, 2**40)
+    (tmp_path / "error.log").write_text(LOG.format(file=file, line=line))
+    assert run(["explain", "--error", "error.log"]) == 0
+    out, err = capsys.readouterr()
+    assert (err, "XLA101" in out) == ("", True)
+    assert run(["explain", "--error", "endless.log"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
 def test_a_cache_folder_that_leads_out_of_the_project_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,11 +55,15 @@ def _explain_error(given: str, output_format: str, color: str) -> int:
     from ..errors.log import read
     from ..errors.report import json_report, text_report
     from ..reports.terminal import Paint
+    from ..sources.text import UnreadableSource, read_bytes
 
     if given == "-":
         text = read(sys.stdin.buffer.read())
     elif os.path.isfile(given):
-        text = read(Path(given).read_bytes())
+        try:
+            text = read(read_bytes(Path(given)))
+        except UnreadableSource as error:
+            raise click.UsageError(f"{given}: {error}") from error
     elif "\n" not in given and " " not in given and given.endswith((".log", ".out", ".txt")):
         raise click.UsageError(f"no such file: {given}")
     else:

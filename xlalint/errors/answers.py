@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from typing import Final
 
 from ..codes import rule_names
 from ..findings import Finding
+from ..sources.text import UnreadableSource, read_bytes
 from .forms import forms_of
 from .log import Frame, Kind, Log, parse
 from .operations import operation_error
@@ -200,13 +202,16 @@ def _file(path: str) -> Path | None:
     if not path.endswith(".py"):
         return None
     here = Path.cwd()
-    candidates = (Path(path).expanduser(), *(folder / path for folder in (here, *here.parents)))
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
+    candidates = (Path(os.path.expanduser(path)), *(folder / path for folder in (here, *here.parents)))
+    return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
 
 
 @lru_cache(maxsize=64)
 def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        return read_bytes(path).decode("utf-8", "replace").splitlines()
+    except UnreadableSource:
+        return []
 
 
 def _line_of(frame: Frame) -> str | None:

@@ -138,12 +138,12 @@ _CALLS: Final = tuple(
     re.compile(pattern)
     for pattern in (
         # Python, AutoGraph, XLA
-        r'\s*File "(?P<path>[^"]+)", line (?P<line>\d+)(?:, in ?(?P<function>.*?))?(?:  \*+)?$',
-        r"File (?P<path>\S.*?\.py):(?P<line>\d+), in (?P<function>[\w.<>]+)",  # IPython 8
-        r"(?P<path>(?:Cell In|Input In) ?\[\d+\]), (?:line (?P<line>\d+)|in )(?:, in )?(?P<function>[\w.<>]+)?",
+        r'\s*File "(?P<path>[^"]+)", line (?P<line>\d{1,9})(?:, in ?(?P<function>.*?))?(?:  \*+)?$',
+        r"File (?P<path>\S.*?\.py):(?P<line>\d{1,9}), in (?P<function>[\w.<>]+)",  # IPython 8
+        r"(?P<path>(?:Cell In|Input In) ?\[\d+\]), (?:line (?P<line>\d{1,9})|in )(?:, in )?(?P<function>[\w.<>]+)?",
         r"(?P<path><ipython-input-[\w-]+>|[~/]\S+\.py) in (?P<function>[\w.<>]+)(?P<line>)",  # IPython 7
-        r"(?P<path>\S+\.py):(?P<line>\d+): in (?P<function>\S+)$",  # pytest --tb=short
-        r"(?P<path>\S+\.py):(?P<line>\d+): ?(?P<end>\w*)$",  # pytest, below its source
+        r"(?P<path>\S+\.py):(?P<line>\d{1,9}): in (?P<function>\S+)$",  # pytest --tb=short
+        r"(?P<path>\S+\.py):(?P<line>\d{1,9}): ?(?P<end>\w*)$",  # pytest, below its source
     )
 )
 _PERHAPS: Final = re.compile(r"\.py|, line |In ?\[|<ipython")  # what every one of these has
@@ -151,8 +151,9 @@ _DEFINITIONS: Final = re.compile(
     r"(?:The op is created at|Stack trace for op definition|.*defined at \(most recent call last\)"
     r"|.*was defined (?:here|at)|Defined at|.*cannot be accessed from .* because it was defined)"
 )
-_MADE: Final = re.compile(r"\(defined (?:at|@) (?P<path>[^\s():]+|<[\w-]+>):(?P<line>\d+)\)")  # TensorFlow 1 and 2.0
-_ARROW: Final = re.compile(r"-+> ?(?P<line>\d+)(?P<text>.*)")
+# TensorFlow 1 and 2.0
+_MADE: Final = re.compile(r"\(defined (?:at|@) (?P<path>[^\s():]+|<[\w-]+>):(?P<line>\d{1,9})\)")
+_ARROW: Final = re.compile(r"-+> ?(?P<line>\d{1,9})(?P<text>.*)")
 _MARKS: Final = re.compile(r"\s*[~^]+\s*$")
 
 
