@@ -20,6 +20,7 @@ from xlalint.config import Settings
 from xlalint.engine import check
 from xlalint.findings import Report
 from xlalint.semantics.clock import Clock
+from xlalint.sources.ipython import python_of
 from xlalint.sources.suppressions import names_rules, suppressions_of
 from xlalint.sources.text import limit_f_strings, may_matter
 
@@ -219,6 +220,7 @@ PATTERNS: dict[str, Callable[[], object]] = {
     "names of packages": lambda: may_matter(b"import a" + b"tensorflow" * 100_000 + b"\n", Path("a.py")),
     "white space": lambda: may_matter((b" " * 10_000 + b"\n") * 100 + b"import os", Path("a.py")),
     "quotes of a notebook": lambda: may_matter(saved(notebook("%time " + "'\\" * 100_000)), Path("a.ipynb")),
+    "line ends of a notebook": lambda: python_of("# a comment\r\n" * 20_000 + "x = !"),
     "commands of a notebook": lambda: may_matter(saved(notebook("!" + "\\" * 100_000 + "\nx = !")), Path("a.ipynb")),
 }
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_NEWLINE: Final = r"(?:\r\n|\r|\n)"
+_NEWLINE: Final = r"(?:\r\n|\r(?!\n)|\n)"  # in one way only: what may be read in two is tried in all
 _TOKEN: Final = re.compile(
     rf"""
     (?P<string>[rbfutRBFUT]{{0,2}}(?:
