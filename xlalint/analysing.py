@@ -130,9 +130,9 @@ class Analysis:
                 run_each(partial(self._group, voices), [[number] for number in reversed(due)], processes, keep)
                 due.clear()
             while due:
-                keep(self._group(voices, due))
                 if gc.get_count()[0] > _WORTH_COLLECTING:
-                    gc.collect()  # what a part knows refers to itself in many ways
+                    gc.collect()  # what the group before knew refers to itself in many ways
+                keep(self._group(voices, due))
             due = voices.outdated()
             if not due:
                 break

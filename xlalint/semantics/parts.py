@@ -34,8 +34,10 @@ _MOST_TEXT: Final = 2_000_000
 # hold more, since parts that run one after another in them are more often run again.
 _TOGETHER: Final = 4_000_000
 _TOGETHER_EACH: Final = 6_000_000
-# The share of the room for parts that run side by side which is filled when no more are started: all of them grow.
+# The shares of the room for parts that run side by side which are filled when no more are started, since all of them
+# grow, and when some are given up, which are run again later.
 _STARTED: Final = 0.75
+_TOO_MUCH: Final = 1.1
 # The round from which they hardly grow any more.
 _SETTLED: Final = 3
 # How often all parts speak; the only part of a project has nobody to speak to.
@@ -253,6 +255,6 @@ def run_group(
             else:
                 step(number, heard)
                 # Those that went on stay: all that was done for them would be in vain.
-                full = not dropped and round_number < _SETTLED and filled() >= 1
+                full = not dropped and round_number < _SETTLED and filled() >= _TOO_MUCH
         dropped = dropped or full
     raise AssertionError
