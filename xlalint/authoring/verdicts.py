@@ -144,5 +144,6 @@ def _code(text: str) -> str:
 
 
 def _cell(text: str, width: int = _WIDTH) -> str:
-    one_line = _MARKUP.sub(r"\\\g<0>", re.sub(r"\s+", " ", text))
-    return one_line if len(one_line) <= width else one_line[: width - 3].rstrip() + "..."
+    one_line = re.sub(r"\s+", " ", text)
+    shown = one_line if len(one_line) <= width else one_line[: width - 3].rstrip() + "..."
+    return _MARKUP.sub(r"\\\g<0>", shown)
