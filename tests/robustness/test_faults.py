@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from tests.robustness.command import said
 from tests.robustness.system import forked
 from tests.samples import FIXABLE, FIXED, HAZARD
 from xlalint import engine, processes
@@ -26,27 +27,7 @@ from xlalint.config import Settings
 from xlalint.engine import check
 from xlalint.semantics import parts
 
-QUIET = ["-q", "--output-format", "concise"]
 posix = pytest.mark.skipif(not processes.CAN_FORK, reason="the system cannot fork")
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    (folder / ".git").mkdir()
-    (folder / "a.py").write_text(FIXABLE)
-    return folder
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], list[str]]:
-    """The exit code and the lines of both streams."""
-    code = run([*QUIET, *arguments])
-    out, err = capsys.readouterr()
-    assert "Traceback" not in out + err
-    assert "internal error" not in err
-    return code, out.splitlines(), err.splitlines()
 
 
 def refuse(code: int) -> Callable[..., NoReturn]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.robustness.command import QUIET, said
 from tests.robustness.system import busy, on_a_disk, without_rights
 from tests.samples import FIXABLE, FIXED, HAZARD
 from xlalint import processes
@@ -22,26 +23,13 @@ from xlalint.engine import check
 from xlalint.semantics import parts
 
 pytestmark = pytest.mark.skipif(not processes.CAN_FORK, reason="the system cannot fork")
-QUIET = ["-q", "--output-format", "concise"]
 HERE = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "project"
-    (folder / ".git" / "info").mkdir(parents=True)
-    monkeypatch.chdir(folder)
-    (folder / "a.py").write_text(FIXABLE)
-    return folder
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], list[str]]:
+def found(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], list[str]]:
     """The exit code, the codes of what is reported, and the lines of the standard error."""
-    code = run([*QUIET, *arguments])
-    out, err = capsys.readouterr()
-    assert "Traceback" not in out + err
-    assert "internal error" not in err
-    return code, [line.split()[1] for line in out.splitlines()], err.splitlines()
+    code, out, err = said(capsys, *arguments)
+    return code, [line.split()[1] for line in out], err
 
 
 # -- files and folders that cannot be opened --------------------------------------------------------------------------
@@ -52,7 +40,7 @@ def test_what_the_modes_forbid(project: Path, capsys: pytest.CaptureFixture[str]
     (project / "secret.py").chmod(0)
     (project / "closed").mkdir(mode=0)
     with without_rights():
-        code, out, err = said(capsys, "--no-cache", ".")
+        code, out, err = found(capsys, "--no-cache", ".")
     assert (code, out) == (2, ["XLA104", "XLA903"])
     assert err == [f"xlalint: error: {name}: Permission denied" for name in ("closed", "secret.py")]
 
@@ -60,7 +48,7 @@ def test_what_the_modes_forbid(project: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="the system has no file that cannot be read")
 def test_an_error_while_a_file_is_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "b.py").symlink_to("/proc/self/mem")  # nothing is mapped where it begins
-    code, out, err = said(capsys, "--no-cache", ".")
+    code, out, err = found(capsys, "--no-cache", ".")
     assert (code, out, err) == (2, ["XLA104", "XLA903"], ["xlalint: error: b.py: Input/output error"])
 
 
@@ -85,7 +73,7 @@ def test_files_around_the_code_that_are_something_else(
     """What Git ignores, and what a project requires: there is nothing of it then."""
     for name in (".gitignore", ".git/info/exclude", "requirements.txt", "setup.cfg"):
         FAULTS[fault](project / name)
-    assert said(capsys, "--no-cache", ".") == (1, ["XLA104"], [])
+    assert found(capsys, "--no-cache", ".") == (1, ["XLA104"], [])
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -95,7 +83,7 @@ def test_settings_and_baselines_that_are_something_else(
     FAULTS[fault](project / "known.json")
     FAULTS[fault](project / "pyproject.toml")
     for option, name in (("--baseline", "known.json"), ("--config", "pyproject.toml")):
-        code, out, err = said(capsys, "--no-cache", option, name, ".")
+        code, out, err = found(capsys, "--no-cache", option, name, ".")
         assert (code, out, len(err)) == (2, [], 1)
 
 
@@ -103,7 +91,7 @@ def test_a_file_that_is_larger_than_the_memory(project: Path, capsys: pytest.Cap
     for name in ("b.py", "c.ipynb"):
         endless(project / name)
     for _ in range(2):  # cold and warm
-        assert said(capsys, ".") == (1, ["XLA104", "XLA905", "XLA905"], [])
+        assert found(capsys, ".") == (1, ["XLA104", "XLA905", "XLA905"], [])
     assert list((project / ".xlalint_cache").glob("*.json"))
 
 
@@ -144,7 +132,7 @@ def test_fixes_that_the_modes_forbid(project: Path, capsys: pytest.CaptureFixtur
     (project / "b" / "b.py").write_text(FIXABLE)
     (project / "b").chmod(0o555)
     with without_rights():
-        code, _, err = said(capsys, "--no-cache", "--fix", ".")
+        code, _, err = found(capsys, "--no-cache", "--fix", ".")
     assert (code, err) == (2, ["xlalint: error: b/b.py: not fixed: Permission denied"])
     assert [(project / name).read_text() for name in ("a.py", "b/b.py")] == [FIXED, FIXABLE]
 
@@ -170,8 +158,8 @@ def test_files_that_others_write_and_remove_meanwhile(project: Path) -> None:
     with busy(change):
         reports = [check(["."], settings) for _ in range(60)]
     for report in reports:
-        found = [finding.code for finding in report.findings if finding.path == "b.py"]
-        assert set(found) <= {"XLA101", "XLA104", "XLA900", "XLA903"}
+        told = [finding.code for finding in report.findings if finding.path == "b.py"]
+        assert set(told) <= {"XLA101", "XLA104", "XLA900", "XLA903"}
         assert [finding.code for finding in report.findings if finding.path == "a.py"] == ["XLA104"]
         assert [problem.path for problem in report.problems] in ([], ["b.py"])
         assert not any(problem.detail for problem in report.problems)
@@ -185,7 +173,7 @@ def test_files_that_others_write_and_remove_meanwhile(project: Path) -> None:
 
 
 def test_a_cache_that_others_hold_locked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cold = said(capsys, ".")
+    cold = found(capsys, ".")
     cache = project / ".xlalint_cache"
     ready, there = os.pipe()
     child = os.fork()
@@ -201,9 +189,9 @@ def test_a_cache_that_others_hold_locked(project: Path, capsys: pytest.CaptureFi
             os._exit(1)
     try:
         assert os.read(ready, 1) == b"1"
-        assert said(capsys, ".") == cold
+        assert found(capsys, ".") == cold
         (project / "b.py").write_text(HAZARD)
-        assert said(capsys, ".") == (1, ["XLA104", "XLA101"], [])
+        assert found(capsys, ".") == (1, ["XLA104", "XLA101"], [])
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -211,7 +199,7 @@ def test_a_cache_that_others_hold_locked(project: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("mode", [0, 0o500])
 def test_a_cache_that_the_modes_forbid(mode: int, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cold = said(capsys, ".")
+    cold = found(capsys, ".")
     cache = project / ".xlalint_cache"
     files = [file for file in cache.rglob("*") if file.is_file()]
     (project / "b.py").write_text(HAZARD)
@@ -220,9 +208,9 @@ def test_a_cache_that_the_modes_forbid(mode: int, project: Path, capsys: pytest.
     for file in (*files, *reversed(folders)):
         file.chmod(mode)
     with without_rights():
-        assert said(capsys, ".") == (1, ["XLA104", "XLA101"], [])
+        assert found(capsys, ".") == (1, ["XLA104", "XLA101"], [])
         (project / "b.py").unlink()
-        assert said(capsys, ".") == cold
+        assert found(capsys, ".") == cold
     for folder in folders:
         folder.chmod(0o700)
     assert {file: file.read_bytes() for file in files} == before
