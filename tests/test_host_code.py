@@ -307,3 +307,41 @@ def f(x):
     for of_the_class, said, expected in ((True, "self.supports_jit = False", False), (False, "pass", True)):
         measured = measure(code.format(of_the_class=of_the_class, said=said, expected=expected))
         assert measured.failure is None
+
+
+OBJECT: Final = """\
+import keras
+
+def loops(graph, name):
+    edges = graph.edge_sets[name]
+    if edges.source_name != edges.target_name:
+        raise ValueError("not of one set")
+    return graph
+
+class Loops(keras.layers.Layer):
+    def call(self, graph):
+        if hasattr(graph, "ragged_rank") and graph.ragged_rank == 1:
+            return graph
+        return loops(graph, "follows")
+"""
+
+OUTPUT: Final = """\
+import tensorflow as tf
+
+encoder = tf.keras.models.load_model("encoder")
+
+@tf.function(jit_compile=True, autograph=False)
+def step(batch):
+    outputs = encoder(batch)
+    if outputs.loss > 2.0:
+        return outputs.loss
+    return outputs.loss * 2.0
+"""
+
+
+def test_what_a_layer_is_handed_may_be_an_object_with_settings(tmp_path: Path) -> None:
+    assert not severities(tmp_path, {"m.py": OBJECT}, include_host=False)
+
+
+def test_what_a_model_gives_holds_tensors_by_name(tmp_path: Path) -> None:
+    assert severities(tmp_path, {"m.py": OUTPUT}, include_host=False) == {Severity.ERROR}

@@ -558,7 +558,7 @@ def _role_arguments(kind: str, name: str, method: Function) -> Arguments:
     def tensor(dtype: str | None = None) -> Value:
         return Tensor(Dependence.VALUE, dtype, origin=Origin(place, f"Keras calls `{name}` with tensors"))
 
-    nest = Nest(origin=Origin(place, f"Keras calls `{name}` with tensors"))
+    nest = Nest(origin=Origin(place, f"Keras calls `{name}` with tensors"), handed=True)
     match kind, name:
         case ("loss", _):
             # A model with several outputs hands its loss all of them, where the loss takes them apart.

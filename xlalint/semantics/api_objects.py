@@ -107,7 +107,8 @@ def _tensor_attribute(owner: Tensor | Nest, name: str) -> Value | None:
         return build(spec, Call(f"tf.Tensor.{name}", {}, None, owner))
     if _is_tensor_method(name) or (isinstance(owner, Nest) and name in _DICT_METHODS):
         return TensorMethod(owner, name)
-    return owner if isinstance(owner, Nest) else None
+    # What a model gives holds tensors by name; an object that a layer is handed may hold settings as well.
+    return owner if isinstance(owner, Nest) and not owner.handed else None
 
 
 @cache

@@ -117,8 +117,9 @@ def _meet_static(a: Static, b: Static) -> Static | None:
 
 def _meet_nests(a: Nest, b: Nest) -> Nest:
     stronger = a if a.dependence >= b.dependence else b
-    varies = united(a.varies, b.varies)
-    return stronger if varies == stronger.varies else replace(stronger, varies=varies)
+    varies, handed = united(a.varies, b.varies), a.handed or b.handed
+    same = varies == stronger.varies and handed == stronger.handed
+    return stronger if same else replace(stronger, varies=varies, handed=handed)
 
 
 def _meet_arrays(a: Array, b: Array) -> Array:
@@ -255,8 +256,8 @@ def pattern(value: Value, depth: int = 0) -> Hashable:
             return ("static", type(constant), constant) if plain else ("static", constant is not UNSET, varies)
         case Tensor(dependence, dtype, rank, _, bounded, carried, variable, mixed, varies):
             return ("tensor", dependence, dtype, rank, bounded and bounded.perhaps, carried, variable, mixed, varies)
-        case Nest(dependence, _, varies):
-            return ("nest", dependence, varies)
+        case Nest(dependence, _, varies, handed):
+            return ("nest", dependence, varies, handed)
         case Sequence(kind, items, element):
             if depth >= _PATTERN_DEPTH or (items is not None and len(items) > _PATTERN_ITEMS):
                 return (kind,)

@@ -142,11 +142,13 @@ class Tensor:
 
 @record()
 class Nest:
-    """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say)."""
+    """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `handed`: by
+    users of a layer, perhaps an object that holds more than tensors."""
 
     dependence: Dependence = Dependence.VALUE
     origin: Origin | None = None
     varies: tuple[Variation, ...] = ()
+    handed: bool = False
 
 
 @record()
