@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -65,6 +66,27 @@ def test_a_process_that_does_not_finish_is_an_error(
     tasks: list[Sum] = [Member(partial(summing, 0)), Member(partial(function, 1))]
     with pytest.raises(ProcessLostError, match=said):
         run_parts(tasks, 2)
+
+
+def waiting(flag: Path) -> Part[tuple[int, int]]:
+    """Takes until another part has begun, which waits behind it."""
+    deadline = time.monotonic() + 60
+    while not flag.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert flag.exists()
+    return (yield from summing(0))
+
+
+def begun(flag: Path) -> Part[tuple[int, int]]:
+    flag.touch()
+    return (yield from summing(1))
+
+
+@forking
+def test_a_part_that_takes_long_holds_up_no_other(tmp_path: Path) -> None:
+    flag = tmp_path / "begun"
+    members = [Member(partial(waiting, flag)), Member(partial(begun, flag)), *started(4)[2:]]
+    assert [total for total, _ in run_parts(members, 2)] == [6] * 4
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 40))

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 from .semantics.parts import Member, Running
@@ -85,16 +85,14 @@ def _direct(members: Sequence[Member[T]], stage: _Stage, hear: Callable[[list[An
 def run_each(work: Callable[[A], T], tasks: Sequence[A], processes: int, done: Callable[[T], None]) -> None:
     """Hand what `work` makes of each task to `done`, as it comes. Each task has a process of its own, so many at a
     time, that knows what this one knows when it starts. Raises ProcessLostError."""
-    from multiprocessing.connection import wait  # a run that needs no other process has no need of it
-
     waiting, working = deque(tasks), list[Any]()
     with _children() as start:
         while waiting or working:
             while waiting and len(working) < processes:
                 working.append(start(_tell, work, waiting.popleft()))
-            for connection in wait(working):
+            for connection in _ready(working):
                 working.remove(connection)
-                told = cast("Connection", connection).recv()
+                told = connection.recv()
                 if isinstance(told, _Failed):
                     raise ProcessLostError(told.detail)
                 done(told)
@@ -107,7 +105,8 @@ class _Here:
     running: Running[Any]
 
     def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
-        return _Told(self.running.step(heard, starts), self.running.results)
+        told = self.running.go_on(heard) if said is not None else {}
+        return _Told(told | self.running.start(starts), self.running.results)
 
 
 class _There:
@@ -115,24 +114,57 @@ class _There:
 
     def __init__(self, connections: Sequence[Connection]) -> None:
         self._connections = connections
-        self._loads = [0] * len(connections)
 
     def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
-        shares: list[list[int]] = [[] for _ in self._connections]
-        for rank, start in enumerate(starts):
-            # Neighbours have most in common; who comes later goes where there is least to do.
-            member = rank * len(shares) // len(starts) if said is None else self._loads.index(min(self._loads))
-            shares[member].append(start)
-            self._loads[member] += 1
-        for connection, share in zip(self._connections, shares, strict=True):
-            connection.send((said, share))
         told = _Told({}, {})
-        for message in [connection.recv() for connection in self._connections]:
-            if isinstance(message, _Failed):
-                raise ProcessLostError(message.detail)
-            told.said.update(message.said)
-            told.results.update(message.results)
+        if said is not None:
+            for connection in self._connections:
+                connection.send((said, ()))
+            for connection in self._connections:
+                _hear(connection, told)
+        self._start(starts, told)
         return told
+
+    def _start(self, starts: Sequence[int], told: _Told) -> None:
+        """Start parts one by one, each where there is time for it: how long one takes is not known before."""
+        count = len(self._connections)
+        bounds = [len(starts) * rank // count for rank in range(count + 1)]
+        # Neighbours have most in common; who is done with its own takes the last one of who has most left.
+        waiting = [deque(starts[first:end]) for first, end in pairwise(bounds)]
+        ranks = {connection: rank for rank, connection in enumerate(self._connections)}
+        ready = list(self._connections)
+        working = 0
+        while True:
+            for connection in ready:
+                if own := waiting[ranks[connection]]:
+                    connection.send((None, (own.popleft(),)))
+                elif most := max(waiting, key=len):
+                    connection.send((None, (most.pop(),)))
+                else:
+                    continue
+                working += 1
+            if not working:
+                return
+            ready = _ready(self._connections)
+            for connection in ready:
+                _hear(connection, told)
+            working -= len(ready)
+
+
+def _ready(connections: Sequence[Connection]) -> list[Connection]:
+    """Those at which something was said; waits until there is one."""
+    from multiprocessing.connection import wait  # a run that needs no other process has no need of it
+
+    return cast("list[Connection]", wait(connections))
+
+
+def _hear(connection: Connection, told: _Told) -> None:
+    """Add what a process tells. Raises ProcessLostError."""
+    message = connection.recv()
+    if isinstance(message, _Failed):
+        raise ProcessLostError(message.detail)
+    told.said.update(message.said)
+    told.results.update(message.results)
 
 
 @contextmanager
@@ -177,13 +209,13 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 
 def _run(members: Sequence[Member[Any]], hear: Callable[[list[Any]], Any], parent: Connection) -> None:
-    """The work of one process."""
+    """The work of one process: after it heard what all said its parts go on, else it starts others."""
     running = Running(members)
     with suppress(EOFError, BrokenPipeError):  # nobody wants to know any more
-        while not running.results:
+        while True:
             said, starts = parent.recv()
             try:
-                told = running.step(None if said is None else hear(said), starts)
+                told = running.start(starts) if said is None else running.go_on(hear(said))
             except Exception:
                 parent.send(_Failed(traceback.format_exc()))
                 break

@@ -202,20 +202,25 @@ class Running(Generic[T]):
         self._parts: dict[int, Part[T]] = {}
         self.results: dict[int, T] = {}
 
-    def step(self, heard: Any, starts: Iterable[int]) -> dict[int, Any]:
-        """What the parts say in the next round, by their positions, after they `heard` what all said in the last (None
-        at the beginning). `starts`: those that run from now on; they are told what was said before."""
-        if heard is not None:
-            self._heard.append(heard)
+    def go_on(self, heard: Any) -> dict[int, Any]:
+        """What the parts say in the next round, by their positions, after they `heard` what all said in the last."""
+        self._heard.append(heard)
+        return self._said_by(self._parts)
+
+    def start(self, starts: Sequence[int]) -> dict[int, Any]:
+        """What other parts say in this round, which run from now on; they are told what was said before."""
         for position in starts:
             part = self._parts[position] = self._members[position].start()
             for earlier in (None, *self._heard)[:-1]:
                 part.send(earlier)
+        return self._said_by(starts)
+
+    def _said_by(self, positions: Iterable[int]) -> dict[int, Any]:
         said = {}
         last = self._heard[-1] if self._heard else None
-        for position, part in self._parts.items():
+        for position in positions:
             try:
-                said[position] = part.send(last)
+                said[position] = self._parts[position].send(last)
             except StopIteration as end:
                 self.results[position] = end.value
         return said
