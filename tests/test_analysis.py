@@ -6,10 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -132,3 +133,82 @@ def test_closures_are_run_for_themselves_where_tensorflow_is(
     assert [finding.code for finding in check(["."], Settings(jobs=1)).findings] == ["XLA101"]
     assert seen >= {"wrap", "step"}
     assert ("wrap.inner" in seen) == bool(head)
+
+
+SHARED_STEP: Final = """\
+import keras
+import tensorflow as tf
+
+class Base(keras.Model):
+    limit = None
+
+    def train_step(self, data):
+        x, y = data
+        loss, bound = tf.reduce_sum(tf.abs(y - self(x))), self.bound()
+        if bound is not None and loss > bound:
+            return {"loss": bound}
+        return {"loss": loss}
+
+    def bound(self):
+        return self.limit
+"""
+MODEL: Final = """
+class Model{number}(Base):
+    def call(self, x):
+        return x * {number}.0
+"""
+OTHERS: Final = {
+    "an attribute": "        self.limit = tf.Variable(1.0)\n",
+    "an attribute of the class": "    limit = 0.5\n",
+    "a method": "    def bound(self):\n        return 0.5\n",
+}
+
+
+def _evaluated(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often the bodies of functions are run through from now on."""
+    run, seen = Interpreter._run, Counter[str]()
+
+    def spy(machine: Interpreter, frame: Any, *others: Any) -> None:
+        seen[frame.function.qualname] += 1
+        run(machine, frame, *others)
+
+    monkeypatch.setattr(Interpreter, "_run", spy)
+    return seen
+
+
+def test_some_of_many_models_tell_of_the_step_that_they_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    models = "".join(MODEL.format(number=number) for number in range(30))
+    Path("models.py").write_text(SHARED_STEP + models)
+    seen = _evaluated(monkeypatch)
+    assert not check(["."], Settings(jobs=1)).findings
+    assert all(seen[f"Model{number}.call"] for number in range(30))
+    assert 0 < seen["Base.train_step"] < 6
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_model_that_differs_tells_of_the_step_for_itself(
+    other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    models = "".join(MODEL.format(number=number) for number in range(30))
+    made = "    def __init__(self):\n        super().__init__()\n" if other == "an attribute" else ""
+    Path("models.py").write_text(f"{SHARED_STEP}{models}\nclass Other(Base):\n{made}{OTHERS[other]}")
+    assert {finding.code for finding in check(["."], Settings(jobs=1)).findings} == {"XLA101"}
+
+
+def test_plain_code_is_run_through_where_it_is_handed_tensors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the callers of the code are seen or not."""
+    monkeypatch.chdir(tmp_path)
+    Path("plain.py").write_text(
+        "def chosen(x):\n    return 0.5 if x > 0 else None\n\ndef named(x):\n    return f'{x}!' if x else None\n"
+    )
+    Path("steps.py").write_text(
+        "import tensorflow as tf\nfrom plain import chosen, named\n\n"
+        "def score(x):\n    return tf.reduce_sum(x), chosen(tf.reduce_sum(x)), named('score')\n"
+    )
+    seen = _evaluated(monkeypatch)
+    assert {(finding.path, finding.code) for finding in check(["."], Settings(jobs=1)).findings} == {
+        ("plain.py", "XLA101")
+    }
+    assert (seen["chosen"], seen["named"]) == (1, 0)

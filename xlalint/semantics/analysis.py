@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -19,6 +19,7 @@ from .events import HOST, CallOwnCompiled, Context, ContextKind, Event, Run, Set
 from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary
 from .interpreter import Interpreter
+from .joins import pattern
 from .parts import Heard, HeardTogether, OpenRoot, Part, Round, Said
 from .programs import compiled_entries, setup_events
 from .project import Class, Function, Module, Project
@@ -36,6 +37,9 @@ _OUTSIDE: Final = (
     {"supports_jit": Static(False)},
     {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)},
 )
+_FORWARD: Final = frozenset(("call", "__call__"))
+# So many of the classes are entered that share an inherited method and everything it uses.
+_ENOUGH: Final = 2
 _OPEN: Final = Context(ContextKind.OPEN, True, "code that uses tensors and whose callers are not seen")
 _TEST_CASES: Final = ("unittest.TestCase", "tf.test.TestCase")
 _UNCOMPILED: Final = (ContextKind.GRAPH, ContextKind.OPEN)
@@ -130,6 +134,8 @@ class _Analysis:
         self._piped: set[Summary] = set()
         self._compiled: list[Entry] = []
         self._noted = [0, 0]
+        self._inherited = Counter[tuple[str, Function, frozenset[tuple[str, Hashable]]]]()
+        self._names: dict[Function, frozenset[str]] = {}
 
     def run(self) -> Part[None]:
         """Analyse everything; the events are there afterwards."""
@@ -229,7 +235,7 @@ class _Analysis:
             how = "which Keras 2 converts with AutoGraph" if autograph else "which Keras 3 runs without AutoGraph"
             for name in api.keras_roles(kind):
                 method = cls.find(name)
-                if method is None or method.owner is None:
+                if method is None or method.owner is None or self._is_told_by_others(cls, name, method):
                     continue
                 value = self.machine.decorated(method_value(method, self.machine.canonical_instance(cls)))
                 entry = f"`{cls.name}.{name}`, {how}"
@@ -240,6 +246,42 @@ class _Analysis:
                     autograph_here = autograph and not (isinstance(own, Compilation) and not own.autograph)
                 context = Context(ContextKind.XLA, autograph_here, entry, by_keras=True)
                 self.machine.enter(replace(value, compiled=None), context, _role_arguments(kind, name, method), "keras")
+
+    def _is_told_by_others(self, cls: Class, role: str, method: Function) -> bool:
+        """Whether enough other classes inherit the method as well and give all that it comes to name the same meaning,
+        but for the forward pass, which is entered by itself: of a hundred models that share a training step, some
+        tell what there is to tell of it."""
+        if method.owner is cls:
+            return False
+        given = self._attributes_of(cls)
+        meanings: dict[str, Hashable] = {}
+        pending = [method]
+        while pending:
+            for name in self._names_in(pending.pop()) & given.keys() - meanings.keys() - _FORWARD:
+                match given[name]:
+                    case Function() as called:
+                        pending.append(called)
+                        meanings[name] = called
+                    case value:
+                        meanings[name] = pattern(value)
+        run = (role, method, frozenset(meanings.items()))
+        self._inherited[run] += 1
+        return self._inherited[run] > _ENOUGH
+
+    def _attributes_of(self, cls: Class) -> dict[str, Function | Value]:
+        """What `self.name` may be in a method, by the name."""
+        found: dict[str, Function | Value] = {}
+        for ancestor in reversed(cls.mro):
+            if isinstance(ancestor, Class):
+                found |= self.machine.class_attributes(ancestor)
+                found |= ancestor.functions
+        return found | self.machine.canonical_instance(cls).attributes
+
+    def _names_in(self, function: Function) -> frozenset[str]:
+        """The words in a function's text."""
+        if function not in self._names:
+            self._names[function] = frozenset(_words(function.text))
+        return self._names[function]
 
     def _stays_outside(self, cls: Class) -> bool:
         """Whether a layer says that Keras shall not compile it, or that it takes what is no tensor yet (lists, text),
