@@ -202,9 +202,7 @@ def f(x):
         case = self._case(call)
         on_tpu = _on_tpu(case) if case is not None else None
         if on_tpu is not None:
-            message = (
-                f"`{brief(call.node)}`: a gradient is taken around it, and a TPU's compiler refuses the call's"
-            )
+            message = f"`{brief(call.node)}`: a gradient is taken around it, and a TPU's compiler refuses the call's"
             draft = Draft(message, Effect.TPU, HELP, call.place, (note,), on_tpu=on_tpu.outcome)
             return replace(draft, told=Told.FOR_TPU)
         fact = fact_of(call, self.tensorflow)

@@ -212,7 +212,7 @@ def _philox(call: cst.Call) -> str:
         f"{argument.keyword.value}={one_line(argument.value)}" if argument.keyword else one_line(argument.value)
         for argument in others
     ]
-    return f'{one_line(call.func)}({", ".join([*written, "alg=" + QUOTED])})'
+    return f"{one_line(call.func)}({', '.join([*written, 'alg=' + QUOTED])})"
 
 
 QUOTED = '"philox"'

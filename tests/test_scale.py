@@ -132,9 +132,7 @@ def test_a_part_has_room_even_where_there_is_none() -> None:
     scripts: list[Script] = [(frozenset(KEYS[:1]), {}, []), (frozenset(), {KEYS[0]: frozenset(KEYS[1:2])}, [])]
     taken = iter([0.1, 0.2, 5.0, *[9.0] * 20])  # the parts turn out to be large when they have spoken
     voices = Voices()
-    ended = run_group(
-        enumerate(map(scripted, scripts)), lambda: next(taken), Hearing(voices).after
-    )
+    ended = run_group(enumerate(map(scripted, scripts)), lambda: next(taken), Hearing(voices).after)
     assert list(ended) == [0]
 
 

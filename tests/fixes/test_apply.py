@@ -87,9 +87,7 @@ TEXT = st.text(st.sampled_from("ab é\t\f\u2028😀\n\r"), max_size=40)
 def test_only_the_spans_change(text: str, wanted: list[tuple[int, int, str]], marked: bool) -> None:
     lines = kept_lines(text) or [""]
     places = [
-        (number, column)
-        for number, line in enumerate(lines, 1)
-        for column in range(1, len(line.rstrip("\r\n")) + 2)
+        (number, column) for number, line in enumerate(lines, 1) for column in range(1, len(line.rstrip("\r\n")) + 2)
     ]
     offsets: dict[tuple[int, int], int] = {}
     done = 0

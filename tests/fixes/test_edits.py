@@ -228,9 +228,7 @@ def test_names_of_the_function_come_first() -> None:
         ("def Collator(): pass\n", None, None),
     ],
 )
-def test_what_is_imported_has_the_name_that_the_file_gives_it(
-    head: str, name: str | None, needed: str | None
-) -> None:
+def test_what_is_imported_has_the_name_that_the_file_gives_it(head: str, name: str | None, needed: str | None) -> None:
     names = Names(place_of(f"{head}def f(x):\n    return not x\n", "not x", cst.UnaryOperation))
     if name is None:
         with pytest.raises(NoNameError):

@@ -59,9 +59,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("arguments", [["--prove"], ["--prove", "--fix", "-"]])
-def test_proofs_are_of_fixes_to_files(
-    project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
+def test_proofs_are_of_fixes_to_files(project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     assert run(arguments) == 2
     assert "--prove needs files, and --fix" in capsys.readouterr().err
 

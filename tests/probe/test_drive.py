@@ -174,7 +174,7 @@ def test_inputs_reach_the_lines_that_are_wanted(driver: Driver) -> None:
     assert line in driver("optional", wanted=(line,))["reached"]
     line = line_of("        return tf.sparse.reduce_sum")
     assert driver("degrees", wanted=(line,))["inputs"] == ["a: f32[4, 4] sparse"]
-    line = line_of("        return features[\"words\"].to_tensor()")
+    line = line_of('        return features["words"].to_tensor()')
     assert "ragged" in driver("padded", wanted=(line,))["inputs"][0]
     # What a layer runs when it is built does not count for its method, and an error on the way is followed.
     line = line_of("            return tf.sparse.sparse_dense_matmul(a, x)")

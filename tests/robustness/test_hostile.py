@@ -32,8 +32,10 @@ def body(*lines: str) -> str:
 
 
 def nested(depth: int, opening: str, inner: str) -> str:
-    return HEAD + "".join(f"{' ' * (4 + level)}{opening.format(level)}\n" for level in range(depth)) + (
-        f"{' ' * (4 + depth)}{inner}\n    return x\n"
+    return (
+        HEAD
+        + "".join(f"{' ' * (4 + level)}{opening.format(level)}\n" for level in range(depth))
+        + (f"{' ' * (4 + depth)}{inner}\n    return x\n")
     )
 
 

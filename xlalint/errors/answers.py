@@ -264,4 +264,3 @@ def name_of(code: str) -> str:
 
 
 __all__ = ["Answer", "Answers", "Place", "explain_log", "name_of"]
-

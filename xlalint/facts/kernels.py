@@ -32,7 +32,7 @@ def about(missing: Iterable[str], code: str) -> bool:
 
 
 def lacking(missing: Iterable[str], version: str | None) -> str:
-    """"no XLA kernel for `Lu` (TensorFlow 2.21, CPU and GPU)", as far as the tables know the devices."""
+    """ "no XLA kernel for `Lu` (TensorFlow 2.21, CPU and GPU)", as far as the tables know the devices."""
     ops = list(dict.fromkeys(missing))
     named = listed([f"`{op}`" for op in ops])
     devices: dict[str, list[str]] = defaultdict(list)

@@ -111,9 +111,13 @@ class Targets:
 
     def gives_model(self, target: Target) -> bool:
         """Whether a target is a Keras model, or a function that gives one; what is made at the top of a file, is."""
-        return target.kind == "object" or (Path(target.file), target.qualname) in self._knowledge.models or any(
-            self.is_keras(replace(target, qualname=name), "model")
-            for name in (target.qualname, target.qualname.rpartition(".")[0])
+        return (
+            target.kind == "object"
+            or (Path(target.file), target.qualname) in self._knowledge.models
+            or any(
+                self.is_keras(replace(target, qualname=name), "model")
+                for name in (target.qualname, target.qualname.rpartition(".")[0])
+            )
         )
 
     def is_keras(self, target: Target, kind: str) -> bool:

@@ -622,9 +622,7 @@ def _is_same_each_time(frame: Frame, value: Value) -> bool:
         return True  # most assignments
     if frame.outer_names or frame.branch:
         return False
-    return all(
-        isinstance(option, _FIXED) or (isinstance(option, Static) and option.known) for option in options(value)
-    )
+    return all(isinstance(option, _FIXED) or (isinstance(option, Static) and option.known) for option in options(value))
 
 
 def _carried(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
