@@ -49,7 +49,7 @@ from xlalint.fixes.masked import brief
 from xlalint.fixes.replacements import replacement
 from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity, origin_note
 from xlalint.semantics.events import ApiCall, ContextKind, Event
-from xlalint.semantics.values import Dependence, Static, Value, as_tensor
+from xlalint.semantics.values import Static, Value, as_tensor
 
 from ._kernels import TENSOR, case_of, event_name, fact_of, help_for, names_where
 
@@ -76,12 +76,6 @@ def constant_parameters() -> Mapping[str, tuple[str, ...]]:
     """By the name that an event has: those of every call that was measured."""
     facts = (fact for name in tables.failing_names() for fact in tables.variants(name))
     return {event_name(fact): found for fact in facts if (found := tuple(constants(fact)))}
-
-
-def is_data(value: Value | None) -> bool:
-    """Whether a value is a tensor that nothing but running the code tells."""
-    tensor = as_tensor(value) if value is not None else None
-    return tensor is not None and tensor.dependence is Dependence.VALUE
 
 
 def vector(arguments: Mapping[str, Value], name: str, dtype: str | None = None) -> bool:
@@ -344,11 +338,14 @@ def f(x):
                     rewrite = partial(replacement, event)
                     yield Draft(f"`{brief(node)}` {why}", Effect.FAILS, instead_of(api), rewrite=rewrite)
             case ApiCall(api=api, arguments=arguments, node=node) if event.context.kind is ContextKind.XLA and (
-                data := [name for name in constant_parameters().get(api, ()) if is_data(arguments.get(name))]
+                data := {
+                    name: tensor
+                    for name in constant_parameters().get(api, ())
+                    if name in arguments and (tensor := as_tensor(arguments[name]))
+                }
             ):
                 told = listed([f"`{name}`" for name in data])
-                origin = as_tensor(arguments[data[0]])
-                notes = origin_note(origin.origin, event) if origin is not None else ()
+                notes = origin_note(next(iter(data.values())).origin, event)
                 yield Draft(f"`{brief(node)}`: {told} {CONSTANT}, and is data", Effect.FAILS, notes=notes)
             case ApiCall(arguments=arguments, node=node) if fact := fact_of(event, self.tensorflow):
                 case = case_of(fact, arguments)

@@ -42,7 +42,7 @@ from xlalint.facts.tpu import OnTpu
 from xlalint.fixes.masked import brief
 from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Told, TpuOutcome
 from xlalint.semantics.events import ContextKind, Event
-from xlalint.semantics.values import Api, Dependence, Static, Value, as_tensor
+from xlalint.semantics.values import Api, Static, Value, as_tensor
 
 from ._kernels import case_of, event_name, fact_of
 from ._names import names
@@ -216,12 +216,7 @@ def _is_double(dtype: Value) -> bool:
 
 def _is_so_here(found: OnTpu, arguments: Mapping[str, Value]) -> bool:
     """Whether what has to be a compile-time constant is none: some argument is data."""
-    return tpu.CONSTANT not in found.detail or any(map(_is_data, arguments.values()))
-
-
-def _is_data(value: Value) -> bool:
-    tensor = as_tensor(value)
-    return tensor is not None and tensor.dependence is Dependence.VALUE
+    return tpu.CONSTANT not in found.detail or any(map(as_tensor, arguments.values()))
 
 
 def _why(found: OnTpu) -> str:
