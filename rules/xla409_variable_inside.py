@@ -66,9 +66,9 @@ RANDOM = names(
     """
     AlphaDropout AugMix CutMix Dropout GaussianDropout GaussianNoise MixUp RandAugment RandomBrightness
     RandomColorDegeneration RandomColorJitter RandomContrast RandomCrop RandomElasticTransform RandomErasing
-    RandomFlip RandomGaussianBlur RandomGrayscale RandomHue RandomInvert RandomPerspective RandomPosterization
-    RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation RandomZoom Solarization
-    SpatialDropout1D SpatialDropout2D SpatialDropout3D
+    RandomFlip RandomGaussianBlur RandomGrayscale RandomHeight RandomHue RandomInvert RandomPerspective
+    RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear RandomTranslation RandomWidth
+    RandomZoom Solarization SpatialDropout1D SpatialDropout2D SpatialDropout3D
     """
 )
 METRICS = names(

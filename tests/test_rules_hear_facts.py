@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
+import pytest
+
 from xlalint.facts import tables
 from xlalint.facts.kernels import missing_of
+from xlalint.facts.measure.expressions import namespace, parse, resolve
 from xlalint.facts.tables import ApiFact, Outcome
 from xlalint.rule import ApiCall, all_rules
 
 KERNELS = import_module("xlalint.rules._kernels")
 FOLLOWED = import_module("xlalint.rules._followed")
+VARIABLE_INSIDE = import_module("xlalint.rules.xla409_variable_inside")
 # Calls that were measured to be compiled again for each value, or to make a bounded dynamic shape, and that no rule
 # hears of, with the reason.
 UNHEARD = {
@@ -64,3 +69,21 @@ def test_every_argument_that_is_compiled_again_is_heard() -> None:
                 unheard |= {(fact.name, one) for one in case.follows if one not in known and one != other}
     assert pairs > 250
     assert unheard == {("keras.layers.Discretization", "inputs")}  # with two of its modes only
+
+
+@pytest.mark.compiler
+def test_classes_of_keras_that_make_variables_are_known() -> None:
+    """Each one is made and called as it was measured."""
+    names = namespace()
+    known, making = VARIABLE_INSIDE.OF_KERAS, set()
+    for fact in tables.apis():
+        made_here = fact.name.startswith(("keras.layers.", "keras.metrics.", "keras.optimizers."))
+        if made_here and fact.plain is not None and inspect.isclass(cls := resolve(fact.name, names)):
+            expression = parse(fact.plain.call, names)
+            expression.function(*(names["tf"].constant(one.arrays[0], one.dtype) for one in expression.samples))
+            # What is made inside of another has its variables there.
+            made = [one for one in expression.made if isinstance(one, cls)] or expression.made
+            if any(getattr(one, "variables", ()) for one in made):
+                making.add(fact.name)
+    assert len(making) > 100
+    assert sorted(known ^ making) == []
