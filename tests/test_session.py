@@ -7,6 +7,7 @@ import weakref
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,10 +17,9 @@ from xlalint.config import Settings
 from xlalint.engine import Stdin, check
 from xlalint.findings import Report
 from xlalint.fixing import fix
-from xlalint.semantics.files import File, Session, Stopped
+from xlalint.semantics.files import File, Session, Stopped, Unit
 from xlalint.sources.outline import Stretch
 from xlalint.sources.text import Source, digest_of
-from xlalint.tree.build import parse_module
 
 MODEL = """\
 import tensorflow as tf
@@ -105,12 +105,12 @@ def test_every_run_finds_what_a_fresh_one_finds(
 def test_only_what_has_changed_is_parsed(project: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
 
-    def parse(text: str) -> object:
-        parsed.append(text)
-        return real(text)
+    def read(unit: Unit, *given: Any) -> None:
+        real(unit, *given)
+        parsed.append(unit.tree.source.text)
 
-    real = parse_module
-    monkeypatch.setattr("xlalint.semantics.files.parse_module", parse)
+    real = Unit.__init__
+    monkeypatch.setattr(Unit, "__init__", read)
     session = Session()
     check(project, PLAIN, session=session)
     assert any("def call" in text for text in parsed)

@@ -37,6 +37,7 @@ _Ran: TypeAlias = dict[int, tuple[bytes, Voice]]  # by the number of each part: 
 # many files fewer, since what a run knows of each file takes as much room as these objects.
 _MOST_OBJECTS: Final = 2_200_000
 _OBJECTS_OF_A_FILE: Final = 20
+_OBJECTS_OF_A_LINE: Final = 10  # as long as what was parsed of it is kept
 _WORTH_COLLECTING: Final = 200_000
 
 
@@ -148,7 +149,11 @@ class Analysis:
                 yield group[-1], self._part(self._shares[group[-1]])
 
         room = max(_MOST_OBJECTS - _OBJECTS_OF_A_FILE * len(self._inputs.files), 1)
-        ends = run_group(parts(), lambda: gc.get_count()[0] / room, Hearing(voices).after)
+
+        def filled() -> float:
+            return (gc.get_count()[0] - _OBJECTS_OF_A_LINE * self._files.kept_lines) / room
+
+        ends = run_group(parts(), filled, Hearing(voices).after)
         waiting += (number for number in reversed(group) if number not in ends)
         self._files.forget_most([path for number in group for path in self._shares[number]])
         return {number: _packed(end) for number, end in ends.items()}

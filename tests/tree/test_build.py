@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from pathlib import Path
 from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import xlalint
 from tests.tree.against import compare
 from xlalint.fixes import branches
 from xlalint.semantics import expressions, joins, statements
+from xlalint.semantics.files import File, Unit
+from xlalint.sources.outline import OutlineError, Stretch, are_alone
+from xlalint.sources.text import Source, kept_lines
 from xlalint.tree import nodes
 from xlalint.tree.build import parse_expression, parse_module
 
@@ -122,3 +128,97 @@ def test_lines_that_go_on_move_with_their_statement() -> None:
     [block] = tree.children
     statement = block.children[1].children[0]
     assert tree.source.code(statement) == "x = f(b,\n      c, '''\n    d''')"
+
+
+def file_of(text: str) -> File:
+    return File(Source(Path("/nowhere/a.py"), "a.py", text, "digest"))
+
+
+def assert_same(one: Unit, other: Unit) -> None:
+    """That two units of one stretch differ in nothing that a reader can see."""
+    pending: list[tuple[nodes.CSTNode, nodes.CSTNode]] = [(one.tree, other.tree)]
+    while pending:
+        ours, theirs = pending.pop()
+        assert type(ours) is type(theirs)
+        if isinstance(ours, nodes.BaseOperator):
+            continue
+        assert (one.span(ours), one.code(ours)) == (other.span(theirs), other.code(theirs))
+        pending += zip(ours.children, theirs.children, strict=True)
+
+
+# What stands at the top of files, what in their classes and what is above that.
+TOP: Final = (
+    "import a",
+    "x = 1; y = 2 ;",
+    "x = (a,\n  'é\\\n b', f'{a!r:>{b}} {c}'); y = z  # ;",
+    "import a; x = b",
+    "x = a; import b",
+    'if x: y = [1,\n 2]\nelif (y): z = f"""\n {(x)}"""',
+    "try:\n  import a\nexcept E: b = c[0, (1)]",
+    "if x:\n    @(d)\n    def f(): return 'ß', (a)\n    y = 2",
+    "@(\n d)\ndef f(a=(1)): pass",
+    "async def f(*, é): await (ü); return",
+    "x = a + \\\n  b",
+    "\f",
+    "# a\n",
+)
+INSIDE: Final = (
+    "def f(self, x: 'é' = 1): return x",
+    '@d  # e\n  @(e)\n  def f(self):\n    # g\n    if x: (y)\n    else: z\n    return ("""\n a""" +\nb)',
+    "x = 1; y = (2)",
+    "x: int",
+    "'doc'; x = [é,\n ü]",
+    "class B(C):\n    def g(self): pass ;\n    if x: y",
+    "\f",
+    "pass",
+)
+ABOVE: Final = ("class A:\n  ", "class A(B): ", "if x: \\\n ")
+
+
+@given(
+    top=st.lists(st.sampled_from(TOP), max_size=5),
+    above=st.sampled_from(ABOVE),
+    inside=st.lists(st.sampled_from(INSIDE), min_size=1, max_size=4),
+    newline=st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_what_was_parsed_with_its_file_reads_as_what_is_parsed_alone(
+    top: list[str], above: str, inside: list[str], newline: str
+) -> None:
+    text = "\n".join([*top, above + "\n  ".join(inside), *top]).replace("\n", newline)
+    try:
+        file = file_of(text)
+    except OutlineError:
+        return
+    for stretch, parsed in list(file.outline.statements.items()):
+        if are_alone(parsed, stretch, kept_lines(text)):
+            assert_same(Unit(file, stretch, parsed), Unit(file, stretch))
+
+
+def test_all_of_a_real_file_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = file_of(Path(inspect.getfile(statements)).read_text("utf-8"))
+    stretches = list(file.outline.statements)
+    assert len(stretches) > 20
+    monkeypatch.setattr(ast, "parse", None)
+    for stretch in stretches:
+        assert file.unit(stretch).body
+    assert file.kept_lines == 0
+
+
+def test_what_shares_its_lines_is_parsed_alone() -> None:
+    file = file_of("import a; x = b\nclass A: y = 2\n@(\n d)\ndef f(): pass\n")
+    for stretch in (Stretch(1, 1), Stretch(2, 2)):
+        assert not are_alone(file.outline.statements[stretch], stretch, file.plain_lines)
+    line, cls = file.unit(Stretch(1, 1)), file.unit(Stretch(2, 2))
+    assert line.code(line.body[0]) == "import a; x = b"
+    assert isinstance(cls.body[0], nodes.ClassDef)
+    with pytest.raises(SyntaxError):
+        file.unit(Stretch(4, 5))
+
+
+def test_a_file_that_lets_go_parses_once_more() -> None:
+    text = "import tensorflow as tf\nclass A:\n    def f(self): return 1\n"
+    kept, bare = file_of(text), file_of(text)
+    assert kept.kept_lines == 1
+    bare.let_go()
+    assert bare.kept_lines == 0
+    assert_same(kept.unit(Stretch(3, 3)), bare.unit(Stretch(3, 3)))

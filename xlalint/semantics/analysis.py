@@ -119,7 +119,6 @@ class _Analysis:
     ) -> None:
         self.project = project
         self.alone = alone
-        self.modules = project.modules
         self.options = options
         self._rounds = rounds
         self.machine = Interpreter(project, options, wanted_apis, clock)
@@ -140,7 +139,7 @@ class _Analysis:
     def run(self) -> Part[None]:
         """Analyse everything; the events are there afterwards."""
         machine = self.machine
-        for module in self.modules:
+        for module in self.project.read():  # what was parsed of one is used before the next ones are parsed
             for cls in list(module.classes):
                 with self._about(module, cls.name):
                     self._enter_keras(cls)
@@ -150,7 +149,7 @@ class _Analysis:
                         if machine.may_be_compiled(function):
                             machine.enter_compiled(machine.decorated(machine.as_called(function)))
         self._drain()
-        for module in self.modules:
+        for module in self.project.modules:
             if module.file.concerns_tensorflow(None) or module.file.may_be_fragment:
                 with self._about(module, module.name):
                     machine.execute_module(module)
@@ -292,7 +291,7 @@ class _Analysis:
 
     def _enter_tests(self) -> None:
         """Tests are host code, and so is what only they call."""
-        for module in self.modules:
+        for module in self.project.modules:
             for function in module.all_functions():
                 if not function.uses_tensorflow:
                     continue
@@ -308,10 +307,11 @@ class _Analysis:
 
     def _run_unreached(self) -> None:
         """Functions without a caller, those first that nobody even names; then functions made inside others."""
+        self.project.files.let_go()
         named = self._named()
         candidates = [
             ((int(named[function.name] > 1), module.source.display, position), function)
-            for module in self.modules
+            for module in self.project.modules
             for position, function in enumerate(module.all_functions())
         ]
         candidates.sort(key=lambda candidate: candidate[0])
@@ -327,9 +327,9 @@ class _Analysis:
 
     def _named(self) -> Counter[str]:
         """How often the files of this part name its functions."""
-        names = {function.name for module in self.modules for function in module.all_functions()}
+        names = {function.name for module in self.project.modules for function in module.all_functions()}
         found = Counter[str]()
-        for module in self.modules:
+        for module in self.project.modules:
             counts = Counter(_words(module.file.text))
             found.update(names & counts.keys())
             # What the file itself uses stands in it more than once.

@@ -5,9 +5,11 @@ Nothing here knows what a name means, so that several analyses of one project sh
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -18,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..codes import SYNTAX_ERROR, UNFINISHED_FILE
 from ..sources.interface import addresses_in, interface_of
-from ..sources.outline import ImportOutline, Outline, OutlineError, Stretch, outline
+from ..sources.outline import ImportOutline, Outline, OutlineError, Stretch, are_alone, outline
 from ..sources.packages import dotted_name
 from ..sources.text import Source, UnreadableSource, digest_of, names_strategies, newline_of, read_bytes, source_of
 from ..tree import nodes as cst
-from ..tree.build import parse_module
+from ..tree.build import module_of, parse_module
 from .frozen import record
 from .reads import note_absent, note_name, note_offered, note_outline, note_stretch, note_whole
 
@@ -41,6 +43,8 @@ Span4 = tuple[int, int, int, int]
 
 # Characters of the files that several parts of a large project share and that are kept from one to the next.
 _KEPT_TEXT: Final = 500_000
+# Lines of definitions that are kept as Python's own trees, which take about twelve hundred bytes each.
+_KEPT_LINES: Final = 6_000
 # A form feed before an indentation, which Python passes over.
 _PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
 
@@ -76,14 +80,19 @@ class InternalTrouble:
 class Unit:
     """A stretch of a file as a tree. An indented stretch, a method, hangs under an `if` not of the file."""
 
-    def __init__(self, file: File, stretch: Stretch) -> None:
+    def __init__(self, file: File, stretch: Stretch, statements: Sequence[ast.stmt] | None = None) -> None:
         self.file = file
         self.text = _text_of(file, stretch)
         indented = self.text[:1] in (" ", "\t")
         self.first_line = stretch.first
         self._last = stretch.last
-        self._offset = stretch.first - 1 - indented
-        self.tree = parse_module("if 1:\n" + self.text if indented else self.text)
+        whole = "if 1:\n" + self.text if indented else self.text
+        if statements is not None:
+            self.tree = module_of(statements, whole, stretch.first, indented=indented)
+            self._offset = 0
+        else:
+            self.tree = parse_module(whole)
+            self._offset = stretch.first - 1 - indented
         self.body = self.tree.body
         if indented:
             [around] = self.tree.body
@@ -210,7 +219,8 @@ class Unit:
 
 
 def _text_of(file: File, stretch: Stretch) -> str:
-    return _PAGE_BREAK.sub("", file.peek(stretch))
+    text = file.peek(stretch)
+    return _PAGE_BREAK.sub("", text) if "\f" in text else text
 
 
 @record(eq=False)
@@ -253,6 +263,8 @@ class File:
     def __init__(self, source: Source, before: File | None = None) -> None:
         self.source = source
         self.outline: Outline = outline(source.text)
+        self._statements = self.outline.statements
+        self.kept_lines = sum(stretch.last - stretch.first + 1 for stretch in self._statements)
         self._units: dict[Stretch, Unit] = {}
         self._concerned: dict[Stretch, bool] = {}
         self._before: dict[str, list[Unit]] = {}
@@ -368,8 +380,26 @@ class File:
         if stretch not in self._units:
             same = self._before.get(_text_of(self, stretch)) if self._before else None
             # Each once: two definitions that read alike are two.
-            self._units[stretch] = same.pop().again(self, stretch) if same else Unit(self, stretch)
+            self._units[stretch] = same.pop().again(self, stretch) if same else self._made(stretch)
         return self._units[stretch]
+
+    def _made(self, stretch: Stretch) -> Unit:
+        """The unit of a stretch: of Python's own tree if that is still there, else by parsing it once more."""
+        statements = self._statements.pop(stretch, None)
+        if statements is None:
+            return Unit(self, stretch)
+        self.kept_lines -= stretch.last - stretch.first + 1
+        return Unit(self, stretch, statements if are_alone(statements, stretch, self.plain_lines) else None)
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Whether most of the file's definitions will be asked for before long."""
+        return self._imports_at_top or not self.source.linted
+
+    def let_go(self) -> None:
+        """Keep nothing of what was parsed but the outline and the trees: stretches are parsed once more from now on."""
+        self._statements.clear()
+        self.kept_lines = 0
 
 
 class Stopped(BaseException):
@@ -419,6 +449,7 @@ class Files:
         self._session = session
         self._by_path: dict[Path, Loaded] = {}
         self._kept: dict[Path, Loaded] = {}  # by other parts
+        self._recent: deque[File] = deque()  # that keep what was parsed of them
         self._listings: dict[Path, frozenset[str]] = {}
         self._found: dict[tuple[Path, str], Path | None] = {}
         self._packages: dict[Path, tuple[str, Path]] = {}
@@ -487,8 +518,28 @@ class Files:
         except Exception as error:
             failure = InternalTrouble.of(error, source.display, 1, "reading the file")
             return Loaded(None, source.digest, failures=(failure,))
+        self._keep(file)
         trouble = [SyntaxTrouble(source.display, part.line, part.column, part.message) for part in source.trouble]
         return Loaded(file, source.digest, tuple(trouble))
+
+    def _keep(self, file: File) -> None:
+        """Let files keep what was parsed of them, as far as there is room: the ones that were read last."""
+        if not file.is_worth_keeping:
+            file.let_go()
+        elif file.kept_lines:
+            self._recent.append(file)
+        while self.kept_lines > _KEPT_LINES:
+            self._recent.popleft().let_go()
+
+    @property
+    def kept_lines(self) -> int:
+        """The lines of which is kept what was parsed."""
+        return sum(file.kept_lines for file in self._recent)
+
+    def let_go(self) -> None:
+        """Have no file keep what was parsed of it: what is needed of them are trees by now."""
+        while self._recent:
+            self._recent.popleft().let_go()
 
     def go_on(self) -> None:
         """Raises Stopped where the run is not wanted any more."""
@@ -506,6 +557,7 @@ class Files:
     def forget_most(self, own: Sequence[Path]) -> None:
         """Keep little of what was read for a part of the project: not its own files, and of those of others as many
         as have little text."""
+        self.let_go()
         those = set(own)
         used = {path: loaded for path, loaded in self._by_path.items() if path not in those} | self._kept
         self._by_path, self._kept = {}, {}

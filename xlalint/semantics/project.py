@@ -367,8 +367,19 @@ class Project:
         self.execute: Callable[[Module], None] = lambda module: None  # set by the interpreter
         self._by_path: dict[Path, Module | None] = {}
         self._further: list[Path] = []  # roots of files that are not checked
-        found = [self._module_at(path) for path in (files.checked if share is None else share)]
-        self.modules = [module for module in found if module is not None]
+        self._share = tuple(files.checked if share is None else share)
+
+    def read(self) -> Iterator[Module]:
+        """The modules to analyse for their own sake, each of which is read when it is asked for."""
+        for path in self._share:
+            module = self._module_at(path)
+            if module is not None:
+                yield module
+
+    @cached_property
+    def modules(self) -> list[Module]:
+        """All of them."""
+        return list(self.read())
 
     def find(self, name: str, near: Module) -> Module | None:
         """The project's module with the dotted `name`: beside the importing file, or under a known root."""

@@ -8,8 +8,9 @@ count as the module's own, since the branch taken is rarely knowable and the fir
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -19,6 +20,8 @@ from typing import Final, TypeAlias
 _FRAMES: Final = 340
 # Those that it takes to go through any tree that the parser makes.
 _WALKING: Final = 30 * _FRAMES
+# What may stand behind the last statement of a stretch.
+_ENDS: Final = re.compile(rb"[ \t]*;?[ \t]*(?:#[^\r\n]*)?[\r\n]*\Z")
 TOO_DEEP: Final = "nested too deeply: this is not checked"
 
 
@@ -82,7 +85,8 @@ class Outline:
     """What a module binds, and the stretches of code that run when it is imported.
 
     `bindings`: name -> definitions in order; `assigned`: names that module-level code binds in another way;
-    `stars`: modules imported with `*`; `blocks`: `if`, `try` and `with` statements that hold definitions or imports.
+    `stars`: modules imported with `*`; `blocks`: `if`, `try` and `with` statements that hold definitions or imports;
+    `statements`: Python's own trees of each stretch, of thirty times the size of its text, until somebody takes them.
     """
 
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
@@ -91,6 +95,7 @@ class Outline:
     assigned: set[str] = field(default_factory=set)
     blocks: list[Stretch] = field(default_factory=list)
     literals: dict[str, ast.expr] = field(default_factory=dict)
+    statements: dict[Stretch, list[ast.stmt]] = field(default_factory=dict)
 
 
 def parsed(text: str) -> ast.Module:
@@ -130,6 +135,7 @@ def outline(text: str) -> Outline:
 
 def _outline(tree: ast.Module) -> Outline:
     result = Outline()
+    together: list[list[ast.stmt]] = []  # the statements of each stretch of code
     follows = False
     for statement in tree.body:
         before = len(result.code)
@@ -138,7 +144,11 @@ def _outline(tree: ast.Module) -> Outline:
         if is_code and follows:  # one stretch, so that the statements around each other can be seen
             last = result.code.pop().last
             result.code[-1] = Stretch(result.code[-1].first, last)
+            together[-1].append(statement)
+        elif is_code:
+            together.append([statement])
         follows = is_code
+    result.statements.update(zip(result.code, together, strict=True))
     return result
 
 
@@ -147,9 +157,9 @@ def _outline_statement(statement: ast.stmt, result: Outline) -> None:
         case ast.Import() | ast.ImportFrom():
             bind_import(statement, result)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            result.bindings.setdefault(statement.name, []).append(_function(statement))
+            result.bindings.setdefault(statement.name, []).append(_function(statement, result))
         case ast.ClassDef():
-            result.bindings.setdefault(statement.name, []).append(_class(statement))
+            result.bindings.setdefault(statement.name, []).append(_class(statement, result))
         case ast.Expr(value=ast.Constant()) | ast.Pass():
             pass
         case ast.If() | ast.Try() | ast.TryStar() | ast.With():
@@ -163,7 +173,7 @@ def _outline_statement(statement: ast.stmt, result: Outline) -> None:
 
 def _outline_block(statement: ast.If | ast.Try | ast.TryStar | ast.With, result: Outline) -> None:
     """A module-level block: its definitions are the module's; what else it does is code to run."""
-    inner = Outline()
+    inner = Outline(statements=result.statements)
     for child in _block_children(statement):
         _outline_statement(child, inner)
     for name, bindings in inner.bindings.items():
@@ -214,29 +224,32 @@ def bind_import(statement: ast.Import | ast.ImportFrom, result: Outline) -> None
         result.bindings.setdefault(name, []).append(binding)
 
 
-def _function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionOutline:
-    return FunctionOutline(node.name, _stretch(node), tuple(map(_written, node.decorator_list)))
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, result: Outline) -> FunctionOutline:
+    stretch = _stretch(node)
+    result.statements[stretch] = [node]
+    return FunctionOutline(node.name, stretch, tuple(map(_written, node.decorator_list)))
 
 
-def _class(node: ast.ClassDef) -> ClassOutline:
-    result = ClassOutline(
+def _class(node: ast.ClassDef, result: Outline) -> ClassOutline:
+    made = ClassOutline(
         node.name, _stretch(node), tuple(map(_written, node.bases)), tuple(map(_written, node.decorator_list))
     )
     for child in node.body:
         match child:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 # A property's setter shares its getter's name: the first definition is the one that is read.
-                if child.name not in result.functions or not any(
+                if child.name not in made.functions or not any(
                     decorator.endswith((".setter", ".deleter")) for decorator in map(_written, child.decorator_list)
                 ):
-                    result.functions[child.name] = _function(child)
+                    made.functions[child.name] = _function(child, result)
             case ast.ClassDef():
-                result.classes[child.name] = _class(child)
+                made.classes[child.name] = _class(child, result)
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 pass
             case _:
-                result.code.append(_stretch(child))
-    return result
+                made.code.append(_stretch(child))
+                result.statements[made.code[-1]] = [child]
+    return made
 
 
 def _written(node: ast.expr) -> str:
@@ -254,6 +267,22 @@ def _stretch(node: ast.stmt) -> Stretch:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
     return Stretch(first, node.end_lineno or node.lineno)
+
+
+def are_alone(statements: Sequence[ast.stmt], stretch: Stretch, lines: Sequence[str]) -> bool:
+    """Whether statements are all that stands in a stretch of a file's lines, and stand as they would without the rest
+    of the file: Python passes over the page breaks in it elsewhere than the reader of a stretch does."""
+    first, last = statements[0], statements[-1]
+    opening, closing = lines[stretch.first - 1], lines[stretch.last - 1].encode()
+    if first.lineno == stretch.first:
+        begins = not opening.encode()[: first.col_offset].strip(b" \t")
+    else:
+        begins = opening.lstrip(" \t").startswith("@")
+    return (
+        begins
+        and _ENDS.match(closing, last.end_col_offset or 0) is not None
+        and not any("\f" in line for line in lines[stretch.first - 1 : stretch.last])
+    )
 
 
 def _assigned(statement: ast.stmt) -> Iterator[str]:

@@ -51,8 +51,31 @@ _SIMPLE: Final = (
 
 def parse_module(text: str) -> cst.Module:
     """The tree of a piece of Python. Raises what `ast.parse` does, and NestedTooDeepError."""
-    source = Text(text)
-    module = cst.Module(_Builder(source).block(ast.parse(text).body))
+    return _module(Text(text), ast.parse(text).body)
+
+
+def module_of(statements: Sequence[ast.stmt], text: str, first: int, *, indented: bool) -> cst.Module:
+    """The tree of a text that begins with line `first` of a larger one, of which `statements` are all that stands in
+    its lines. `indented`: they are in a block, and the text has a line `if 1:` above that line. Raises
+    NestedTooDeepError."""
+    if not indented:
+        return _module(Text(text, above=first - 1), statements)
+    line, last = first - 1, statements[-1]
+    test = ast.Constant(1, lineno=line, col_offset=3, end_lineno=line, end_col_offset=4)
+    around = ast.If(
+        test,
+        list(statements),
+        [],
+        lineno=line,
+        col_offset=0,
+        end_lineno=last.end_lineno,
+        end_col_offset=last.end_col_offset,
+    )
+    return _module(Text(text, above=line - 1), [around])
+
+
+def _module(source: Text, statements: Sequence[ast.stmt]) -> cst.Module:
+    module = cst.Module(_Builder(source).block(statements))
     module.source, module.start, module.end = source, 0, 0
     source.settle()
     return module
@@ -102,7 +125,7 @@ class _Builder(ExpressionBuilder):
         end = before.end_lineno or 0
         if each.lineno == end:
             return True
-        if not self._lines[end - 1].endswith("\\"):
+        if not self._source.line(end).endswith("\\"):
             return False
         between = self._source.between(end, before.end_col_offset or 0, each.lineno, each.col_offset)
         return _SEMICOLON.match(between) is not None
@@ -120,11 +143,15 @@ class _Builder(ExpressionBuilder):
     def _begins_line(self, made: ast.stmt) -> bool:
         if not isinstance(made, _SIMPLE):
             return True
-        line = self._lines[made.lineno - 1]
+        line = self._source.line(made.lineno)
         before = line[: made.col_offset] if line.isascii() else line.encode()[: made.col_offset].decode()
         if before.strip():
             return False
-        return made.lineno < 2 or not self._lines[made.lineno - 2].endswith("\\") or self._follows_comment(made)
+        return (
+            self._source.is_first(made.lineno)
+            or not self._source.line(made.lineno - 1).endswith("\\")
+            or self._follows_comment(made)
+        )
 
     def _follows_comment(self, made: ast.stmt) -> bool:
         """Whether the backslash at the end of the line before a statement ends a comment."""

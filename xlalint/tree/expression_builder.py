@@ -63,7 +63,6 @@ class ExpressionBuilder:
 
     def __init__(self, source: Text) -> None:
         self._source = source
-        self._lines = source.lines
 
     # -- where nodes stand --------------------------------------------------------------------------------------------
 

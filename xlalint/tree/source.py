@@ -35,11 +35,12 @@ _OPERATORS: Final = frozenset(keyword.kwlist) - {"None", "True", "False"}
 
 class Text:
     """The text that a tree was made of. Offsets are in code points. `skipped`: the characters at its start and its end
-    that were written around it."""
+    that were written around it; `above`: how many lines `ast` saw above it, from which lines are numbered here."""
 
-    def __init__(self, text: str, skipped: int = 0) -> None:
+    def __init__(self, text: str, skipped: int = 0, above: int = 0) -> None:
         self.text = text
         self._first = skipped
+        self._above = above
         self._ascii = text.isascii()
 
     @cached_property
@@ -52,14 +53,22 @@ class Text:
         return starts
 
     @cached_property
-    def lines(self) -> list[str]:
+    def _lines(self) -> list[str]:
         """The lines, without their ends."""
         return _LINE_END.split(self.text)
 
     def settle(self) -> None:
         """Forget what is only needed while nodes are made; it is worked out anew where it is asked for again."""
-        for name in ("lines", "_starts"):
+        for name in ("_lines", "_starts"):
             self.__dict__.pop(name, None)
+
+    def is_first(self, line: int) -> bool:
+        """Whether nothing stands above a line."""
+        return line - 1 <= self._above
+
+    def line(self, number: int) -> str:
+        """A line, without its end."""
+        return self._lines[number - 1 - self._above]
 
     def offset(self, point: int) -> int:
         """The offset of a node's `start` or `end`."""
@@ -68,13 +77,13 @@ class Text:
     def _offset(self, line: int, column: int) -> int:
         """The offset of a line and a column in bytes, as `ast` counts."""
         if not self._ascii:
-            column = len(self.lines[line - 1].encode()[:column].decode("utf-8", "replace"))
-        return self._starts[line - 1] + column
+            column = len(self.line(line).encode()[:column].decode("utf-8", "replace"))
+        return self._starts[line - 1 - self._above] + column
 
     def between(self, line: int, column: int, end_line: int, end_column: int) -> str:
         """The text between two places, with columns in bytes."""
         if line == end_line and self._ascii:
-            return self.lines[line - 1][column:end_column]
+            return self.line(line)[column:end_column]
         return self.text[self._offset(line, column) : self._offset(end_line, end_column)]
 
     def startswith(self, word: str, line: int, column: int) -> bool:
@@ -98,9 +107,9 @@ class Text:
         return name.group(), start, start + len(name.group().encode())
 
     def position(self, offset: int) -> tuple[int, int]:
-        """The 1-based line and column of an offset."""
+        """The line and 1-based column of an offset."""
         line = bisect_left(self._starts, offset + 1)
-        return line, offset - self._starts[line - 1] + 1
+        return line + self._above, offset - self._starts[line - 1] + 1
 
     # -- where nodes stand --------------------------------------------------------------------------------------------
 
@@ -313,5 +322,5 @@ class Text:
         word = _WORD_BEFORE.search(self.text, max(behind - 200, 0), behind)
         if word is None or word.group(1) in _OPERATORS:
             return False
-        line = self.text[self._starts[self.position(parenthesis)[0] - 1] : parenthesis]
+        line = self.text[self._starts[bisect_left(self._starts, parenthesis + 1) - 1] : parenthesis]
         return line.strip() != "match" or re.match(r"[ \t]*:", self.text[self._closing(parenthesis) :]) is None
