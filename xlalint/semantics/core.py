@@ -203,7 +203,7 @@ class Core(ABC):
         """2 where the settings or an import of `tf_keras` say so, else 3."""
         if self.options.keras is not None:
             return self.options.keras
-        return 2 if libraries.imports_keras_2(module) else 3
+        return 2 if module.imports_keras_2 else 3
 
     @classmethod
     def functions_in(cls, value: Value) -> tuple[FunctionValue, ...]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..sources.outline import ImportOutline
-from .project import Module
 from .values import Api, Static, Value
 
 MODULE_STRING: Final = Static()
@@ -26,12 +24,3 @@ _CUSTOMARY: Final = {
 def default_name(name: str) -> Value | None:
     """What a customary name means where nothing binds it."""
     return Api(_CUSTOMARY[name]) if name in _CUSTOMARY else None
-
-
-def imports_keras_2(module: Module) -> bool:
-    """Whether the module imports `tf_keras`, the package of Keras 2."""
-    return any(
-        isinstance(binding, ImportOutline) and binding.module.partition(".")[0] == "tf_keras"
-        for bindings in module.outline.bindings.values()
-        for binding in bindings
-    )

@@ -237,6 +237,15 @@ class Module:
             if any(isinstance(binding, ImportOutline) for binding in bindings)
         )
 
+    @cached_property
+    def imports_keras_2(self) -> bool:
+        """Whether the module imports `tf_keras`, the package of Keras 2."""
+        return any(
+            isinstance(binding, ImportOutline) and binding.module.partition(".")[0] == "tf_keras"
+            for bindings in self.outline.bindings.values()
+            for binding in bindings
+        )
+
     def _function(self, shape: FunctionOutline, owner: Class | None) -> Function:
         qualname = f"{owner.qualname}.{shape.name}" if owner else shape.name
         return Function(self, shape.name, qualname, owner, shape.decorators, shape.stretch)
