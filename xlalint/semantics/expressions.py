@@ -296,7 +296,7 @@ class Expressions(Iteration):
             case (Unknown(), _) | (_, Unknown()):
                 self.doubt(frame, left)
                 self.doubt(frame, right)
-                names = frozenset[str]()
+                names: frozenset[str] = frozenset()
                 for side in (left, right):
                     if isinstance(side, Unknown):
                         names |= side.names

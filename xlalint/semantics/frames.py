@@ -117,8 +117,7 @@ class Frame:
     doubts: set[str] = field(default_factory=set)
     shapes: set[str] = field(default_factory=set)  # names that are given whole as the shape of something
     undefined: set[str] = field(default_factory=set)
-    aliases: dict[str, frozenset[str]] = field(default_factory=dict)  # parameters, by the caller's names for them
-    inputs: set[str] = field(default_factory=set)  # parameters that a compiled function makes tensors of
+    inputs: frozenset[str] = frozenset()  # parameters that a compiled function makes tensors of
     returns: list[Value] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     half_bound: dict[str, tuple[Place, Value]] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -110,51 +111,56 @@ class Interpreter(Classes):
         crossing = value.compiled is not None and (
             frame is None or frame.context.kind in (ContextKind.HOST, ContextKind.OPEN)
         )
+        context = self._with_reason(context, node, unit)
+        env, aliases = self._bind_parameters(scope, node, value, arguments, crossing)
+        handed: frozenset[str] = frozenset()
+        inputs: frozenset[str] = frozenset()
+        if frame is not None and frame.loop:
+            handed = frozenset(name for name, item in env.items() if self._is_from_before(frame, item))
+        if context.kind is ContextKind.XLA and (arguments.inputs or (crossing and frame is not None)):
+            inputs = _undeclared(node, env)
+        owner = value.bound.cls if function.name == "__init__" and isinstance(value.bound, Instance) else None
+        counted = (function, context.kind is ContextKind.HOST, owner)
+        count = self.analyses.get(counted, 0)
+        if count >= _GENERALISE_AFTER:
+            env = {name: generalise(item) for name, item in env.items()}
+        loop = 1 if frame is not None and frame.loop else 0
+        key = (
+            function,
+            value.scope,
+            node,
+            context.kind,
+            context.converted,
+            context.pipeline,
+            context.scope,
+            loop,
+            handed,
+            bool(inputs),
+            tuple(map(pattern, env.values())),
+        )
+        known = self.memo.get(key)
+        if known is not None:
+            _pass_on(known, aliases, frame, env)
+            return known
+        if self._depth >= _DEEPEST or count >= _MOST_ANALYSES:
+            return None
         summary = Summary(function.qualname, None, function, context, wrapped=is_wrapped(value))
         inner = Frame(
             unit,
             function.module,
-            self._with_reason(context, node, unit),
+            context,
             summary,
             {},
             parent=scope if not scope.is_module else None,
             function=function,
             owner=function.owner if function.owner is not None else scope.owner if not scope.is_module else None,
             bound=value.bound if value.bound is not None else scope.bound if not scope.is_module else None,
-            loop=1 if frame is not None and frame.loop else 0,
-            loop_around=1 if frame is not None and frame.loop else 0,
+            loop=loop,
+            loop_around=loop,
             looped=frame is not None and (frame.looped or frame.python_loop > 0),
+            inputs=inputs,
+            handed=handed,
         )
-        summary.context = inner.context
-        env = self._bind_parameters(inner, scope, node, value, arguments, crossing)
-        if frame is not None and inner.loop:
-            inner.handed = frozenset(name for name, item in env.items() if self._is_from_before(frame, item))
-        if inner.context.kind is ContextKind.XLA and (arguments.inputs or (crossing and frame is not None)):
-            inner.inputs = _undeclared(node, env)
-        owner = value.bound.cls if function.name == "__init__" and isinstance(value.bound, Instance) else None
-        counted = (function, inner.context.kind is ContextKind.HOST, owner)
-        count = self.analyses.get(counted, 0)
-        if count >= _GENERALISE_AFTER:
-            env = {name: generalise(item) for name, item in env.items()}
-        key = (
-            function,
-            value.scope,
-            node,
-            inner.context.kind,
-            inner.context.converted,
-            inner.context.pipeline,
-            inner.context.scope,
-            inner.loop,
-            inner.handed,
-            bool(inner.inputs),
-            tuple(pattern(item) for item in env.values()),
-        )
-        known = self.memo.get(key)
-        if known is not None:
-            _pass_on(known, inner, frame, env)
-            return known
-        if self._depth >= _DEEPEST or count >= _MOST_ANALYSES:
-            return None
         self.analyses[counted] = count + 1
         self.memo[key] = summary
         self._depth += 1
@@ -162,7 +168,7 @@ class Interpreter(Classes):
             self._run(inner, node, env)
         finally:
             self._depth -= 1
-        _pass_on(summary, inner, frame, env)
+        _pass_on(summary, aliases, frame, env)
         summary.finished = True
         return summary
 
@@ -227,26 +233,26 @@ class Interpreter(Classes):
 
     def _bind_parameters(
         self,
-        inner: Frame,
         scope: Frame,
         node: cst.FunctionDef | cst.Lambda,
         value: FunctionValue,
         arguments: Arguments,
         crossing: bool,
-    ) -> dict[str, Value]:
-        """The names that the parameters start with."""
+    ) -> tuple[dict[str, Value], dict[str, frozenset[str]]]:
+        """The names that the parameters start with, and those of the caller behind what is not known."""
         parameters = node.params
         positional = list(arguments.positional)
         if value.bound is not None:
             positional.insert(0, value.bound)
         keywords = dict(arguments.keywords)
         env: dict[str, Value] = {}
+        aliases: dict[str, frozenset[str]] = {}
         for parameter in (*parameters.posonly_params, *parameters.params):
             given = positional.pop(0) if positional else keywords.pop(parameter.name.value, None)
             if given is None:
                 given = arguments.rest or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown):
-                inner.aliases[parameter.name.value] = given.names
+                aliases[parameter.name.value] = given.names
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
         if isinstance(parameters.star_arg, cst.Param):
             rest = Sequence("tuple", tuple(positional)) if arguments.rest is None and not arguments.unknown else None
@@ -255,12 +261,12 @@ class Interpreter(Classes):
         for parameter in parameters.kwonly_params:
             given = keywords.pop(parameter.name.value, None) or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown):
-                inner.aliases[parameter.name.value] = given.names
+                aliases[parameter.name.value] = given.names
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
         if parameters.star_kwarg is not None:
             others = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
             env[parameters.star_kwarg.name.value] = Dict(keywords, others)
-        return env
+        return env, aliases
 
     def _parameter(
         self, scope: Frame, parameter: cst.Param, given: Value | None, arguments: Arguments, crossing: bool
@@ -455,20 +461,23 @@ def _from_keywords(parameter: cst.Param, arguments: Arguments) -> Value | None:
             return None
 
 
-def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> set[str]:
+def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> frozenset[str]:
     """The parameters of which nothing is said: no annotation, no default, no argument."""
-    return {
+    return frozenset(
         parameter.name.value
         for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params)
         if parameter.annotation is None and parameter.default is None and isinstance(env[parameter.name.value], Unknown)
-    }
+    )
 
 
-def _pass_on(summary: Summary, inner: Frame, caller: Frame | None, env: dict[str, Value]) -> None:
-    """What a function's uses say against its parameters (and what it closes over) holds for the caller's arguments."""
+def _pass_on(
+    summary: Summary, aliases: Mapping[str, frozenset[str]], caller: Frame | None, env: Mapping[str, Value]
+) -> None:
+    """What a function's uses say against its parameters (and what it closes over) holds for the caller's arguments;
+    `aliases`: the caller's names for them."""
     if caller is not None:
         for name in tuple(summary.structures):  # a function that calls itself is its own caller
-            caller.summary.structures |= inner.aliases.get(name, frozenset()) if name in env else {name}
+            caller.summary.structures |= aliases.get(name, frozenset()) if name in env else {name}
 
 
 def context_of(value: FunctionValue, caller: Context) -> Context:
