@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import reduce
 from typing import Any, Final
@@ -40,6 +40,7 @@ FEW: Final = 4
 _MOST_FUNCTIONS: Final = 64  # a table of functions: which of them is called is not known, that they are called is
 _PATTERN_DEPTH: Final = 3
 _PATTERN_ITEMS: Final = 8
+_TOLD_APART: Final = (bool, int, float, str, Member)  # the constants that each have an analysis of their own
 _NAMED_TUPLES: Final = frozenset(("typing.NamedTuple", "collections.namedtuple"))
 
 
@@ -50,9 +51,7 @@ def join(a: Value, b: Value) -> Value:
     if isinstance(a, Deferred) or isinstance(b, Deferred):
         a, b = settled(a), settled(b)
     if not isinstance(a, OneOf) and not isinstance(b, OneOf):
-        met = _meet(a, b)
-        if met is not None:
-            return met
+        return _meet(a, b) or OneOf((a, b))
     merged = list(options(a))
     changed = False
     for option in options(b):
@@ -250,46 +249,63 @@ def without_none(value: Value) -> Value:
 
 def pattern(value: Value, depth: int = 0) -> Hashable:
     """What two argument values must share for one analysis of a function to serve both."""
-    match value:
-        case Static(constant, varies):
-            plain = constant is None or isinstance(constant, bool | int | float | str | Member)
-            return ("static", type(constant), constant) if plain else ("static", constant is not UNSET, varies)
-        case Tensor(dependence, dtype, rank, _, bounded, carried, variable, mixed, varies):
-            return ("tensor", dependence, dtype, rank, bounded and bounded.perhaps, carried, variable, mixed, varies)
-        case Nest(dependence, _, varies, handed):
-            return ("nest", dependence, varies, handed)
-        case Sequence(kind, items, element):
-            if depth >= _PATTERN_DEPTH or (items is not None and len(items) > _PATTERN_ITEMS):
-                return (kind,)
-            inner = items if items is not None else () if element is None else (element,)
-            return (kind, items is None, *(pattern(item, depth + 1) for item in inner))
-        case Dict(entries, element):
-            if depth >= _PATTERN_DEPTH or len(entries) > _PATTERN_ITEMS:
-                return ("dict",)
-            return ("dict", *_pattern_items(entries, depth), element and pattern(element, depth + 1))
-        case FunctionValue(function, scope, bound, arguments, _, compiled):
-            own = None if bound is None else pattern(bound, depth + 1)
-            return ("function", function, scope, own, tuple(map(pattern, arguments)), compiled)
-        case ClassValue(cls):
-            return ("class", cls)
-        case Instance():
-            return ("instance", value, value.version)
-        case ModuleValue(module):
-            return ("module", module)
-        case OneOf(alternatives):
-            return ("one of", *(pattern(option, depth + 1) for option in alternatives))
-        case ApiObject(api, method, payload, facts, made):
-            # What a dataset holds decides what becomes of it; the payloads of other objects do not.
-            held = pattern(payload, depth + 1) if facts is not None and payload is not None else None
-            return ("object", api, method, held, facts, made)
-        case TensorMethod(owner, name):
-            return ("method", pattern(owner, depth + 1), name)
-        case _:
-            return value
+    described = _PATTERNS.get(type(value))
+    return value if described is None else described(value, depth)
 
 
-def _pattern_items(entries: Mapping[object, Value], depth: int) -> tuple[Hashable, ...]:
-    return tuple((repr(key), pattern(value, depth + 1)) for key, value in entries.items())
+def _static_pattern(value: Static, depth: int) -> Hashable:
+    constant = value.constant
+    plain = constant is None or isinstance(constant, _TOLD_APART)
+    return ("static", type(constant), constant) if plain else ("static", constant is not UNSET, value.varies)
+
+
+def _tensor_pattern(value: Tensor, depth: int) -> Hashable:
+    bounded = value.bounded and value.bounded.perhaps
+    said = (value.dependence, value.dtype, value.rank, bounded, value.carried, value.variable, value.mixed)
+    return ("tensor", *said, value.varies)
+
+
+def _sequence_pattern(value: Sequence, depth: int) -> Hashable:
+    items = value.items
+    if depth >= _PATTERN_DEPTH or (items is not None and len(items) > _PATTERN_ITEMS):
+        return (value.kind,)
+    inner = items if items is not None else () if value.element is None else (value.element,)
+    return (value.kind, items is None, *(pattern(item, depth + 1) for item in inner))
+
+
+def _dict_pattern(value: Dict, depth: int) -> Hashable:
+    if depth >= _PATTERN_DEPTH or len(value.entries) > _PATTERN_ITEMS:
+        return ("dict",)
+    entries = ((repr(key), pattern(item, depth + 1)) for key, item in value.entries.items())
+    return ("dict", *entries, value.element and pattern(value.element, depth + 1))
+
+
+def _function_pattern(value: FunctionValue, depth: int) -> Hashable:
+    own = None if value.bound is None else pattern(value.bound, depth + 1)
+    return ("function", value.function, value.scope, own, tuple(map(pattern, value.partial_args)), value.compiled)
+
+
+def _object_pattern(value: ApiObject, depth: int) -> Hashable:
+    # What a dataset holds decides what becomes of it; the payloads of other objects do not.
+    held = pattern(value.payload, depth + 1) if value.facts is not None and value.payload is not None else None
+    return ("object", value.api, value.method, held, value.facts, value.made)
+
+
+# The kinds of values that are told by something else than all that is known of them.
+_PATTERNS: Final[dict[type[object], Callable[[Any, int], Hashable]]] = {
+    ApiObject: _object_pattern,
+    ClassValue: lambda value, depth: ("class", value.cls),
+    Dict: _dict_pattern,
+    FunctionValue: _function_pattern,
+    Instance: lambda value, depth: ("instance", value, value.version),
+    ModuleValue: lambda value, depth: ("module", value.module),
+    Nest: lambda value, depth: ("nest", value.dependence, value.varies, value.handed),
+    OneOf: lambda value, depth: ("one of", *(pattern(option, depth + 1) for option in value.options)),
+    Sequence: _sequence_pattern,
+    Static: _static_pattern,
+    Tensor: _tensor_pattern,
+    TensorMethod: lambda value, depth: ("method", pattern(value.owner, depth + 1), value.name),
+}
 
 
 def generalise(value: Value) -> Value:
