@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 from ..tree import nodes as cst
 from .joins import join_all, without_none
@@ -42,6 +43,7 @@ _PYTHON_SCALARS: Final = frozenset(
 ) | {"np.integer", "np.floating", "np.ndarray", "np.generic", "numbers.Number", "numbers.Integral", "numbers.Real"}
 _SEQUENCES: Final = {"builtins.list": ("list",), "builtins.tuple": ("tuple",), "builtins.set": ("set",)}
 _TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
+_IDENTITY: Final = (cst.Is, cst.IsNot)
 _TENSORS: Final = frozenset(("tf.Tensor", "tf.Variable", "keras.KerasTensor", "tf.types.experimental.TensorLike"))
 
 
@@ -58,24 +60,29 @@ def truth(value: Value) -> bool | None:
             return None
 
 
-_NARROWING: Final = frozenset((cst.Name, cst.Comparison, cst.Call, cst.UnaryOperation, cst.BooleanOperation))
-
-
 def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool) -> None:
     """Refine the names of `frame` by `test` having come out as `outcome`."""
-    if frame.env is None:
-        return
-    if type(test) not in _NARROWING:
-        return  # most tests
+    refine = _NARROWING.get(type(test))
+    if refine is not None and frame.env is not None:
+        refine(machine, frame, test, outcome)
+
+
+def _by_name(machine: Core, frame: Frame, test: cst.Name, outcome: bool) -> None:
+    env = frame.env
+    if outcome and env is not None and test.value in env:
+        env[test.value] = _true(env[test.value])
+
+
+def _by_comparison(machine: Core, frame: Frame, test: cst.Comparison, outcome: bool) -> None:
+    target, *further = test.comparisons
+    if isinstance(test.left, cst.Name) and isinstance(target.operator, _IDENTITY) and not further:
+        other = target.comparator
+        if isinstance(other, cst.Name) and other.value == "None":
+            _narrow_none(frame, test.left.value, isinstance(target.operator, cst.Is) is outcome)
+
+
+def _by_call(machine: Core, frame: Frame, test: cst.Call, outcome: bool) -> None:
     match test:
-        case cst.Name(value=name):
-            if outcome and name in frame.env:
-                frame.env[name] = _true(frame.env[name])
-        case cst.Comparison(
-            left=cst.Name(value=name), comparisons=[cst.ComparisonTarget(operator=sign, comparator=other)]
-        ):
-            if isinstance(other, cst.Name) and other.value == "None" and isinstance(sign, cst.Is | cst.IsNot):
-                _narrow_none(frame, name, isinstance(sign, cst.Is) is outcome)
         case cst.Call(
             func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]
         ):
@@ -85,14 +92,27 @@ def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool)
             args=[cst.Arg(value=cst.Name(value=name))],
         ) if machine.evaluate(frame, asked) == Api("tf.is_tensor"):
             _narrow_kind(frame, name, _TENSORS, outcome)
-        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
-            narrow(machine, frame, inner, not outcome)
-        case cst.BooleanOperation(left=left, operator=cst.And(), right=right) if outcome:
-            narrow(machine, frame, left, True)
-            narrow(machine, frame, right, True)
-        case cst.BooleanOperation(left=left, operator=cst.Or(), right=right) if not outcome:
-            narrow(machine, frame, left, False)
-            narrow(machine, frame, right, False)
+
+
+def _by_negation(machine: Core, frame: Frame, test: cst.UnaryOperation, outcome: bool) -> None:
+    if isinstance(test.operator, cst.Not):
+        narrow(machine, frame, test.expression, not outcome)
+
+
+def _by_both_sides(machine: Core, frame: Frame, test: cst.BooleanOperation, outcome: bool) -> None:
+    if isinstance(test.operator, cst.And if outcome else cst.Or):
+        narrow(machine, frame, test.left, outcome)
+        narrow(machine, frame, test.right, outcome)
+
+
+# The forms of tests that say something of names; most others do not.
+_NARROWING: Final[dict[type[cst.CSTNode], Callable[[Core, Frame, Any, bool], None]]] = {
+    cst.Name: _by_name,
+    cst.Comparison: _by_comparison,
+    cst.Call: _by_call,
+    cst.UnaryOperation: _by_negation,
+    cst.BooleanOperation: _by_both_sides,
+}
 
 
 def _true(value: Value) -> Value:
