@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 def chosen(rule: str, call: Call, values: list[Value]) -> tuple[str, list[Value]]:
     """A rule without the parameters that it names, and the arguments that decide."""
+    if ":" not in rule:
+        return rule, values  # most rules
     rule, _, parameters = rule.partition(":")
-    return rule, [call.arguments.get(name, NONE) for name in parameters.split("+")] if parameters else values
+    return rule, [call.arguments.get(name, NONE) for name in parameters.split("+")]
 
 
 def rank_of(value: Value | None) -> int | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from . import pipelines, texts
@@ -104,6 +104,7 @@ _COPYING: Final = frozenset(("like", "promote", *_CHANGED))
 
 # Values that bring nothing into the result of a call.
 _WITHOUT_CONTENT: Final = (Static, Api)
+_STRUCTURES: Final = (OneOf, Sequence, Dict)
 
 
 @record()
@@ -223,7 +224,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
     for name, value in given:
         if isinstance(value, _WITHOUT_CONTENT):
             continue
-        for leaf in leaves(value):
+        for leaf in leaves(value) if isinstance(value, _STRUCTURES) else (value,):
             dependence, source = Dependence.STATIC, None
             match leaf:
                 case Tensor():
@@ -359,21 +360,38 @@ def _result_dtype(rule: str, call: Call, values: list[Value]) -> str | None:
 
 def build(spec: str, call: Call) -> Value:
     """The value that a result of the tables stands for in this call."""
+    return _builder(spec)(call)
+
+
+@cache
+def _builder(spec: str) -> Callable[[Call], Value]:
+    """What makes the value that a result of the tables stands for."""
     if spec in _PLAIN:
-        return _PLAIN[spec]
-    if spec == "self":
-        return call.owner or UNKNOWN
-    if spec == "nest":
-        return Nest(Dependence.VALUE, content(call).origin or call.here("returns tensors"))
-    if spec == "leaf":
-        return _leaf(call)
+        return partial(_plain, _PLAIN[spec])
+    if spec in _MAKERS:
+        return _MAKERS[spec]
     if spec.startswith("@"):
-        return instance(spec[1:], call)
+        return partial(instance, spec[1:])
     if ", " in spec:
-        return Sequence("tuple", tuple(build(part, call) for part in spec.split(", ")))
+        parts = [_builder(part) for part in spec.split(", ")]
+        return lambda call: Sequence("tuple", tuple(make(call) for make in parts))
     if spec.startswith("["):
-        return Sequence("list", None, build(spec[1:-1], call))
-    return tensor(spec, call)
+        element = _builder(spec[1:-1])
+        return lambda call: Sequence("list", None, element(call))
+    dtype, rank, *flags = spec.split("/")
+    return partial(tensor, dtype, rank, flags[0] if flags else "")
+
+
+def _plain(value: Value, call: Call) -> Value:
+    return value
+
+
+def _owner(call: Call) -> Value:
+    return call.owner or UNKNOWN
+
+
+def _nest(call: Call) -> Nest:
+    return Nest(Dependence.VALUE, content(call).origin or call.here("returns tensors"))
 
 
 def instance(api: str, call: Call) -> ApiObject:
@@ -415,10 +433,11 @@ def _leaf(call: Call) -> Value:
     return UNKNOWN if inside.dependence else STATIC
 
 
-def tensor(spec: str, call: Call) -> Tensor:
-    """The tensor that `dtype/rank/flag` stands for."""
-    dtype_rule, rank_rule, *flags = spec.split("/")
-    flag = flags[0] if flags else ""
+_MAKERS: Final[dict[str, Callable[[Call], Value]]] = {"self": _owner, "nest": _nest, "leaf": _leaf}
+
+
+def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
+    """The tensor that `dtype/rank/flag` stands for, the flag perhaps empty."""
     values = _deciding(call)
     inside = content(call)
     rank = result_rank(rank_rule, call, values)

@@ -90,6 +90,7 @@ _WEIGHT_MAKERS: Final = frozenset(("add_weight", "add_variable"))
 # Calls that are made for a list or a nest of tensors.
 _OF_STRUCTURES: Final = ("tf.nest.", "keras.tree.", "tf.concat", "tf.stack", "tf.add_n", "keras.ops.concatenate")
 _SEVERAL: Final = (OneOf, Sequence, Slice)
+_WITHOUT_SHAPE: Final = (Static, Unknown, Api)
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
 
 
@@ -174,6 +175,8 @@ class Calls(Attributes):
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             said_setup(self, frame, name, owner, bound, nodes, result, node)
         for value in bound.values():
+            if isinstance(value, _WITHOUT_SHAPE):
+                continue  # most arguments
             for part in _direct(value) if isinstance(value, _SEVERAL) else (value,):
                 if isinstance(part, Tensor) and part.bounded is not None:
                     self.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
@@ -372,14 +375,11 @@ def bind_api(
     parameters: tuple[str, ...] | None, arguments: Arguments
 ) -> tuple[dict[str, Value], dict[str, cst.BaseExpression]]:
     """Arguments and their syntax by parameter name; surplus positional ones as "*0", "*1", ..."""
-    bound: dict[str, Value] = {}
-    nodes: dict[str, cst.BaseExpression] = {}
-    names = parameters or ()
-    for position, value in enumerate(arguments.positional):
-        name = names[position] if position < len(names) else f"*{position - len(names)}"
-        bound[name] = value
-        if position < len(arguments.nodes):
-            nodes[name] = arguments.nodes[position]
+    names, positional = parameters or (), arguments.positional
+    if len(positional) > len(names):
+        names = (*names, *(f"*{position}" for position in range(len(positional) - len(names))))
+    bound = dict(zip(names, positional, strict=False))
+    nodes = dict(zip(names, arguments.nodes, strict=False))
     bound |= arguments.keywords
     nodes |= arguments.keyword_nodes
     if arguments.rest is not None:

@@ -275,7 +275,7 @@ def _dtype(pairs: Sequence[tuple[Seen, str]]) -> str:
 
 
 def _gives(dtype: str, pairs: Sequence[tuple[Seen, str]]) -> bool:
-    return all(tensor(f"{dtype}/?", one.call).dtype == found for one, found in pairs)
+    return all(tensor(dtype, "?", "", one.call).dtype == found for one, found in pairs)
 
 
 def _rank(pairs: Sequence[tuple[Seen, int]]) -> str:
@@ -295,7 +295,7 @@ def _rank_of_all(pairs: Sequence[tuple[Seen, int]]) -> str:
         return str(found.pop()) if len(given) >= AT_LEAST and _lists_vary(pairs) else "?"
     named = (f"{text}:{name}" for text in FOLLOWING for name in _tensors(pairs[0][0].call))
     for text in chain(RANKS, named):
-        said = [(tensor(f"?/{text}", one.call).rank, rank) for one, rank in pairs]
+        said = [(tensor("?", text, "", one.call).rank, rank) for one, rank in pairs]
         sure = {rank for guess, rank in said if guess is not None}
         if len(sure) >= AT_LEAST and all(guess in (None, rank) for guess, rank in said) and _told(text, pairs):
             return text
