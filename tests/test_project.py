@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from unicodedata import normalize
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,3 +100,24 @@ def test_a_form_feed_before_an_indentation_is_passed_over() -> None:
     [function] = all_functions(module_of(text))
     assert function.label.code == "call"
     assert function.place.line == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "fills"),
+    [
+        ("self.built = True; self.dense.build(None)", False),
+        ("if getattr(self, 'dense', None) is not None: self.dense.build(x)", False),
+        ("if hasattr(self, 'dense'): x = self.dense.units", False),
+        ("getattr(self, 'fill')(x)", True),
+        ("self.add_weight(x)", True),
+        ("self.units = x", True),
+        ("self.units += 1", True),
+        ("super().build(x)", True),
+        ("fill(self)", True),
+    ],
+)
+def test_which_methods_may_fill_their_object(body: str, fills: bool) -> None:
+    text = f"class A:\n    def build(self, x):\n        '''é\nx'''\n        {body}\n"
+    kept, bare = module_of(text), module_of(text)
+    bare.file.let_go()
+    assert [module.classes[0].functions["build"].fills_its_object for module in (kept, bare)] == [fills, fills]

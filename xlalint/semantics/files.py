@@ -83,10 +83,10 @@ class Unit:
     def __init__(self, file: File, stretch: Stretch, statements: Sequence[ast.stmt] | None = None) -> None:
         self.file = file
         self.text = _text_of(file, stretch)
-        indented = self.text[:1] in (" ", "\t")
+        indented = _is_indented(self.text)
         self.first_line = stretch.first
         self._last = stretch.last
-        whole = "if 1:\n" + self.text if indented else self.text
+        whole = _in_block(self.text)
         if statements is not None:
             self.tree = module_of(statements, whole, stretch.first, indented=indented)
             self._offset = 0
@@ -216,6 +216,24 @@ class Unit:
             opening = self._parents[opening]
         before = source.indent_at(source.extent(opening)[0])
         return source.indent_at(source.extent(block.body[0])[0]).removeprefix(before)
+
+
+def parsed_alone(text: str) -> ast.stmt | None:
+    """The first statement of a text, which may be indented, as Python parses it; None where it is no Python."""
+    try:
+        statement = ast.parse(_in_block(text)).body[0]
+    except (SyntaxError, ValueError):
+        return None
+    return statement.body[0] if _is_indented(text) and isinstance(statement, ast.If) else statement
+
+
+def _is_indented(text: str) -> bool:
+    return text[:1] in (" ", "\t")
+
+
+def _in_block(text: str) -> str:
+    """A stretch as a text by itself: below an `if` where it is indented."""
+    return "if 1:\n" + text if _is_indented(text) else text
 
 
 def _text_of(file: File, stretch: Stretch) -> str:
@@ -385,11 +403,20 @@ class File:
 
     def _made(self, stretch: Stretch) -> Unit:
         """The unit of a stretch: of Python's own tree if that is still there, else by parsing it once more."""
-        statements = self._statements.pop(stretch, None)
-        if statements is None:
-            return Unit(self, stretch)
-        self.kept_lines -= stretch.last - stretch.first + 1
-        return Unit(self, stretch, statements if are_alone(statements, stretch, self.plain_lines) else None)
+        statements = self._alone(stretch)
+        if self._statements.pop(stretch, None) is not None:
+            self.kept_lines -= stretch.last - stretch.first + 1
+        return Unit(self, stretch, statements)
+
+    def parsed(self, stretch: Stretch) -> ast.stmt | None:
+        """The first statement of a stretch as Python parses it; None where it is no Python by itself."""
+        kept = self._alone(stretch)
+        return parsed_alone(_text_of(self, stretch)) if kept is None else kept[0]
+
+    def _alone(self, stretch: Stretch) -> list[ast.stmt] | None:
+        """What was parsed of a stretch, if it is kept and the same as if the stretch had been parsed by itself."""
+        kept = self._statements.get(stretch)
+        return kept if kept is not None and are_alone(kept, stretch, self.plain_lines) else None
 
     @property
     def is_worth_keeping(self) -> bool:

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
-from textwrap import dedent
 from typing import Any, Final
 
 from ..sources.outline import Binding, ClassOutline, FunctionOutline, ImportOutline, Stretch
 from ..tree import nodes as cst
 from . import api
-from .files import File, Files, InternalTrouble, Place, SyntaxTrouble, Unit
+from .files import File, Files, InternalTrouble, Place, SyntaxTrouble, Unit, parsed_alone
 from .reads import note_stretch
 from .values import STATIC, UNKNOWN, Api, ClassValue, Deferred, FunctionValue, ModuleValue, Static, Value, settled
 
@@ -91,28 +90,13 @@ class Function:
         """Whether a method may give its object an attribute besides `built`: by itself, or through what it hands the
         object to. Most `build` methods only build the layers inside."""
         if self._fills is None:
-            self._fills = self._finds_filling()
+            if self.stretch is None:
+                made = parsed_alone(self.text)
+            else:
+                note_stretch(self.module.path, self.stretch)
+                made = self.module.file.parsed(self.stretch)
+            self._fills = _may_fill(made)
         return self._fills
-
-    def _finds_filling(self) -> bool:
-        try:
-            [made] = ast.parse(dedent(self.text)).body
-        except (SyntaxError, ValueError):
-            return True
-        if not isinstance(made, ast.FunctionDef) or not made.args.args:
-            return True
-        nodes = list(ast.walk(made))
-        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-        # `self.built = ..`, and `self.name` where it is read and not called: a method may fill the object.
-        harmless = {
-            id(node.value)
-            for node in nodes
-            if isinstance(node, ast.Attribute)
-            and id(node) not in called
-            and (node.attr == "built" or isinstance(node.ctx, ast.Load))
-        }
-        itself = (made.args.args[0].arg, "super")
-        return any(isinstance(node, ast.Name) and node.id in itself and id(node) not in harmless for node in nodes)
 
     @property
     def uses_tensorflow(self) -> bool:
@@ -124,6 +108,29 @@ class Function:
         """The place to show for the definition: its name, or the lambda itself."""
         node = self.node
         return Place(self.unit, node.name if isinstance(node, cst.FunctionDef) else node)
+
+
+def _may_fill(made: ast.stmt | None) -> bool:
+    """Whether a method, None for one that cannot be read by itself, may give its object an attribute."""
+    if not isinstance(made, ast.FunctionDef) or not made.args.args:
+        return True
+    itself = (made.args.args[0].arg, "super")
+    called, harmless = set[int](), set[int]()
+    for node in ast.walk(made):  # from the outside in
+        match node:
+            # `self.built = ..`, and `self.name` where it is read and not called: a method may fill the object.
+            case ast.Attribute(value=ast.Name() as owner, attr=name, ctx=context) if id(node) not in called:
+                if name == "built" or isinstance(context, ast.Load):
+                    harmless.add(id(owner))
+            case ast.Call(func=ast.Name("getattr" | "hasattr"), args=[ast.Name() as owner, *_]) if (
+                id(node) not in called
+            ):
+                harmless.add(id(owner))
+            case ast.Call(func=function):
+                called.add(id(function))
+            case ast.Name(id=name) if name in itself and id(node) not in harmless:
+                return True
+    return False
 
 
 @dataclass(slots=True, eq=False)
