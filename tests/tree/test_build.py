@@ -17,7 +17,7 @@ from xlalint.fixes import branches
 from xlalint.semantics import expressions, joins, statements
 from xlalint.semantics.files import File, Unit
 from xlalint.sources.outline import OutlineError, Stretch, are_alone
-from xlalint.sources.text import Source, kept_lines
+from xlalint.sources.text import Source
 from xlalint.tree import nodes
 from xlalint.tree.build import parse_expression, parse_module
 
@@ -190,7 +190,7 @@ def test_what_was_parsed_with_its_file_reads_as_what_is_parsed_alone(
     except OutlineError:
         return
     for stretch, parsed in list(file.outline.statements.items()):
-        if are_alone(parsed, stretch, kept_lines(text)):
+        if are_alone(parsed, stretch, file.peek(stretch)):
             assert_same(Unit(file, stretch, parsed), Unit(file, stretch))
 
 
@@ -207,7 +207,7 @@ def test_all_of_a_real_file_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_shares_its_lines_is_parsed_alone() -> None:
     file = file_of("import a; x = b\nclass A: y = 2\n@(\n d)\ndef f(): pass\n")
     for stretch in (Stretch(1, 1), Stretch(2, 2)):
-        assert not are_alone(file.outline.statements[stretch], stretch, file.plain_lines)
+        assert not are_alone(file.outline.statements[stretch], stretch, file.peek(stretch))
     line, cls = file.unit(Stretch(1, 1)), file.unit(Stretch(2, 2))
     assert line.code(line.body[0]) == "import a; x = b"
     assert isinstance(cls.body[0], nodes.ClassDef)

@@ -9,12 +9,14 @@ import ast
 import os
 import re
 import traceback
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from io import StringIO
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -144,8 +146,9 @@ class Unit:
 
     def lines(self, first: int, last: int) -> list[str]:
         """Lines of the file as they stand in it, with their ends: the unit's own as a rule."""
-        own = self.first_line <= first and last <= self._last
-        return (self.file.plain_lines if own else self.file.lines)[first - 1 : last]
+        if not (self.first_line <= first and last <= self._last):
+            note_whole(self.file.source.path)
+        return self.file.peek_lines(Stretch(first, last))
 
     def line(self, number: int) -> str:
         """One of these lines."""
@@ -296,9 +299,10 @@ class File:
         return [*self._units.values(), *(unit for units in self._before.values() for unit in units)]
 
     @cached_property
-    def plain_lines(self) -> list[str]:
-        """Its lines, with their ends, for whom it is noted already what is read of them."""
-        return StringIO(self.source.text, newline="").readlines()  # which end where Python ends lines
+    def _starts(self) -> array[int]:
+        """Where its lines begin, and where the last one ends: the lines themselves take three times their text."""
+        lines = StringIO(self.source.text, newline="")  # which end where Python ends lines
+        return array("I", accumulate(map(len, lines), initial=0))
 
     @cached_property
     def interface(self) -> str:
@@ -310,7 +314,7 @@ class File:
             bool(self.source.cells),
             self.newline,
         )
-        return interface_of(self.outline, self.plain_lines, *facts)
+        return interface_of(self.outline, self.peek, *facts)
 
     @cached_property
     def newline(self) -> str:
@@ -323,12 +327,6 @@ class File:
         note_whole(self.source.path)
         return self.source.text
 
-    @property
-    def lines(self) -> list[str]:
-        """Its lines, with their ends."""
-        note_whole(self.source.path)
-        return self.plain_lines
-
     def text_of(self, stretch: Stretch) -> str:
         """The lines of a stretch."""
         note_stretch(self.source.path, stretch)
@@ -336,7 +334,13 @@ class File:
 
     def peek(self, stretch: Stretch) -> str:
         """The same, where it is noted already or is not to be."""
-        return "".join(self.plain_lines[stretch.first - 1 : stretch.last])
+        lines = len(self._starts) - 1
+        first, last = min(stretch.first - 1, lines), min(stretch.last, lines)
+        return self.source.text[self._starts[first] : self._starts[last]]
+
+    def peek_lines(self, stretch: Stretch) -> list[str]:
+        """The same line by line, with their ends."""
+        return StringIO(self.peek(stretch), newline="").readlines()
 
     def state_of(self, stretch: Stretch) -> str | None:
         """What a stretch says and which definition it is, as a digest; None where the file has no such stretch."""
@@ -379,7 +383,7 @@ class File:
         return re.search(_IMPORTS.pattern.replace("^[ \\t]*", "^"), self.source.text, re.MULTILINE) is not None or any(
             line[:1] in " \t" and _IMPORTS.match(line)
             for stretch in self.outline.blocks
-            for line in self.plain_lines[stretch.first - 1 : stretch.last]
+            for line in self.peek_lines(stretch)
         )
 
     def concerns_tensorflow(self, stretch: Stretch | None) -> bool:
@@ -416,7 +420,7 @@ class File:
     def _alone(self, stretch: Stretch) -> list[ast.stmt] | None:
         """What was parsed of a stretch, if it is kept and the same as if the stretch had been parsed by itself."""
         kept = self._statements.get(stretch)
-        return kept if kept is not None and are_alone(kept, stretch, self.plain_lines) else None
+        return kept if kept is not None and are_alone(kept, stretch, self.peek(stretch)) else None
 
     @property
     def is_worth_keeping(self) -> bool:

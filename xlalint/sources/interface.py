@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from .outline import Binding, ClassOutline, FunctionOutline, ImportOutline, Outline, Stretch
@@ -11,16 +11,17 @@ from .outline import Binding, ClassOutline, FunctionOutline, ImportOutline, Outl
 _SIZE: Final = 12
 
 
-def interface_of(outline: Outline, lines: Sequence[str], *facts: object) -> str:
-    """A digest of names, imports, decorators, bases and literals, in their order, and of `facts` beside them. The same
-    for two texts that differ in what functions do, in parameters, in comments, or in where things stand."""
+def interface_of(outline: Outline, text_of: Callable[[Stretch], str], *facts: object) -> str:
+    """A digest of names, imports, decorators, bases and literals, in their order, and of `facts` beside them; `text_of`
+    says what stands in the lines of a stretch. The same for two texts that differ in what functions do, in parameters,
+    in comments, or in where things stand."""
     digest = hashlib.blake2b(repr(facts).encode(), digest_size=_SIZE)
-    for part in _parts(outline, lines):
+    for part in _parts(outline, text_of):
         digest.update(f"{len(part)}:{part}".encode("utf-8", "backslashreplace"))
     return digest.hexdigest()
 
 
-def _parts(outline: Outline, lines: Sequence[str]) -> Iterator[str]:
+def _parts(outline: Outline, text_of: Callable[[Stretch], str]) -> Iterator[str]:
     for name, bindings in outline.bindings.items():
         yield name
         for binding in bindings:
@@ -33,7 +34,7 @@ def _parts(outline: Outline, lines: Sequence[str]) -> Iterator[str]:
     for name, value in outline.literals.items():
         yield name
         # The lines that it stands on are more than its text, and enough to be sure.
-        yield "".join(lines[value.lineno - 1 : value.end_lineno])
+        yield text_of(Stretch(value.lineno, value.end_lineno or value.lineno))
         yield f"{value.col_offset} {value.end_col_offset}"
 
 

@@ -21,7 +21,7 @@ _FRAMES: Final = 340
 # Those that it takes to go through any tree that the parser makes.
 _WALKING: Final = 30 * _FRAMES
 # What may stand behind the last statement of a stretch.
-_ENDS: Final = re.compile(rb"[ \t]*;?[ \t]*(?:#[^\r\n]*)?[\r\n]*\Z")
+_ENDS: Final = re.compile(rb"[ \t]*;?[ \t]*(?:#[^\r\n]*)?\Z")
 TOO_DEEP: Final = "nested too deeply: this is not checked"
 
 
@@ -269,20 +269,17 @@ def _stretch(node: ast.stmt) -> Stretch:
     return Stretch(first, node.end_lineno or node.lineno)
 
 
-def are_alone(statements: Sequence[ast.stmt], stretch: Stretch, lines: Sequence[str]) -> bool:
-    """Whether statements are all that stands in a stretch of a file's lines, and stand as they would without the rest
-    of the file: Python passes over the page breaks in it elsewhere than the reader of a stretch does."""
+def are_alone(statements: Sequence[ast.stmt], stretch: Stretch, text: str) -> bool:
+    """Whether statements are all that stands in a stretch of a file, which reads `text`, and stand as they would
+    without the rest of the file: page breaks are taken out of what is parsed by itself."""
     first, last = statements[0], statements[-1]
-    opening, closing = lines[stretch.first - 1], lines[stretch.last - 1].encode()
     if first.lineno == stretch.first:
-        begins = not opening.encode()[: first.col_offset].strip(b" \t")
+        begins = not text[: first.col_offset].strip(" \t")
     else:
-        begins = opening.lstrip(" \t").startswith("@")
-    return (
-        begins
-        and _ENDS.match(closing, last.end_col_offset or 0) is not None
-        and not any("\f" in line for line in lines[stretch.first - 1 : stretch.last])
-    )
+        begins = text.lstrip(" \t").startswith("@")
+    line = text.rstrip("\r\n")
+    line = line[max(line.rfind("\n"), line.rfind("\r")) + 1 :]
+    return begins and _ENDS.match(line.encode(), last.end_col_offset or 0) is not None and "\f" not in text
 
 
 def _assigned(statement: ast.stmt) -> Iterator[str]:
