@@ -330,8 +330,8 @@ class _Analysis:
         names = {function.name for module in self.project.modules for function in module.all_functions()}
         found = Counter[str]()
         for module in self.project.modules:
-            counts = Counter(_words(module.file.text))
-            found.update(names & counts.keys())
+            counts = Counter(filter(names.__contains__, _words(module.file.text)))
+            found.update(counts.keys())
             # What the file itself uses stands in it more than once.
             found.update(function.name for function in module.functions if counts[function.name] > 1)
         return found

@@ -55,7 +55,7 @@ class Text:
     @cached_property
     def _lines(self) -> list[str]:
         """The lines, without their ends."""
-        return _LINE_END.split(self.text)
+        return _LINE_END.split(self.text) if "\r" in self.text else self.text.split("\n")
 
     def settle(self) -> None:
         """Forget what is only needed while nodes are made; it is worked out anew where it is asked for again."""
@@ -88,16 +88,24 @@ class Text:
 
     def startswith(self, word: str, line: int, column: int) -> bool:
         """Whether a word stands at a place."""
+        if self._ascii:
+            return self.line(line).startswith(word, column)
         return self.text.startswith(word, self._offset(line, column))
 
     def is_in_parentheses(self, made: ast.Tuple) -> bool:
         """Whether a tuple has parentheses of its own."""
+        if not self.startswith("(", made.lineno, made.col_offset):
+            return False
         start = self._offset(made.lineno, made.col_offset)
         end = self._offset(made.end_lineno or 0, made.end_col_offset or 0)
-        return self.text.startswith("(", start) and self._closing(start) == end
+        return self._closing(start) == end
 
     def name_behind(self, words: re.Pattern[str], line: int, column: int) -> tuple[str, int, int]:
         """The name behind `words`, from a place on, and where it stands: `start` and `end` of its node."""
+        if self._ascii and (found := words.search(self.line(line), column)) is not None:
+            name = _NAME.match(found.string, found.end())
+            if name is not None:  # on the same line, as a rule
+                return name.group(), line << SHIFT | name.start(), line << SHIFT | name.end()
         found = words.search(self.text, self._offset(line, column))
         name = _NAME.match(self.text, found.end()) if found is not None else None
         assert name is not None
