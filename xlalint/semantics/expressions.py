@@ -625,31 +625,28 @@ class Expressions(Iteration):
         rest_keywords: Value | None = None
         for arg in args:
             value = self.evaluate(frame, arg.value)
-            match arg.star:
-                case "":
-                    if arg.keyword is not None:
-                        keywords[arg.keyword.value] = value
-                        keyword_nodes[arg.keyword.value] = arg.value
-                    elif rest is None:
-                        positional.append(value)
-                        nodes.append(arg.value)
-                case "*":
-                    self.no_tensor(frame, value)
-                    match self.iterate(frame, value, arg.value, "star"):
-                        case Sequence(items=tuple(items)) if rest is None:
-                            positional += items
-                            nodes += [arg.value] * len(items)
-                        case inner:
-                            rest = self.element(frame, inner, arg.value)
-                case _:
-                    self.no_tensor(frame, value)
-                    match value:
-                        case Dict(entries, element):
-                            keywords |= {key: item for key, item in entries.items() if isinstance(key, str)}
-                            rest_keywords = element or rest_keywords
-                        case _:
-                            rest_keywords = value if isinstance(value, Nest) else torch_in(value) or UNKNOWN
-        return Arguments(positional, keywords, rest, rest_keywords, nodes=nodes, keyword_nodes=keyword_nodes)
+            if not arg.star:
+                if arg.keyword is not None:
+                    keywords[arg.keyword.value] = value
+                    keyword_nodes[arg.keyword.value] = arg.value
+                elif rest is None:
+                    positional.append(value)
+                    nodes.append(arg.value)
+                continue
+            self.no_tensor(frame, value)
+            if arg.star == "*":
+                match self.iterate(frame, value, arg.value, "star"):
+                    case Sequence(items=tuple(items)) if rest is None:
+                        positional += items
+                        nodes += [arg.value] * len(items)
+                    case inner:
+                        rest = self.element(frame, inner, arg.value)
+            elif isinstance(value, Dict):
+                keywords |= {key: item for key, item in value.entries.items() if isinstance(key, str)}
+                rest_keywords = value.element or rest_keywords
+            else:
+                rest_keywords = value if isinstance(value, Nest) else torch_in(value) or UNKNOWN
+        return Arguments(positional, keywords, rest, rest_keywords, False, False, nodes, keyword_nodes)
 
     def assign(
         self, frame: Frame, target: cst.BaseExpression, value: Value, statement: cst.CSTNode | None = None

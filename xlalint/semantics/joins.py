@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import reduce
+from itertools import compress
+from operator import is_not
 from typing import Any, Final
 
 from .values import (
@@ -232,10 +234,9 @@ def join_environments(a: dict[str, Value] | None, b: dict[str, Value] | None) ->
     if a is None or b is None or a is b:
         return a if b is None else b
     joined = dict(a)
-    for name, value in b.items():
-        present = joined.get(name)
-        if present is not value:  # most names are what they were on either way
-            joined[name] = value if present is None else join(present, value)
+    for name in compress(b, map(is_not, map(a.get, b), b.values())):  # most names are what they were on either way
+        present = a.get(name)
+        joined[name] = b[name] if present is None else join(present, b[name])
     return joined
 
 
