@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -18,6 +17,7 @@ from .core import Entry, Options, method_value
 from .events import HOST, CallOwnCompiled, Context, ContextKind, Event, Run, Setup, Trail
 from .files import Files, InternalTrouble, Place
 from .frames import Arguments, Compilation, Summary
+from .frozen import replace
 from .interpreter import Interpreter
 from .joins import pattern
 from .parts import Heard, HeardTogether, OpenRoot, Part, Round, Said

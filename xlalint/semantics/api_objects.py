@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +13,7 @@ from .api_names import known, parameters
 from .api_object_tables import ATTRIBUTES, CALLS, LAYER_CALLS, METHODS
 from .api_ranks import rank_of
 from .api_results import Call, build, call, content, dtype_of, named_dtype
+from .frozen import replace
 from .values import (
     NONE,
     STATIC,

@@ -28,7 +28,7 @@ from .api_tables import (
     TENSOR_FIRST,
     TENSOR_PARAMETERS,
 )
-from .frozen import record
+from .frozen import Record
 from .values import (
     NONE,
     STATIC,
@@ -107,8 +107,7 @@ _WITHOUT_CONTENT: Final = (Static, Api)
 _STRUCTURES: Final = (OneOf, Sequence, Dict)
 
 
-@record()
-class Call:
+class Call(Record):
     """A call of a function, or of a method of `owner`."""
 
     name: str
@@ -125,8 +124,7 @@ class Call:
         return None if self.place is None else Origin(self.place, f"`{self.name.removesuffix('.__call__')}` {what}")
 
 
-@record()
-class _Content:
+class _Content(Record):
     """What the arguments of a call bring into its result."""
 
     dependence: Dependence = Dependence.STATIC

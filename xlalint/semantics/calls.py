@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Ordered
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -19,7 +18,7 @@ from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
 from .feeding import given_values, say_foreign
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame
-from .frozen import record
+from .frozen import Record, replace
 from .higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, run_in_pipeline
 from .joins import FEW, join_all
 from .operators import COMPARED, arithmetic_tensor
@@ -438,8 +437,7 @@ def _direct(value: Value) -> Iterator[Value]:
             yield value
 
 
-@record()
-class _Traits:
+class _Traits(Record):
     """What the name alone says of a call of a library function. `eager`: only eager code makes it; `of_structures`: it
     is made for a list or a nest of tensors; `pipeline`: for `tf.data`; `calls_back`: it may call what it is handed;
     `reads`: what it is handed is read on the host."""

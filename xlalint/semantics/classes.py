@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Ordered
-from dataclasses import replace
 
 from ..codes import UNFINISHED_FILE
 from ..tree import nodes as cst
@@ -15,6 +14,7 @@ from .distribution import TORCH_MODULE, note_making, said_setup
 from .events import HOST, Context, ContextKind
 from .files import Place, SyntaxTrouble, Unit
 from .frames import Arguments, Frame, Summary
+from .frozen import replace
 from .joins import generalise
 from .project import Class, Module, Project
 from .statements import Statements

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from ..tree import nodes as cst
 from . import api
 from .events import ContextKind, SetupCall
 from .files import Place
+from .frozen import replace
 from .values import (
     NONE,
     UNKNOWN,

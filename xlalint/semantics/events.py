@@ -7,13 +7,14 @@ values as far as they are known. Events are about what the code does, never abou
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import ClassVar, Final
 
+from msgspec import field
+
 from ..tree import nodes as cst
 from .files import Place
-from .frozen import record
+from .frozen import Record
 from .values import Dependence, Scope, Slice, Tensor, Value
 
 
@@ -26,8 +27,7 @@ class ContextKind(StrEnum):
     HOST = "host"  # eager script code, tf.data functions, callbacks, tests
 
 
-@record()
-class Context:
+class Context(Record):
     """How a function is run. `entry` completes "reached from ..." in a message; `plain_python` says why AutoGraph
     converts nothing here although it is on ("a walrus", "a match statement"), else None. `pipeline`: the host runs it
     as part of an input pipeline. `scope`: the scope of a distribution strategy around it. `by_keras`: nobody but Keras
@@ -51,8 +51,7 @@ HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
 PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs on the host", pipeline=True)
 
 
-@record()
-class Trail:
+class Trail(Record):
     """The frames from here back to the entry point; `place` is the definition or call that enters `name`. `wrapped`: a
     decorator of unknown intent stands around it, and may run it once, or under a condition."""
 
@@ -62,8 +61,7 @@ class Trail:
     wrapped: bool = False
 
 
-@record(eq=False)
-class Run:
+class Run(Record, eq=False):
     """One of the analyses of a function that count: one for each pattern of arguments in each context. `all`: these
     analyses; `skipped`: the code that this pattern does not get to."""
 
@@ -76,8 +74,7 @@ class Run:
         return {run for run in self.all if around.isdisjoint(run.skipped)}
 
 
-@record()
-class Event:
+class Event(Record):
     """Something happens at `place`. `in_tensor_loop`: inside a loop that runs in the graph (`for .. in tf.range`,
     a `tf.while_loop` or `tf.map_fn` body). `of_host`: host code does it to what XLA compiles, so that it counts whether
     or not reports on the host are wanted."""
@@ -90,7 +87,6 @@ class Event:
     in_tensor_loop: bool
 
 
-@record()
 class Setup(Event):
     """Something that decides how a program is compiled, fed or distributed; it is said of eager code on the host, too.
     `order`: which of the events of this kind comes first when the program runs."""
@@ -98,7 +94,6 @@ class Setup(Event):
     order: int
 
 
-@record()
 class SetupCall(Setup):
     """A call that sets a program up; place: the whole call. `api`: the canonical name of the function, of the class
     that is made, or of a method (".fit" where the owner is not known); `owner`: what a method is called on; `keras`:
@@ -113,7 +108,6 @@ class SetupCall(Setup):
     node: cst.Call
 
 
-@record()
 class CompiledEntry(Event):
     """A function begins that XLA compiles, or that Keras may have compiled; place: its name. `name`: with its class;
     `asked`: by `jit_compile=True` of its own."""
@@ -122,14 +116,12 @@ class CompiledEntry(Event):
     asked: bool
 
 
-@record()
 class Program(Event):
     """All calls that set up one program, in the order in which they run; place: the first of them."""
 
     steps: tuple[SetupCall, ...]
 
 
-@record()
 class BranchOn(Event):
     """`if`, `elif` or a ternary on `test`; place: the test. `statement` is the `cst.If` or `cst.IfExp`; `names`: what
     the function's own names are before it."""
@@ -140,7 +132,6 @@ class BranchOn(Event):
     names: Mapping[str, Value]
 
 
-@record()
 class LoopWhile(Event):
     """`while test`; place: the test. `names`: what the function's own names are before the loop."""
 
@@ -149,7 +140,6 @@ class LoopWhile(Event):
     names: Mapping[str, Value]
 
 
-@record()
 class IterateOver(Event):
     """A tensor is iterated (`iterable` is the tensor, also for `range(t)`, `zip(t, ..)`); place: the iterable.
 
@@ -162,7 +152,6 @@ class IterateOver(Event):
     form: str
 
 
-@record()
 class TruthOf(Event):
     """Python asks a tensor for its truth inside an expression; place: the whole expression.
 
@@ -175,14 +164,12 @@ class TruthOf(Event):
     tested: bool
 
 
-@record()
 class AssertOn(Event):
     """`assert test`; place: the test."""
 
     test: Value
 
 
-@record()
 class HostRead(Event):
     """Python or NumPy wants a tensor's content now; place: the whole call.
 
@@ -195,7 +182,6 @@ class HostRead(Event):
     names: Mapping[str, Value] = field(default_factory=dict)
 
 
-@record()
 class IndexWith(Event):
     """`base[index]` on a tensor; place: the whole subscript. `store`: it is assigned to (`x[i] = v`)."""
 
@@ -205,7 +191,6 @@ class IndexWith(Event):
     store: bool
 
 
-@record()
 class DivideBy(Event):
     """`left // right` or `left % right` on tensors; place: the whole operation. `sign`: "//" or "%"."""
 
@@ -214,7 +199,6 @@ class DivideBy(Event):
     sign: str
 
 
-@record()
 class ApiCall(Event):
     """A call of a library's function by its canonical name ("tf.boolean_mask"); place: the whole call.
 
@@ -230,7 +214,6 @@ class ApiCall(Event):
     node: cst.Call
 
 
-@record()
 class MutateInLoop(Event):
     """Python state that lives outside is changed inside a tensor loop or a branch on a tensor; place: the mutation.
 
@@ -242,7 +225,6 @@ class MutateInLoop(Event):
     target: str
 
 
-@record()
 class LeaveLoop(Event):
     """`break`, `continue` or `return` that a tensor decides, out of a loop; place: the statement.
 
@@ -253,7 +235,6 @@ class LeaveLoop(Event):
     loop: str
 
 
-@record()
 class JoinBranches(Event):
     """The branches of a tensor conditional leave `name` in forms that XLA cannot join; place: the whole conditional's
     test. `reason`: "one branch only", "rank", "dtype", "structure", "no return", "shape". `functions`: the branches are
@@ -264,7 +245,6 @@ class JoinBranches(Event):
     functions: bool = False
 
 
-@record()
 class Consume(Event):
     """A tensor of bounded dynamic shape feeds an operation; place: the consumer. `consumer` is the canonical name of
     the API, or "index" / "operator"; `node` the syntax; `tensor.bounded` says where the shape became dynamic."""
@@ -275,7 +255,6 @@ class Consume(Event):
     arguments: Mapping[str, Value]
 
 
-@record()
 class FeedCompiled(Event):
     """Host code hands values to something that XLA compiles; place: the call. The context is that of the callee.
 
@@ -295,7 +274,6 @@ class FeedCompiled(Event):
     traced: bool
 
 
-@record()
 class FeedForeign(Event):
     """Host code hands tensors of PyTorch to TensorFlow; place: the call. `made`: where they are asked for; `model`: a
     model gets them, not a data set."""
@@ -306,7 +284,6 @@ class FeedForeign(Event):
     model: bool
 
 
-@record()
 class MakeCompiled(Event):
     """Host code wraps a function by `tf.function(jit_compile=True)` or its relatives; place: the call or decorator.
 
@@ -319,7 +296,6 @@ class MakeCompiled(Event):
     in_loop: bool
 
 
-@record()
 class CallOwnCompiled(Event):
     """Host code calls a compiled function that it has made itself just before; place: the definition, or what makes it.
     `again`: a Python loop calls the code around it, so that each of its rounds makes and compiles one."""
@@ -329,7 +305,6 @@ class CallOwnCompiled(Event):
     again: bool
 
 
-@record()
 class UnrollLoop(Event):
     """A Python loop over a known number of rounds in code that is traced; place: what it runs over."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import reduce
 from typing import Any, ClassVar, Final
 
@@ -12,6 +11,7 @@ from . import api
 from .events import BranchOn, Consume, ContextKind, DivideBy, HostRead, IndexWith, TruthOf
 from .files import Place
 from .frames import Arguments, Frame
+from .frozen import replace
 from .iteration import Iteration
 from .joins import as_tuple, element_of, join, join_all, join_parts, without_none
 from .narrowing import narrow, truth

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..tree import nodes as cst
@@ -12,6 +11,7 @@ from .distribution import is_tpu
 from .events import HOST, CallOwnCompiled, Context, ContextKind, FeedCompiled, FeedForeign, MakeCompiled
 from .files import Place
 from .frames import Arguments, Compilation, Frame
+from .frozen import replace
 from .pipelines import is_dataset
 from .texts import torch_in
 from .values import (

@@ -27,7 +27,7 @@ from ..sources.packages import dotted_name
 from ..sources.text import Source, UnreadableSource, digest_of, names_strategies, newline_of, read_bytes, source_of
 from ..tree import nodes as cst
 from ..tree.build import module_of, parse_module
-from .frozen import record
+from .frozen import Record
 from .reads import note_absent, note_name, note_offered, note_outline, note_stretch, note_whole
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ _KEPT_LINES: Final = 6_000
 _PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
 
 
-@record()
-class SyntaxTrouble:
+class SyntaxTrouble(Record):
     """A file or definition that cannot be read as Python, or is not worth it; 1-based line and column."""
 
     path: str
@@ -62,8 +61,7 @@ class SyntaxTrouble:
     code: str = SYNTAX_ERROR
 
 
-@record()
-class InternalTrouble:
+class InternalTrouble(Record):
     """An exception of the analyser or of a rule about one place; `detail` is its traceback. `rule`: the code of the
     rule whose own code raised it."""
 
@@ -244,8 +242,7 @@ def _text_of(file: File, stretch: Stretch) -> str:
     return _PAGE_BREAK.sub("", text) if "\f" in text else text
 
 
-@record(eq=False)
-class Place:
+class Place(Record, eq=False):
     """A node of a file's source. Two places are equal when they are the same node."""
 
     unit: Unit

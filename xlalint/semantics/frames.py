@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ..tree import nodes as cst
 from .events import Context, ContextKind, Event, Trail
 from .files import Place, Unit
-from .frozen import record
+from .frozen import Record
 from .project import Class, Function, Module
 from .values import UNKNOWN, Value
 
 
-@record()
-class Compilation:
+class Compilation(Record):
     """What `tf.function` (or a relative) makes of a function. `entry` completes "reached from ..."."""
 
     kind: ContextKind
@@ -31,8 +31,7 @@ class Compilation:
         return Context(self.kind, self.autograph, self.entry, by_keras=self.by_keras)
 
 
-@dataclass(slots=True)
-class Arguments:
+class Arguments(Struct, eq=False):
     """The arguments of a call. `rest`: what an unpacked `*args` of unknown length holds; `rest_keywords` likewise.
 
     `unknown`: the caller is not seen, so that a parameter without an argument may be anything.
@@ -54,8 +53,7 @@ class Arguments:
         return self.positional[position] if position < len(self.positional) else None
 
 
-@dataclass(slots=True, eq=False)
-class Summary:
+class Summary(Struct, eq=False):
     """One analysis of one function for one pattern of arguments in one context.
 
     `calls`: the analyses it led to, each with the place of the call. `host_only`: it does what only eager code can.
@@ -86,8 +84,7 @@ class Summary:
         return Trail(self.name, place, parent, self.wrapped)
 
 
-@dataclass(slots=True, eq=False)
-class Frame:
+class Frame(Struct, eq=False):
     """A function in execution. `env` is None where execution cannot get to; `parent` is the scope closed over.
 
     `assumed`: names taken to be tensors because a use said so; `evidence`: names that a use now says are tensors;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..tree import nodes as cst
@@ -13,6 +12,7 @@ from .events import HOST, PIPELINE, ContextKind, JoinBranches
 from .feeding import RUNNERS, WRAPPED, call_wrapped, remember_compiled, say_made
 from .files import Place
 from .frames import Arguments, Compilation
+from .frozen import replace
 from .joins import element_of, join_all, mismatch
 from .uses import dicts_among
 from .values import (

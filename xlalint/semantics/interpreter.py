@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from ..tree import nodes as cst
@@ -18,6 +17,7 @@ from .events import HOST, Context, ContextKind, JoinBranches
 from .feeding import NOT_TRACED, feed, say_own
 from .files import Place, Unit
 from .frames import Arguments, Compilation, Frame, Summary
+from .frozen import replace
 from .higher_order import split_gradient
 from .joins import generalise, join, join_all, join_environments, pattern
 from .plain import is_plain

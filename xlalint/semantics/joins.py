@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from functools import reduce
 from itertools import compress
 from operator import is_not
 from typing import Any, Final
 
+from .frozen import replace
 from .values import (
     NONE,
     STATIC,

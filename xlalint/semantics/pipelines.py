@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 
 from .files import Place
+from .frozen import Record, replace
 from .values import (
     NONE,
     ApiObject,
@@ -40,8 +40,7 @@ _USUAL_BATCH: Final = 32
 _UNEVEN: Final = frozenset(("generator shape", "longest", "resized", "unpadded"))
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Record):
     """A step of a pipeline: the elements before it, what is known of them, and the call with its arguments."""
 
     element: Value
@@ -54,7 +53,7 @@ class Step:
 
     def dataset(self, element: Value | None = None, **changes: object) -> ApiObject:
         """The dataset after the step, with what changes."""
-        facts = replace(self.facts, **changes) if changes else self.facts  # type: ignore[arg-type]
+        facts = replace(self.facts, **changes) if changes else self.facts
         return ApiObject(DATASET, payload=self.element if element is None else element, facts=facts)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..tree import nodes as cst
 from .distribution import making_of
 from .events import HOST, CompiledEntry, ContextKind, Event, Program, Setup, SetupCall, Trail
 from .frames import Summary
+from .frozen import replace
 
 
 @dataclass(slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Ordered
-from dataclasses import replace
 from typing import ClassVar, Final
 
 from ..tree import nodes as cst
@@ -25,6 +24,7 @@ from .events import (
 )
 from .files import InternalTrouble, Place
 from .frames import Frame
+from .frozen import replace
 from .joins import as_tuple, element_of, join_all, join_environments, join_parts, mismatch
 from .narrowing import narrow, truth
 from .project import Class, Function

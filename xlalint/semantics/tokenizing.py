@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..tree import nodes as cst
@@ -10,6 +9,7 @@ from .events import HOST
 from .feeding import say_foreign
 from .files import Place
 from .frames import Arguments, Frame
+from .frozen import replace
 from .pipelines import DATASET
 from .texts import COLLATOR, ENCODING, EXAMPLES, METHODS, TOKENIZER, of_torch, padding
 from .values import (

@@ -8,11 +8,13 @@ is a Python value, and `Unknown` is honest about knowing nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from .frozen import record
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
+
+from .frozen import Record, replace
 
 if TYPE_CHECKING:
     from xlalint.sources.outline import ImportOutline
@@ -37,8 +39,7 @@ class _Unset:
 UNSET: Final = _Unset()
 
 
-@record()
-class Origin:
+class Origin(Record):
     """The place where a value became VALUE, a mask, or got a bounded dynamic shape, and what happened there.
 
     `{code}` in `what` stands for the place's source text, which is written out only for what is reported. `perhaps`:
@@ -55,37 +56,49 @@ class Origin:
         return self.what.replace("{code}", self.place.code) if "{code}" in self.what else self.what
 
 
-@record()
-class Scope:
+class Scope(Record, eq=False):
     """The scope of a distribution strategy that code runs in. `strategy` is UNKNOWN where it is not known which one it
     is, or whether it is one at all. `replica`: the strategy itself runs the code, in `strategy.run`."""
 
     place: Place
-    strategy: Value = field(compare=False)
+    strategy: Value
     replica: bool = False
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scope) and (self.place, self.replica) == (other.place, other.replica)
 
-@record()
-class Made:
+    def __hash__(self) -> int:
+        return hash((self.place, self.replica))
+
+
+class Made(Record, eq=False):
     """Where an object that holds variables, or a strategy, was made, and in which scope; None: in none. `complete`: a
     model has its variables from the start. `cls`: the project's class that it is of, if it is of one."""
 
     place: Place
     scope: Scope | None = None
     complete: bool = False
-    cls: Class | None = field(default=None, compare=False)
+    cls: Class | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Made) and self._told == other._told
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    @property
+    def _told(self) -> tuple[Place, Scope | None, bool]:
+        return (self.place, self.scope, self.complete)
 
 
-@record()
-class Member:
+class Member(Record):
     """A member of an `enum.Enum` of the project, as a constant: it is itself and nothing else."""
 
     owner: Class
     name: str
 
 
-@record()
-class Variation:
+class Variation(Record):
     """Why a tensor has another shape, or a Python number another value, from one call to the next.
 
     `kind`: "last batch", "longest", "unpadded", "padded batch", "bucket", "generator", "joined" (it grows where it is
@@ -100,8 +113,7 @@ class Variation:
     detail: str = ""
 
 
-@record()
-class Static:
+class Static(Record):
     """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
     one in each round of a loop, say."""
 
@@ -113,8 +125,7 @@ class Static:
         return self.constant is not UNSET
 
 
-@record()
-class Tensor:
+class Tensor(Record):
     """A tensor (or variable). `dtype` is a class: bool, int, float, complex, string, or None when unknown."""
 
     dependence: Dependence
@@ -140,8 +151,7 @@ class Tensor:
         return Tensor(Dependence.VALUE, self.dtype, rank, origin, carried=True, mixed=mixed)
 
 
-@record()
-class Nest:
+class Nest(Record):
     """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `handed`: by
     users of a layer, perhaps an object that holds more than tensors."""
 
@@ -151,8 +161,7 @@ class Nest:
     handed: bool = False
 
 
-@record()
-class Array:
+class Array(Record):
     """A NumPy array: host data, constant to the compiler. `length`: its first dimension, where it is known."""
 
     dtype: str | None = None
@@ -160,8 +169,7 @@ class Array:
     varies: tuple[Variation, ...] = ()
 
 
-@record()
-class Sequence:
+class Sequence(Record):
     """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds.
 
     `size` is how many values it is to somebody who follows every way into it: `x = (x, x)` doubles it, with hardly any
@@ -171,40 +179,38 @@ class Sequence:
     kind: str  # "list", "tuple", "set"
     items: tuple[Value, ...] | None
     element: Value | None = None
-    size: int = field(init=False, compare=False, repr=False)
-    depth: int = field(init=False, compare=False, repr=False)
+    size: int = 0  # this and the depth are counted when it is made
+    depth: int = 0
 
     def __post_init__(self) -> None:
         size, depth = _extent(self.items or (self.element,))
         if size > _LARGEST or depth > _DEEPEST:
-            object.__setattr__(self, "items", None)
-            object.__setattr__(self, "element", UNKNOWN)
+            force_setattr(self, "items", None)
+            force_setattr(self, "element", UNKNOWN)
             size, depth = 2, 1
-        object.__setattr__(self, "size", size)
-        object.__setattr__(self, "depth", depth)
+        force_setattr(self, "size", size)
+        force_setattr(self, "depth", depth)
 
 
-@record()
-class Dict:
+class Dict(Record):
     """A dict. `entries` holds the literal keys; `element` is any other value. `size` and `depth` as of a sequence."""
 
     entries: Mapping[Any, Value]
     element: Value | None = None
-    size: int = field(init=False, compare=False, repr=False)
-    depth: int = field(init=False, compare=False, repr=False)
+    size: int = 0  # this and the depth are counted when it is made
+    depth: int = 0
 
     def __post_init__(self) -> None:
         size, depth = _extent((*self.entries.values(), self.element))
         if size > _LARGEST or depth > _DEEPEST:
-            object.__setattr__(self, "entries", {})
-            object.__setattr__(self, "element", UNKNOWN)
+            force_setattr(self, "entries", {})
+            force_setattr(self, "element", UNKNOWN)
             size, depth = 2, 1
-        object.__setattr__(self, "size", size)
-        object.__setattr__(self, "depth", depth)
+        force_setattr(self, "size", size)
+        force_setattr(self, "depth", depth)
 
 
-@record()
-class Slice:
+class Slice(Record):
     """`start:stop:step` inside an index."""
 
     start: Value | None
@@ -212,15 +218,13 @@ class Slice:
     step: Value | None
 
 
-@record()
-class Api:
+class Api(Record):
     """A name that another library owns, fully qualified and canonical: `tf.boolean_mask`, `np.sum`, `builtins.len`."""
 
     name: str
 
 
-@record()
-class ApiObject:
+class ApiObject(Record):
     """An instance of a library's class (`tf.keras.layers.Dense`), or a bound method of one when `method` is set."""
 
     api: str
@@ -238,8 +242,7 @@ class ApiObject:
         return ApiObject(self.api, None, self.payload, self.facts, self.made, self.options)
 
 
-@record()
-class Pipeline:
+class Pipeline(Record):
     """What is known of a `tf.data.Dataset` beside its elements. `count`: how many elements, where that is known;
     `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None
     where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays."""
@@ -250,8 +253,7 @@ class Pipeline:
     uniform: bool = False
 
 
-@record()
-class Compiled:
+class Compiled(Record):
     """How a Keras model was compiled. `jit`: XLA compiles its steps; None: Keras decides, by the devices that it finds.
     `why`: what makes it so, in words; `place`: the call of `compile`."""
 
@@ -260,15 +262,13 @@ class Compiled:
     place: Place
 
 
-@record()
-class Padding:
+class Padding(Record):
     """What a collator makes of examples: `varies` is empty where its batches have one length, or few."""
 
     varies: tuple[Variation, ...] = ()
 
 
-@record()
-class Wrapped:
+class Wrapped(Record):
     """What `tf.function(jit_compile=True)` made of something that is no function of the project: what `entry` says.
     `signature`: with an input signature."""
 
@@ -280,16 +280,14 @@ class Wrapped:
 Facts: TypeAlias = Pipeline | Compiled | Padding | Wrapped
 
 
-@record()
-class TensorMethod:
+class TensorMethod(Record):
     """`x.numpy`, `x.assign`, ... before the call."""
 
     owner: Value
     name: str
 
 
-@record(eq=False)
-class FunctionValue:
+class FunctionValue(Record, eq=False):
     """A function of the project, with the scope it closes over, the object it is bound to and partial arguments."""
 
     function: Function
@@ -306,15 +304,13 @@ class FunctionValue:
         )
 
 
-@record()
-class ClassValue:
+class ClassValue(Record):
     """A class of the project."""
 
     cls: Class
 
 
-@dataclass(slots=True, eq=False)
-class Instance:
+class Instance(Struct, eq=False):
     """An object of a project class; `attributes` is shared by everything that sees the object. `version` counts the
     changes: what was said of its methods before one need not hold after it. `makings`: where it was made."""
 
@@ -325,15 +321,13 @@ class Instance:
     makings: set[Made] = field(default_factory=set)
 
 
-@record()
-class ModuleValue:
+class ModuleValue(Record):
     """A module of the project."""
 
     module: Module
 
 
-@record()
-class Unknown:
+class Unknown(Record):
     """No idea. `names`: the parameters it may come from; `compared`: it is the result of a comparison; `part`: it is
     an element of what the parameter holds."""
 
@@ -342,15 +336,13 @@ class Unknown:
     part: bool = False
 
 
-@record()
-class OneOf:
+class OneOf(Record):
     """One of a few values of different kinds, after branches joined."""
 
     options: tuple[Value, ...]
 
 
-@record(eq=False)
-class Deferred:
+class Deferred(Record, eq=False):
     """What an import statement binds, until the name is read: most imports of a package lead to files that nobody
     asks about. Only environments hold it; who reads one takes what is `settled`."""
 
