@@ -149,7 +149,6 @@ class Attributes(Expressions):
                 if joined is not present:
                     option.attributes[name] = joined
                     option.version += 1
-                    self.changes += 1
 
     def class_attributes(self, cls: Class) -> dict[str, Value]:
         raise NotImplementedError

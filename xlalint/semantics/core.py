@@ -67,11 +67,9 @@ class Core(ABC):
         self.piped: dict[object, Function] = {}  # functions that input pipelines run, by identity
         self.strategies = project.files.strategies  # whether scopes and makings are followed
         self.scope_stays = False  # whether a function enters a scope and leaves it to its caller
-        self.changes = 0  # of what functions share: attributes of objects, global names
         self.set_up = False  # whether any call that sets a program up was met
         self._entered: set[Any] = set()
         self._orders: dict[cst.CSTNode, int] = {}
-        self._carriers: dict[cst.CSTNode, frozenset[str]] = {}  # what rounds of a loop hand on, by the loop
 
     # -- floors above -------------------------------------------------------------------------------------------------
 
@@ -175,7 +173,6 @@ class Core(ABC):
             return
         if name in frame.globals:
             frame.module.values[name] = value
-            self.changes += 1
             return
         if name in frame.nonlocals:
             scope = frame.parent

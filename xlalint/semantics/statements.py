@@ -9,7 +9,6 @@ from typing import ClassVar, Final
 from ..tree import nodes as cst
 from .api_results import leaves
 from .calls import Calls
-from .carried import read_first
 from .distribution import scope_entered
 from .events import (
     AssertOn,
@@ -434,7 +433,6 @@ class Statements(Calls):
             if in_graph:  # it is traced once, for what the loop carries: a round before that was known says nothing
                 del said.events[events:], said.calls[calls:]
             frame.env = dict(current) if current is not None else None
-            changes = self.changes
             begin()
             self.execute_body(frame, node.body)
             if in_graph and frame.env is not None:
@@ -446,12 +444,10 @@ class Statements(Calls):
             merged = join_environments(current, after)
             if merged is not None and current is not None and not in_graph:
                 self._count_rounds(frame, node, current, merged)
-            before, current = current, merged
-            if merged is None or before is None:
+            if merged is None or current is None or all(merged[name] is current.get(name) for name in merged):
+                current = merged
                 break
-            changed = {name for name, value in merged.items() if value is not before.get(name)}
-            if not changed or (changes == self.changes and changed.isdisjoint(self._read_first(node))):
-                break  # another round would be this one again
+            current = merged
         frame.after_jump = jumps
         if in_graph:
             frame.loop -= 1
@@ -459,13 +455,6 @@ class Statements(Calls):
         else:
             frame.python_loop -= 1
         frame.env = current
-
-    def _read_first(self, node: cst.For | cst.While) -> frozenset[str]:
-        """The names by which one round of a loop may matter to the next."""
-        found = self._carriers.get(node)
-        if found is None:
-            found = self._carriers[node] = read_first(node)
-        return found
 
     def _count_rounds(self, frame: Frame, node: cst.CSTNode, before: dict[str, Value], after: dict[str, Value]) -> None:
         """A number that each round of a loop on the host changes is a counter."""
