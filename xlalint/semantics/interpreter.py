@@ -12,7 +12,7 @@ from .annotations import value_of_annotation
 from .classes import Classes
 from .clock import Clock
 from .core import Options, method_value
-from .decorators import TRANSPARENT, is_wrapped, names_compilers
+from .decorators import TRANSPARENT, gives_another_result, is_wrapped, names_compilers
 from .events import HOST, Context, ContextKind, JoinBranches
 from .feeding import NOT_TRACED, feed, say_own
 from .files import Place, Unit
@@ -57,6 +57,7 @@ class Interpreter(Classes):
         super().__init__(project, options, wanted_apis, clock)
         self._decorated: dict[Function, FunctionValue] = {}
         self._compilers: dict[Function, bool] = {}  # whether a decorator may compile what it is given
+        self._wrapping: dict[Function, bool] = {}  # whether a decorator's function returns another thing
         self._unconvertible: dict[cst.CSTNode, str | None] = {}
         self._defaults: dict[cst.BaseExpression, Value] = {}  # of parameters of functions at the top of a module
         self._promises: dict[cst.BaseExpression, Value | None] = {}  # of annotations there
@@ -86,7 +87,7 @@ class Interpreter(Classes):
                 (self.piped if context.pipeline else self.called)[value.function.identity] = value.function
         if isinstance(value.compiled, Compilation) and value.compiled.gradient:
             return split_gradient(self, frame, summary.value, node)
-        return summary.value
+        return UNKNOWN if self._has_another_result(value.function) else summary.value
 
     def analyse(
         self, frame: Frame | None, value: FunctionValue, arguments: Arguments, context: Context
@@ -422,6 +423,21 @@ class Interpreter(Classes):
         if function not in self._compilers:
             self._compilers[function] = names_compilers(function.text)
         return self._compilers[function]
+
+    def _has_another_result(self, function: Function) -> bool:
+        """Whether a decorator of the project makes something else of what the function returns."""
+        for text in function.decorator_texts:
+            match function.module.resolve_text(text.partition("(")[0]):
+                case FunctionValue(decorator):
+                    if decorator not in self._wrapping:
+                        try:
+                            self._wrapping[decorator] = gives_another_result(decorator)
+                        except (SyntaxError, NestedTooDeepError, LookupError) as error:
+                            self._note_trouble(decorator, error)
+                            self._wrapping[decorator] = False
+                    if self._wrapping[decorator]:
+                        return True
+        return False
 
     def enter_compiled(self, value: FunctionValue) -> None:
         """Register a compiled function as called from outside."""

@@ -1,0 +1,84 @@
+"""Code of real packages, cut down, that looks like a hazard beside code that is one: only what is marked is flagged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.compiler import measure
+from xlalint.config import Settings
+from xlalint.engine import check
+from xlalint.rule import Compiles
+
+MARK: Final = "  # flagged"
+
+DECORATORS: Final = """\
+import functools
+import tensorflow as tf
+
+def value_and_slope(function, x):
+    return function(x), x * 2.0
+
+def with_slope(function):
+    @functools.wraps(function)
+    def both(x):
+        return value_and_slope(function, x)
+    return both
+
+def bounded(lower):
+    def decorate(function):
+        def inner(*args):
+            if lower is None:
+                return None
+            return lower, function(*args), None
+        return inner
+    return decorate
+
+def named(function):
+    @functools.wraps(function)
+    def inner(*args):
+        with tf.name_scope(function.__name__):
+            result = function(*args)
+        return result
+    return inner
+
+@with_slope
+def square(x):
+    return tf.reduce_sum(x * x, axis=-1)
+
+@bounded(0.0)
+def edge(x):
+    return tf.reduce_max(x, axis=-1)
+
+@named
+def total(x):
+    return tf.reduce_sum(x, axis=-1)
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    value, slope = square(x)
+    low, high, _ = edge(x)
+    first, second = total(x)  # flagged
+    return value, slope, low, high, first, second
+"""
+
+CODE: Final = {
+    "a decorator returns more than the function": DECORATORS,
+}
+
+
+@pytest.mark.parametrize("code", CODE.values(), ids=CODE)
+def test_only_what_is_marked_is_flagged(tmp_path: Path, code: str) -> None:
+    (tmp_path / "m.py").write_text(code, encoding="utf-8")
+    lines = {finding.span.line for finding in check([tmp_path], Settings()).findings}
+    assert lines == {number for number, line in enumerate(code.split("\n"), 1) if line.endswith(MARK)}
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("code", CODE.values(), ids=CODE)
+def test_what_is_not_marked_compiles(code: str) -> None:
+    kept = "\n".join(line for line in code.split("\n") if not line.endswith(MARK))
+    measured = measure(kept.replace(", first, second", ""), ("f32[2, 2]",))
+    assert measured.matches(Compiles()), measured
