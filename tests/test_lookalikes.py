@@ -64,8 +64,56 @@ def f(x):
     return value, slope, low, high, first, second
 """
 
+ROUNDS: Final = """\
+import tensorflow as tf
+
+class Kind:
+    def __init__(self, name):
+        self.name = name
+
+kinds = {}
+seen = []
+numbers = {}
+
+def kind_of(name):
+    if name not in kinds:
+        kinds[name] = Kind(name)
+    return kinds[name]
+
+def counted(parts):
+    count = 0
+
+    def note(part):
+        nonlocal count
+        count += 1
+        return part * float(count)
+
+    return tf.nest.map_structure(note, parts)
+
+def sorted_out(x):
+    slots = {}
+    tf.nest.map_structure(slots.setdefault, ["x", "y"], [x, x * 2.0])
+    return tf.nest.map_structure(slots.pop, ["x", "y"])
+
+def f(x):
+    kept = 0.0
+
+    def body(i, x):
+        nonlocal kept
+        kept = x  # flagged
+        kind_of("dense")
+        numbers[i] = x  # flagged
+        seen.append(x)  # flagged
+        return i + 1, x + counted([x])[0] + sorted_out(x)[1]
+
+    return tf.while_loop(lambda i, x: i < 3, body, (0, x))[1]
+
+compiled = tf.function(f, jit_compile=True)
+"""
+
 CODE: Final = {
     "a decorator returns more than the function": DECORATORS,
+    "what each round of a loop has for itself": ROUNDS,
 }
 
 

@@ -416,20 +416,27 @@ BUILTIN_CALLS: Final[dict[str, Handler]] = {
 # -- containers -------------------------------------------------------------------------------------------------------
 
 
+def owner_of_method(node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """What stands before the dot where a container's method is called; None where another function is handed it."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=name))) if name in CONTAINER_METHODS:
+            return owner
+        case _:
+            return None
+
+
 def _rebind(machine: Calls, frame: Frame, node: cst.BaseExpression, value: Value) -> None:
     """The container that a method changed, under the name it was reached by."""
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        owner = node.func.value
-        match owner:
-            case cst.Name(value=name):
-                # A closure's list changes in the scope that owns it.
-                scope: Frame | None = frame
-                while scope is not None and (scope.env is None or name not in scope.env):
-                    scope = scope.parent
-                if scope is not None and scope.env is not None:
-                    scope.env[name] = value
-            case cst.Attribute() | cst.Subscript():
-                machine.assign_quietly(frame, owner, value)
+    match owner := owner_of_method(node):
+        case cst.Name(value=name):
+            # A closure's list changes in the scope that owns it.
+            scope: Frame | None = frame
+            while scope is not None and (scope.env is None or name not in scope.env):
+                scope = scope.parent
+            if scope is not None and scope.env is not None:
+                scope.env[name] = value
+        case cst.Attribute() | cst.Subscript():
+            machine.assign_quietly(frame, owner, value)
 
 
 def _mutates(form: str, position: int) -> ContainerHandler:

@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 
 from ..tree import nodes as cst
 from .api_results import leaves
+from .builtin_calls import owner_of_method
 from .calls import Calls
 from .distribution import scope_entered
 from .events import (
@@ -183,7 +184,8 @@ class Statements(Calls):
                 key = index[0]
                 known = isinstance(key, Static) and isinstance(key.constant, str | int)
                 new = known and isinstance(key, Static) and key.constant not in entries
-                self._mutated(frame, statement, target.value, "new key" if new or not known else "item")
+                if as_tensor(key, Dependence.STATIC) is not None or not _is_same_each_time(frame, value):
+                    self._mutated(frame, statement, target.value, "new key" if new or not known else "item")
                 if known and isinstance(key, Static):
                     self.assign(frame, target.value, Dict({**entries, key.constant: value}, element))
                 else:
@@ -210,8 +212,8 @@ class Statements(Calls):
 
     def mutated_call(self, frame: Frame, node: cst.BaseExpression, form: str) -> None:
         """A method that changes its owner."""
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-            self._mutated(frame, node, node.func.value, form)
+        if (owner := owner_of_method(node)) is not None:
+            self._mutated(frame, node, owner, form)
 
     def assign_quietly(self, frame: Frame, target: cst.BaseExpression, value: Value) -> None:
         """Bind an attribute or item that a method changed in place: the change itself has been said."""
@@ -231,8 +233,16 @@ class Statements(Calls):
             return
         inside = "loop" if frame.loop else "branch"
         for form, names in (("nonlocal", frame.nonlocals), ("global", frame.globals)):
-            if target.value in names:
+            if target.value in names and not (form == "nonlocal" and self._is_of_the_round(frame, target.value)):
                 self.emit(frame, MutateInLoop, node, form=form, inside=inside, target=target.value)
+
+    def _is_of_the_round(self, frame: Frame, name: str) -> bool:
+        """Whether a closure's name is of a function that each round of the tensor loop calls anew."""
+        scope = frame.parent
+        while scope is not None and (scope.env is None or name not in scope.env):
+            scope = scope.parent
+        called_in_loop = scope is not None and scope.loop == scope.loop_around > 0
+        return called_in_loop and frame.loop == frame.loop_around and not frame.branch
 
     def _is_outside(self, frame: Frame, name: str) -> bool:
         """Whether the name's object was there before the tensor loop or branch around it began."""
@@ -622,7 +632,17 @@ def _is_same_each_time(frame: Frame, value: Value) -> bool:
         return True  # most assignments
     if frame.outer_names or frame.branch:
         return False
-    return all(isinstance(option, _FIXED) or (isinstance(option, Static) and option.known) for option in options(value))
+    return all(
+        isinstance(option, _FIXED) or (isinstance(option, Static) and option.known) or _holds_no_tensors(option)
+        for option in options(value)
+    )
+
+
+def _holds_no_tensors(value: Value) -> bool:
+    """Whether a value is an object of the project without a tensor, as far as is seen."""
+    return isinstance(value, Instance) and not any(
+        isinstance(leaf, Tensor | Nest) for held in value.attributes.values() for leaf in leaves(held)
+    )
 
 
 def _carried(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
