@@ -111,7 +111,67 @@ def f(x):
 compiled = tf.function(f, jit_compile=True)
 """
 
+ASKED: Final = """\
+import collections.abc
+import datetime
+import keras
+import numpy as np
+from packaging.version import Version
+
+def library():
+    try:
+        import tensorflow
+    except ImportError:
+        return None
+    return tensorflow
+
+tf = library()
+
+class Plain:
+    pass
+
+def number_of(x):
+    if isinstance(x, datetime.date):
+        return float(x)
+    if isinstance(x, Plain):
+        return float(x)
+    if isinstance(x, Version):
+        return float(x)
+    if isinstance(x, collections.abc.Hashable):
+        result = 0.0
+        result = float(x)  # flagged
+    return x[0]
+
+def plain(x):
+    if tf is None:
+        return float(x)
+    if tf is not None and isinstance(x, tf.RaggedTensor):
+        return x.numpy()
+    if keras.ops.is_tensor(x):
+        return x
+    return np.asarray(x)
+
+class Rows(keras.layers.Layer):
+    def call(self, x, y):
+        if len(x.shape) == 2:
+            y = tf.reshape(y, (-1, 2))
+        return float(self.count(y)) * x
+
+    def count(self, y):
+        n = y.shape[0] if hasattr(y, "shape") else len(y)
+        n = len(y) if hasattr(y, "shape") else 2  # flagged
+        return n
+
+rows = Rows()
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    total = tf.reduce_sum(x)
+    return number_of(x * 2.0), plain(tf.stack([total, 1.0])), rows(x, x)
+"""
+
 CODE: Final = {
+    "what a value is asked about first": ASKED,
     "a decorator returns more than the function": DECORATORS,
     "what each round of a loop has for itself": ROUNDS,
 }

@@ -12,8 +12,10 @@ from .distribution import making_of
 from .expressions import Expressions
 from .frames import Arguments, Frame
 from .joins import join, join_all
+from .operators import is_optional_library
 from .project import Class, Function
 from .values import (
+    NONE,
     STATIC,
     UNKNOWN,
     Api,
@@ -73,7 +75,8 @@ class Attributes(Expressions):
             case FunctionValue():
                 return owner if name in ("python_function", "__wrapped__", "__call__") else UNKNOWN
             case OneOf(alternatives):
-                return join_all(*(self.attribute(frame, option, name, node) for option in alternatives))
+                there = [it for it in alternatives if it != NONE] if is_optional_library(owner) else alternatives
+                return join_all(*(self.attribute(frame, option, name, node) for option in there))
             case Unknown(names):
                 if api.attribute(_SOME_TENSOR, name) is None:
                     self.no_tensor(frame, owner)

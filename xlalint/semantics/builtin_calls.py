@@ -10,7 +10,7 @@ from ..tree import nodes as cst
 from .api_results import leaves
 from .events import ContextKind, HostRead, TruthOf
 from .joins import element_of, join, join_all, join_parts
-from .narrowing import class_names, is_instance
+from .narrowing import class_names, has_attribute, is_instance
 from .project import Class
 from .texts import torch_in
 from .values import (
@@ -228,10 +228,8 @@ def _setattr(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseE
 
 def _hasattr(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.positional:
-        case [value, Static(str("shape" | "dtype"))] if all(isinstance(it, Tensor | Nest) for it in options(value)):
-            return Static(True)
-        case [Tensor(), Static(str(name))]:
-            return Static(name not in ("numpy", "_numpy", "keys", "items", "__iter__"))
+        case [value, Static(str(name))] if (known := has_attribute(value, name)) is not None:
+            return Static(known)
         case _:
             return STATIC
 

@@ -350,6 +350,14 @@ def _map_structure(machine: Calls, frame: Frame, arguments: Arguments, node: cst
     return apply(arguments.positional[1:]) if len(arguments.positional) > 1 else UNKNOWN
 
 
+def _is_tensor(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    match arguments.positional:
+        case [value] if as_tensor(value, Dependence.STATIC) == value:
+            return Static(True)
+        case _:
+            return None
+
+
 # -- the host ---------------------------------------------------------------------------------------------------------
 
 
@@ -573,11 +581,9 @@ HIGHER_ORDER: Final[dict[str, Handler]] = {
     "tf.numpy_function": _on_host,
     "tf.py_func": _on_host,
     "keras.layers.Lambda": _lambda_layer,
-    "tf.is_tensor": lambda machine, frame, arguments, node: (
-        Static(True)
-        if arguments.positional and as_tensor(arguments.positional[0], Dependence.STATIC) == arguments.positional[0]
-        else None
-    ),
+    "tf.is_tensor": _is_tensor,
+    "keras.ops.is_tensor": _is_tensor,
+    "keras.backend.is_tensor": _is_tensor,
     # Where no caller is seen, the question is what happens once the code is compiled.
     "keras.backend.backend": lambda machine, frame, arguments, node: Static("tensorflow"),  # all that XLA sees here
     "tf.executing_eagerly": lambda machine, frame, arguments, node: Static(frame.context.kind is ContextKind.HOST),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,6 +38,7 @@ from .values import (
 if TYPE_CHECKING:
     from .core import Core
     from .frames import Frame
+    from .project import Class
 
 _PYTHON_SCALARS: Final = frozenset(
     f"builtins.{name}" for name in ("int", "float", "bool", "str", "bytes", "complex", "type")
@@ -44,6 +46,11 @@ _PYTHON_SCALARS: Final = frozenset(
 _SEQUENCES: Final = {"builtins.list": ("list",), "builtins.tuple": ("tuple",), "builtins.set": ("set",)}
 _TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
 _IDENTITY: Final = (cst.Is, cst.IsNot)
+# Where no class is one of tensors: Python's own modules, but for those of protocols, NumPy and plain classes.
+_PLAIN: Final = "(plain)"
+_ELSEWHERE: Final = (sys.stdlib_module_names | {"np", _PLAIN}) - {"typing", "collections", "abc"}
+_PERHAPS: Final = frozenset(("", "tf", "keras", "typing", "collections", "abc"))  # where one may be, or an alias of one
+_ASKING: Final = (Api("tf.is_tensor"), Api("keras.ops.is_tensor"), Api("keras.backend.is_tensor"))
 _TENSORS: Final = frozenset(("tf.Tensor", "tf.Variable", "keras.KerasTensor", "tf.types.experimental.TensorLike"))
 
 
@@ -90,8 +97,13 @@ def _by_call(machine: Core, frame: Frame, test: cst.Call, outcome: bool) -> None
         case cst.Call(
             func=cst.Name(value="is_tensor") | cst.Attribute(attr=cst.Name(value="is_tensor")) as asked,
             args=[cst.Arg(value=cst.Name(value=name))],
-        ) if machine.evaluate(frame, asked) == Api("tf.is_tensor"):
+        ) if machine.evaluate(frame, asked) in _ASKING:
             _narrow_kind(frame, name, _TENSORS, outcome)
+        case cst.Call(
+            func=cst.Name(value="hasattr"),
+            args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=cst.SimpleString(evaluated_value=str(attribute)))],
+        ):
+            _narrow_by_attribute(frame, name, attribute, outcome)
 
 
 def _by_negation(machine: Core, frame: Frame, test: cst.UnaryOperation, outcome: bool) -> None:
@@ -139,10 +151,21 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
     kept = [option for option in options(value) if is_instance(option, names) is not (not outcome)]
     if outcome:
         kept = [_as_kind(option, names) if isinstance(option, Unknown | Nest) else option for option in kept]
-    if not outcome and "" in names:
+        if names and _PERHAPS.isdisjoint(map(_root, names)):
+            kept = [UNKNOWN if isinstance(option, Tensor) else option for option in kept]
+    if not outcome and names & {"", _PLAIN}:
         kept = [UNKNOWN if _is_called_a_tensor(option) else option for option in kept]
     if kept:
         frame.env[name] = join_all(*kept)
+
+
+def _narrow_by_attribute(frame: Frame, name: str, attribute: str, outcome: bool) -> None:
+    assert frame.env is not None
+    value = frame.env.get(name)
+    if value is not None:
+        kept = [option for option in options(settled(value)) if has_attribute(option, attribute) is not (not outcome)]
+        if kept:
+            frame.env[name] = join_all(*kept)
 
 
 def _is_called_a_tensor(value: Value) -> bool:
@@ -151,13 +174,40 @@ def _is_called_a_tensor(value: Value) -> bool:
 
 
 def class_names(machine: Core, frame: Frame, node: cst.BaseExpression) -> frozenset[str]:
-    """The canonical names of the classes that `isinstance` is asked about; "" stands for one that is not known."""
+    """The canonical names of the classes that `isinstance` is asked about; "" stands for one that is not known, and one
+    name for all of the project that no tensor is of."""
     match machine.evaluate(frame, node):
         case Sequence(items=tuple(items)):
             found = items
         case value:
             found = (value,)
-    return frozenset(item.name if isinstance(item, Api) else "" for item in found)
+    return frozenset(map(_class_name, found))
+
+
+def _class_name(value: Value) -> str:
+    match value:
+        case Api(name):
+            return name
+        case ClassValue(cls) if all(isinstance(ancestor, str) or _is_plain(ancestor) for ancestor in cls.mro):
+            return _PLAIN
+        case _:
+            return ""
+
+
+def _is_plain(cls: Class) -> bool:
+    """Whether all that a class is derived from is known, and none of it a class of tensors or a protocol."""
+    for base in cls.bases:
+        match base:
+            case ClassValue() | Api("tf.Module" | "abc.ABC"):
+                continue
+            case Api(name) if _root(name) != "tf" and not name.endswith(".Protocol"):
+                continue
+        return False
+    return True
+
+
+def _root(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def is_instance(value: Value, names: frozenset[str]) -> bool | None:
@@ -169,7 +219,10 @@ def is_instance(value: Value, names: frozenset[str]) -> bool | None:
             if names & _TENSORS:
                 # A variable is no tf.Tensor; a symbolic tensor is no tf.Variable.
                 return True if names >= {"tf.Tensor"} and not variable else None
-            return None if "" in names or any(not name.startswith(("builtins.", "np.")) for name in names) else False
+            elsewhere = _ELSEWHERE.issuperset(map(_root, names))
+            # An annotation alone is not believed where other classes than Python's plain ones are asked for.
+            sure = not _is_called_a_tensor(value) or all(name.startswith(("builtins.", "np.")) for name in names)
+            return False if elsewhere and sure else None
         case Static(constant) if value.known and names <= _PYTHON_SCALARS:
             return f"builtins.{type(constant).__name__}" in names or (
                 isinstance(constant, bool) and "builtins.int" in names
@@ -188,6 +241,20 @@ def is_instance(value: Value, names: frozenset[str]) -> bool | None:
             return True if any(base in names for base in cls.external_bases) else None
         case OneOf(alternatives):
             answers = {is_instance(option, names) for option in alternatives}
+            return answers.pop() if len(answers) == 1 else None
+        case _:
+            return None
+
+
+def has_attribute(value: Value, name: str) -> bool | None:
+    """`hasattr(value, name)`, as far as it is known."""
+    match value:
+        case Tensor():
+            return name not in ("numpy", "_numpy", "keys", "items", "__iter__")
+        case Nest() if name in ("shape", "dtype"):
+            return True
+        case OneOf(alternatives):
+            answers = {has_attribute(option, name) for option in alternatives}
             return answers.pop() if len(answers) == 1 else None
         case _:
             return None

@@ -9,7 +9,9 @@ from typing import Any, Final
 from ..tree import nodes as cst
 from .joins import element_of, join_all
 from .values import (
+    NONE,
     STATIC,
+    Api,
     ApiObject,
     Array,
     Dependence,
@@ -152,12 +154,19 @@ def identity(left: Value, right: Value, positive: bool) -> Value:
                 case Static(constant) if value.known:
                     same = type(constant) is type(other.constant) and constant == other.constant
                     return Static(same is positive)
+                case OneOf() if other == NONE and is_optional_library(value):
+                    return Static(not positive)
                 case Static() | Unknown() | OneOf() | Nest():
                     # A nest may be an optional input that was left out.
                     return STATIC
                 case _:
                     return Static(not positive)
     return STATIC
+
+
+def is_optional_library(value: OneOf) -> bool:
+    """Whether a value is TensorFlow or Keras, or None where that is missing: there nothing is compiled."""
+    return all(option in (NONE, Api("tf"), Api("keras")) for option in value.options)
 
 
 def indexes_a_tensor(base: Nest | Unknown, index: tuple[Value, ...]) -> bool:
