@@ -170,18 +170,57 @@ def f(x):
     return number_of(x * 2.0), plain(tf.stack([total, 1.0])), rows(x, x)
 """
 
+COUNTED: Final = """\
+import os
+import tensorflow as tf
+
+several = not os.environ.get("ONE")
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    parts = [x, x * 2.0] if several else x
+    count = len(parts)
+    count = len(x * 2.0)  # flagged
+    return tf.reduce_sum(parts, axis=0) * float(count)
+"""
+
+PAIRS: Final = """\
+import tensorflow as tf
+
+@tf.function(autograph=False)
+def f(x, texts):
+    filled, empty = tf.sparse.fill_empty_rows(tf.sparse.from_dense(x), 0.0)
+    codes, offsets = tf.strings.unicode_decode_with_offsets(texts, "UTF-8")
+    first, second = tf.sparse.split(tf.sparse.from_dense(x), 2, axis=1)
+    rows, columns = x * 2.0  # flagged
+    return filled.values, empty, codes.values, offsets.values, first.values, second.values, rows, columns
+"""
+
 CODE: Final = {
+    "what may be a list is counted": COUNTED,
     "what a value is asked about first": ASKED,
     "a decorator returns more than the function": DECORATORS,
     "what each round of a loop has for itself": ROUNDS,
 }
 
 
+def flagged(folder: Path, code: str) -> set[tuple[int, str]]:
+    (folder / "m.py").write_text(code, encoding="utf-8")
+    return {(finding.span.line, finding.code) for finding in check([folder], Settings()).findings}
+
+
+def marked(code: str) -> set[int]:
+    return {number for number, line in enumerate(code.split("\n"), 1) if line.endswith(MARK)}
+
+
 @pytest.mark.parametrize("code", CODE.values(), ids=CODE)
 def test_only_what_is_marked_is_flagged(tmp_path: Path, code: str) -> None:
-    (tmp_path / "m.py").write_text(code, encoding="utf-8")
-    lines = {finding.span.line for finding in check([tmp_path], Settings()).findings}
-    assert lines == {number for number, line in enumerate(code.split("\n"), 1) if line.endswith(MARK)}
+    assert {line for line, _ in flagged(tmp_path, code)} == marked(code)
+
+
+def test_what_the_library_returns_in_pairs_is_unpacked(tmp_path: Path) -> None:
+    # The calls themselves have no kernel.
+    assert {line for line, code in flagged(tmp_path, PAIRS) if code == "XLA103"} == marked(PAIRS)
 
 
 @pytest.mark.compiler
@@ -190,3 +229,4 @@ def test_what_is_not_marked_compiles(code: str) -> None:
     kept = "\n".join(line for line in code.split("\n") if not line.endswith(MARK))
     measured = measure(kept.replace(", first, second", ""), ("f32[2, 2]",))
     assert measured.matches(Compiles()), measured
+

@@ -164,6 +164,11 @@ RESULTS: Final = {
         tf.strings.unicode_decode tf.strings.unicode_split
     """,
     "@tf.SparseTensor": "tf.sparse.add tf.sparse.map_values tf.sparse.mask tf.sparse_placeholder",
+    "@tf.SparseTensor, bool/1": "tf.sparse.fill_empty_rows",
+    "[@tf.SparseTensor]": "tf.sparse.split",
+    "@tf.RaggedTensor, @tf.RaggedTensor": """
+        tf.strings.unicode_decode_with_offsets tf.strings.unicode_split_with_offsets
+    """,
     "@keras.Model": "keras.models.load_model keras.models.clone_model keras.models.model_from_json",
     "@keras.layers.Layer": "keras.layers.deserialize",
     "@keras.losses.Loss": "keras.losses.get keras.losses.deserialize",

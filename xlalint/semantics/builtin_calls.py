@@ -35,6 +35,7 @@ from .values import (
     as_tensor,
     options,
     perhaps_array,
+    perhaps_structure,
 )
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _reader(name: str) -> Handler:
 def _len(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     value = _first(arguments)
     machine.no_tensor(frame, value)
-    tensor = as_tensor(value, Dependence.STATIC)
+    tensor = None if perhaps_structure(value) else as_tensor(value, Dependence.STATIC)
     if tensor is not None:
         machine.emit(frame, HostRead, node, value=value, reader="len", names=dict(frame.env or {}))
         if frame.context.converted and tensor.bounded is None:
