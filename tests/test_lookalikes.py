@@ -230,3 +230,23 @@ def test_what_is_not_marked_compiles(code: str) -> None:
     measured = measure(kept.replace(", first, second", ""), ("f32[2, 2]",))
     assert measured.matches(Compiles()), measured
 
+
+UNCONVERTED: Final = """\
+import tensorflow as tf
+
+class Rows(tf.keras.layers.Layer):
+    @tf.autograph.experimental.do_not_convert
+    def call(self, x: tf.Tensor):
+        rows = []
+        for row in x:  # flagged
+            rows.append(row * 2.0)
+        return tf.stack(rows)
+
+def test_rows():
+    assert Rows()(tf.ones([2, 2])).shape == (2, 2)
+"""
+
+
+def test_a_layer_that_is_called_stays_as_it_is_marked(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("tensorflow==2.15.1\n", encoding="utf-8")
+    assert flagged(tmp_path, UNCONVERTED) == {(number, "XLA103") for number in marked(UNCONVERTED)}

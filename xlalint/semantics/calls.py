@@ -266,7 +266,9 @@ class Calls(Attributes):
                     value = self.decorated(method_value(method, owner))
                     own = value.compiled
                     if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):
-                        value = value.compiled_by(self.by_keras(owner, frame))
+                        run = self.by_keras(owner, frame)
+                        kept = isinstance(own, Compilation) and not own.autograph  # Keras runs it as it is marked
+                        value = value.compiled_by(replace(run, autograph=False, entry=own.entry) if kept else run)
                         if self.keras_version(owner.cls.module) == 2:
                             arguments = _first_converted(arguments)
                     return self.invoke(frame, value, arguments, node)
