@@ -142,6 +142,11 @@ def number_of(x):
         result = float(x)  # flagged
     return x[0]
 
+def first_of(x):
+    if not tf.nest.is_nested(x):
+        return x
+    return x[0] if len(x) else None
+
 def plain(x):
     if tf is None:
         return float(x)
@@ -167,21 +172,23 @@ rows = Rows()
 @tf.function(jit_compile=True, autograph=False)
 def f(x):
     total = tf.reduce_sum(x)
-    return number_of(x * 2.0), plain(tf.stack([total, 1.0])), rows(x, x)
+    return number_of(x * 2.0), first_of(total), plain(tf.stack([total, 1.0])), rows(x, x)
 """
 
 COUNTED: Final = """\
-import os
+import keras
 import tensorflow as tf
 
-several = not os.environ.get("ONE")
+class Sum(keras.layers.Layer):
+    def call(self, x):
+        return tf.reduce_sum(x, axis=-1) / float(len(x + x))
+
+add = Sum()
 
 @tf.function(jit_compile=True, autograph=False)
 def f(x):
-    parts = [x, x * 2.0] if several else x
-    count = len(parts)
     count = len(x * 2.0)  # flagged
-    return tf.reduce_sum(parts, axis=0) * float(count)
+    return add([x, x])
 """
 
 PAIRS: Final = """\

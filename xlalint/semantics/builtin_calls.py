@@ -35,7 +35,6 @@ from .values import (
     as_tensor,
     options,
     perhaps_array,
-    perhaps_structure,
 )
 
 if TYPE_CHECKING:
@@ -78,7 +77,8 @@ def _reader(name: str) -> Handler:
 def _len(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     value = _first(arguments)
     machine.no_tensor(frame, value)
-    tensor = None if perhaps_structure(value) else as_tensor(value, Dependence.STATIC)
+    vague = any(isinstance(option, Nest) for option in options(value))  # a list as likely as not
+    tensor = None if vague else as_tensor(value, Dependence.STATIC)
     if tensor is not None:
         machine.emit(frame, HostRead, node, value=value, reader="len", names=dict(frame.env or {}))
         if frame.context.converted and tensor.bounded is None:

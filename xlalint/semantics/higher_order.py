@@ -14,6 +14,7 @@ from .files import Place
 from .frames import Arguments, Compilation
 from .frozen import replace
 from .joins import element_of, join_all, mismatch
+from .narrowing import STRUCTURES, is_instance
 from .uses import dicts_among
 from .values import (
     NONE,
@@ -358,6 +359,11 @@ def _is_tensor(machine: Calls, frame: Frame, arguments: Arguments, node: cst.Bas
             return None
 
 
+def _is_nested(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    known = is_instance(arguments.positional[0], STRUCTURES) if arguments.positional else None
+    return None if known is None else Static(known)
+
+
 # -- the host ---------------------------------------------------------------------------------------------------------
 
 
@@ -584,6 +590,8 @@ HIGHER_ORDER: Final[dict[str, Handler]] = {
     "tf.is_tensor": _is_tensor,
     "keras.ops.is_tensor": _is_tensor,
     "keras.backend.is_tensor": _is_tensor,
+    "tf.nest.is_nested": _is_nested,
+    "keras.tree.is_nested": _is_nested,
     # Where no caller is seen, the question is what happens once the code is compiled.
     "keras.backend.backend": lambda machine, frame, arguments, node: Static("tensorflow"),  # all that XLA sees here
     "tf.executing_eagerly": lambda machine, frame, arguments, node: Static(frame.context.kind is ContextKind.HOST),

@@ -51,6 +51,8 @@ _PLAIN: Final = "(plain)"
 _ELSEWHERE: Final = (sys.stdlib_module_names | {"np", _PLAIN}) - {"typing", "collections", "abc"}
 _PERHAPS: Final = frozenset(("", "tf", "keras", "typing", "collections", "abc"))  # where one may be, or an alias of one
 _ASKING: Final = (Api("tf.is_tensor"), Api("keras.ops.is_tensor"), Api("keras.backend.is_tensor"))
+_NESTING: Final = (Api("tf.nest.is_nested"), Api("keras.tree.is_nested"))
+STRUCTURES: Final = frozenset(("builtins.list", "builtins.tuple", "builtins.dict"))  # of which `nest` makes structures
 _TENSORS: Final = frozenset(("tf.Tensor", "tf.Variable", "keras.KerasTensor", "tf.types.experimental.TensorLike"))
 
 
@@ -99,6 +101,11 @@ def _by_call(machine: Core, frame: Frame, test: cst.Call, outcome: bool) -> None
             args=[cst.Arg(value=cst.Name(value=name))],
         ) if machine.evaluate(frame, asked) in _ASKING:
             _narrow_kind(frame, name, _TENSORS, outcome)
+        case cst.Call(
+            func=cst.Name(value="is_nested") | cst.Attribute(attr=cst.Name(value="is_nested")) as asked,
+            args=[cst.Arg(value=cst.Name(value=name))],
+        ) if machine.evaluate(frame, asked) in _NESTING:
+            _narrow_kind(frame, name, STRUCTURES, outcome)
         case cst.Call(
             func=cst.Name(value="hasattr"),
             args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=cst.SimpleString(evaluated_value=str(attribute)))],
