@@ -15,6 +15,7 @@ from ..tree import nodes as cst
 from . import api
 from .files import File, Files, InternalTrouble, Place, SyntaxTrouble, Unit, parsed_alone
 from .reads import note_stretch
+from .texts import LIBRARIES
 from .values import STATIC, UNKNOWN, Api, ClassValue, Deferred, FunctionValue, ModuleValue, Static, Value, settled
 
 # Known by name and never read, even where their source lies beside the project.
@@ -239,7 +240,7 @@ class Module:
     def serves_tensorflow(self) -> bool:
         """Whether the file brings TensorFlow, or what a file of the project defines that does: a factory, say."""
         return self.file.uses_tensorflow or any(
-            _home_concerns_tensorflow(self.lookup(name))
+            _is_for_tensorflow(self.lookup(name))
             for name, bindings in self.outline.bindings.items()
             if any(isinstance(binding, ImportOutline) for binding in bindings)
         )
@@ -349,9 +350,12 @@ class Module:
         return value
 
 
-def _home_concerns_tensorflow(value: Value | None) -> bool:
-    """Whether what an import brings is written in a file of the project that imports TensorFlow at its top."""
+def _is_for_tensorflow(value: Value | None) -> bool:
+    """Whether what an import brings is written in a file of the project that imports TensorFlow at its top, or of a
+    library that makes batches for it."""
     match value:
+        case Api(name):
+            return name.startswith(LIBRARIES)
         case ModuleValue(module):
             return module.file.concerns_tensorflow(None)
         case ClassValue(cls):
