@@ -3,10 +3,12 @@ than the project."""
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import example, given, settings
@@ -16,7 +18,7 @@ from tests.samples import HAZARD
 from xlalint import analysing, inputs
 from xlalint.config import Settings
 from xlalint.engine import check
-from xlalint.processes import run_parts
+from xlalint.processes import CAN_FORK, run_parts
 from xlalint.semantics import parts as parts_module
 from xlalint.semantics.files import Files
 from xlalint.semantics.parts import Heard, HeardTogether, Key, Member, OpenRoot, Part, Round, Said, run_group
@@ -166,11 +168,31 @@ def test_a_file_that_goes_while_others_are_analysed_costs_only_itself(
     assert {(problem.path, problem.message) for problem in report.problems} == {("lost.py", "no such file")}
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_a_lost_process_had_to_do_is_done_again(jobs: int, large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group runs in a process of its own, in one job as well, where the system can fork."""
+    for name in ("first", "second"):
+        (large / f"{name}.py").write_text(HAZARD, encoding="utf-8")
+    here, group = os.getpid(), analysing.Analysis._group
+
+    def lost(self: analysing.Analysis, voices: Voices, waiting: list[int]) -> Any:
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return group(self, voices, waiting)
+
+    monkeypatch.setattr(analysing.Analysis, "_group", lost)
+    report = check(["."], Settings(jobs=jobs))
+    assert [finding.path for finding in report.findings] == ["first.py", "second.py"]
+    assert len(report.problems) == (1 if CAN_FORK else 0)
+
+
 def test_no_folder_is_asked_for_a_module_that_it_does_not_have(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every script is in a folder of its own: to ask each folder for each import would take for ever."""
     for number in range(20):
         (large / f"{number}").mkdir()
-        (large / f"{number}/script{number}.py").write_text(f"import os, argparse, script7\n{HAZARD}", "utf-8")
+        text = f"import os, argparse, script7\n{HAZARD}kept = script7.step\n"
+        (large / f"{number}/script{number}.py").write_text(text, "utf-8")
+    monkeypatch.setattr(analysing, "CAN_FORK", False)  # so that what is asked is seen here
     asked: list[Path] = []
     look_up = Files._look_up
 
@@ -181,7 +203,7 @@ def test_no_folder_is_asked_for_a_module_that_it_does_not_have(large: Path, monk
     monkeypatch.setattr(Files, "_look_up", counted)
     report = check(["."], Settings(jobs=1))
     assert {finding.path for finding in report.findings} == {f"{number}/script{number}.py" for number in range(20)}
-    assert {folder.name for folder in asked} <= {"7"}
+    assert {folder.name for folder in asked} == {"7"}
 
 
 def test_a_folder_that_begins_to_offer_a_module_is_noticed(large: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -66,6 +66,7 @@ class Analysis:
     ) -> None:
         all_rules()  # one that cannot be loaded is told here, not by each process
         self._inputs, self._settings, self._watchers, self._cache = inputs, settings, watchers, cache
+        self._forks, self._kept = CAN_FORK, session is not None
         self._shown = {str(file.path): file.display for file in inputs.files}
         self._linted = self._shown.keys() | self._shown.values()
         checked = inputs.checked
@@ -88,6 +89,7 @@ class Analysis:
             except ProcessLostError as error:
                 message = "a process of the analysis ended early; everything was analysed again in one"
                 outcome.problems.append(Problem(None, message, f"{error}\n"))
+                self._forks = False
                 ends = self._ends(1)
         self._judge(ends, outcome)
         for end in ends:
@@ -101,7 +103,7 @@ class Analysis:
 
     def _ends(self, processes: int) -> list[End]:
         """What all parts come to."""
-        processes = processes if CAN_FORK else 1
+        processes = processes if self._forks else 1
         run = self._side_by_side if are_held_together(self._text, processes) else self._in_turn
         return run(processes)
 
@@ -131,13 +133,24 @@ class Analysis:
                 run_each(partial(self._group, voices), [[number] for number in reversed(due)], processes, keep)
                 due.clear()
             while due:
-                if gc.get_count()[0] > _WORTH_COLLECTING:
-                    gc.collect()  # what the group before knew refers to itself in many ways
-                keep(self._group(voices, due))
+                self._next_group(voices, due, keep)
             due = voices.outdated()
             if not due:
                 break
         return [pickle.loads(ends[number]) for number in range(len(self._shares))]
+
+    def _next_group(self, voices: Voices, due: list[int], keep: Callable[[_Ran], None]) -> None:
+        """Run the last ones of those that are due, which are due no more."""
+        if not self._forks or self._kept:  # a session keeps what is read
+            if gc.get_count()[0] > _WORTH_COLLECTING:
+                gc.collect()
+            keep(self._group(voices, due))
+            return
+        # What a group knows refers to itself in many ways: to end its process takes no time, to collect it seconds.
+        ran = list[_Ran]()
+        run_each(partial(self._group, voices), [due], 1, ran.append)
+        keep(ran[0])
+        due[:] = [number for number in due if number not in ran[0]]
 
     def _group(self, voices: Voices, waiting: list[int]) -> _Ran:
         """Run some of the parts that are waiting, as many of the last ones as memory is to hold."""
