@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlalint import processes
+from xlalint import analysing, processes
 from xlalint.config import Settings
 from xlalint.engine import check
 from xlalint.findings import Report
-from xlalint.processes import ProcessLostError, run_parts
+from xlalint.processes import ProcessLostError, run_in_turns, run_parts
 from xlalint.semantics import parts as parts_module
 from xlalint.semantics.parts import Member, Part, shares
 
@@ -68,6 +68,17 @@ def test_a_process_that_does_not_finish_is_an_error(
         run_parts(tasks, 2)
 
 
+@forking
+@pytest.mark.parametrize(("most", "places"), [(1, [0, 0, 0, 0, 0]), (2, [0, 0, 1, 1, 1]), (9, [0, 0, 1, 1, 2])])
+def test_processes_that_take_turns_are_filled_one_after_the_other(most: int, places: list[int]) -> None:
+    room = iter([False, True] * 9)  # each process asks its own copy
+    results = run_in_turns(started(5), most, lambda: next(room))
+    assert [total for total, _ in results] == [10] * 5
+    processes = list(dict.fromkeys(process for _, process in results))
+    assert [processes.index(process) for _, process in results] == places
+    assert os.getpid() not in processes
+
+
 def waiting(flag: Path) -> Part[tuple[int, int]]:
     """Takes until another part has begun, which waits behind it."""
     deadline = time.monotonic() + 60
@@ -113,6 +124,17 @@ def test_findings_depend_neither_on_parts_nor_on_processes(
 ) -> None:
     monkeypatch.setattr(parts_module, "_TEXT_OF_A_PART", 5_000)
     assert check([CASES], Settings(jobs=jobs)) == whole
+
+
+@forking
+def test_findings_do_not_depend_on_how_many_processes_take_turns(
+    whole: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts_module, "_TEXT_OF_A_PART", 5_000)
+    monkeypatch.setattr(parts_module, "_TOGETHER", 0)
+    filled = iter([0.0, 1.0] * 40)
+    monkeypatch.setattr(analysing.Analysis, "_filled", lambda self: next(filled))
+    assert check([CASES], Settings(jobs=1)) == whole
 
 
 # What a part cannot know by itself: who runs the functions of `one.py` stands in `two.py`.

@@ -19,7 +19,7 @@ from .dispatch import Dispatcher, gravest_of
 from .findings import Finding, Problem, Span
 from .inputs import Inputs, settings_parts
 from .own import about_file
-from .processes import CAN_FORK, ProcessLostError, run_each, run_parts
+from .processes import CAN_FORK, ProcessLostError, run_each, run_in_turns, run_parts
 from .records import End, Record, Records, World
 from .rule import Rule, all_rules
 from .semantics.analysis import Options, analyse, deep_recursion
@@ -39,6 +39,10 @@ _MOST_OBJECTS: Final = 2_200_000
 _OBJECTS_OF_A_FILE: Final = 20
 _OBJECTS_OF_A_LINE: Final = 10  # as long as what was parsed of it is kept
 _WORTH_COLLECTING: Final = 200_000
+# How many processes one job may take turns with, since many parts are run twice where some end before others begin, and
+# from what share of the room on one takes no more parts, which all grow when what nobody calls is run.
+_TURNS: Final = 3
+_FULL: Final = 0.35
 
 
 @dataclass(slots=True)
@@ -104,13 +108,19 @@ class Analysis:
     def _ends(self, processes: int) -> list[End]:
         """What all parts come to."""
         processes = processes if self._forks else 1
-        run = self._side_by_side if are_held_together(self._text, processes) else self._in_turn
-        return run(processes)
+        if are_held_together(self._text, processes):
+            return run_parts(self._members(), processes, HeardTogether)
+        if processes == 1 and self._forks and not self._kept and are_held_together(self._text, _TURNS):
+            return run_in_turns(self._members(), _TURNS, lambda: self._filled() > _FULL, HeardTogether)
+        return self._in_turn(processes)
 
-    def _side_by_side(self, processes: int) -> list[End]:
-        """Run all parts together."""
-        members = [Member(partial(self._part, share), self._recorded(share)) for share in self._shares]
-        return run_parts(members, processes, HeardTogether)
+    def _members(self) -> list[Member[End]]:
+        return [Member(partial(self._part, share), self._recorded(share)) for share in self._shares]
+
+    def _filled(self) -> float:
+        """How much of the room for parts that run beside each other is taken: 1 or more is all."""
+        room = max(_MOST_OBJECTS - _OBJECTS_OF_A_FILE * len(self._inputs.files), 1)
+        return (gc.get_count()[0] - _OBJECTS_OF_A_LINE * self._files.kept_lines) / room
 
     def _in_turn(self, processes: int) -> list[End]:
         """Run parts in groups, one after another, until each part has heard what all have to say."""
@@ -161,12 +171,7 @@ class Analysis:
                 group.append(waiting.pop())
                 yield group[-1], self._part(self._shares[group[-1]])
 
-        room = max(_MOST_OBJECTS - _OBJECTS_OF_A_FILE * len(self._inputs.files), 1)
-
-        def filled() -> float:
-            return (gc.get_count()[0] - _OBJECTS_OF_A_LINE * self._files.kept_lines) / room
-
-        ends = run_group(parts(), filled, Hearing(voices).after)
+        ends = run_group(parts(), self._filled, Hearing(voices).after)
         waiting += (number for number in reversed(group) if number not in ends)
         self._files.forget_most([path for number in group for path in self._shares[number]])
         return {number: _packed(end) for number, end in ends.items()}

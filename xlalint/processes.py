@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
@@ -33,10 +34,12 @@ class ProcessLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the parts of one process say to the others, by their positions, and the results of those that have ended."""
+    """What the parts of one process say to the others, by their positions, and the results of those that have ended;
+    whether the process has no room for more of them."""
 
     said: dict[int, Any]
     results: dict[int, Any]
+    full: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,16 @@ def run_parts(members: Sequence[Member[T]], processes: int, hear: Callable[[list
     if processes <= 1 or not CAN_FORK:
         return _direct(members, _Here(Running(members)), hear)
     with _children() as start:
-        return _direct(members, _There([start(_run, members, hear) for _ in range(processes)]), hear)
+        return _direct(members, _There([start(_run, members, hear, None) for _ in range(processes)]), hear)
+
+
+def run_in_turns(
+    members: Sequence[Member[T]], most: int, full: Callable[[], bool], hear: Callable[[list[Any]], Any] = list
+) -> list[T]:
+    """The same with one process at work at a time. Where one is `full`, as it is asked after each part that it starts,
+    the next takes the other parts; `most`: how many there are at most. Raises ProcessLostError."""
+    with _children() as start:
+        return _direct(members, _Turns(partial(start, _run, members, hear, full), most), hear)
 
 
 def _direct(members: Sequence[Member[T]], stage: _Stage, hear: Callable[[list[Any]], Any]) -> list[T]:
@@ -151,6 +163,29 @@ class _There:
             working -= len(ready)
 
 
+class _Turns:
+    """The parts in other processes, of which one is at work."""
+
+    def __init__(self, begin: Callable[[], Connection], most: int) -> None:
+        self._begin, self._most = begin, most
+        self._connections = [begin()]
+
+    def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
+        told = _Told({}, {})
+        if said is not None:
+            for connection in self._connections:
+                connection.send((said, ()))
+                _hear(connection, told)
+        full = False
+        for start in starts:
+            # Who begins later has not heard what was said before.
+            if full and said is None and len(self._connections) < self._most:
+                self._connections.append(self._begin())
+            self._connections[-1].send((None, (start,)))
+            full = _hear(self._connections[-1], told)
+        return told
+
+
 def _ready(connections: Sequence[Connection]) -> list[Connection]:
     """Those at which something was said; waits until there is one."""
     from multiprocessing.connection import wait  # a run that needs no other process has no need of it
@@ -158,13 +193,14 @@ def _ready(connections: Sequence[Connection]) -> list[Connection]:
     return cast("list[Connection]", wait(connections))
 
 
-def _hear(connection: Connection, told: _Told) -> None:
-    """Add what a process tells. Raises ProcessLostError."""
+def _hear(connection: Connection, told: _Told) -> bool:
+    """Add what a process tells; whether it is full. Raises ProcessLostError."""
     message = connection.recv()
     if isinstance(message, _Failed):
         raise ProcessLostError(message.detail)
     told.said.update(message.said)
     told.results.update(message.results)
+    return bool(message.full)
 
 
 @contextmanager
@@ -208,7 +244,12 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run(members: Sequence[Member[Any]], hear: Callable[[list[Any]], Any], parent: Connection) -> None:
+def _run(
+    members: Sequence[Member[Any]],
+    hear: Callable[[list[Any]], Any],
+    full: Callable[[], bool] | None,
+    parent: Connection,
+) -> None:
     """The work of one process: after it heard what all said its parts go on, else it starts others."""
     running = Running(members)
     with suppress(EOFError, BrokenPipeError):  # nobody wants to know any more
@@ -219,7 +260,7 @@ def _run(members: Sequence[Member[Any]], hear: Callable[[list[Any]], Any], paren
             except Exception:
                 parent.send(_Failed(traceback.format_exc()))
                 break
-            parent.send(_Told(told, running.results))
+            parent.send(_Told(told, running.results, full is not None and full()))
 
 
 def _tell(work: Callable[[A], Any], task: A, parent: Connection) -> None:

@@ -2,10 +2,10 @@
 its own, and now and then all parts tell each other what they have learned, since who calls a function is a matter of
 the whole project.
 
-A part is a generator: it yields what it has to say, and is sent what all have said: side by side, or in groups, one
-after another (`voices`). What the parts are depends on the project alone, so that findings do not depend on how many
-processes run them. What a part finds depends on what it reads and on the answers to what it asks of the others, so that
-it need not be run again where these stay what they were.
+A part is a generator: it yields what it has to say, and is sent what all have said: side by side (in one job, too, in
+processes that take turns), or in groups, one after another (`voices`). What the parts are depends on the project alone,
+so that findings do not depend on how many processes run them. What a part finds depends on what it reads and on the
+answers to what it asks of the others, so that it need not be run again where these stay what they were.
 """
 
 from __future__ import annotations
