@@ -165,6 +165,8 @@ class Rows(keras.layers.Layer):
     def count(self, y):
         n = y.shape[0] if hasattr(y, "shape") else len(y)
         n = len(y) if hasattr(y, "shape") else 2  # flagged
+        n = len(y.values) if hasattr(y, "values") else n
+        n = 2 if hasattr(y, "indices") else len(y)  # flagged
         return n
 
 rows = Rows()

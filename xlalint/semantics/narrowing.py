@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ..tree import nodes as cst
+from .api_names import known
 from .joins import join_all, without_none
 from .values import (
     NONE,
@@ -54,6 +55,11 @@ _ASKING: Final = (Api("tf.is_tensor"), Api("keras.ops.is_tensor"), Api("keras.ba
 _NESTING: Final = (Api("tf.nest.is_nested"), Api("keras.tree.is_nested"))
 STRUCTURES: Final = frozenset(("builtins.list", "builtins.tuple", "builtins.dict"))  # of which `nest` makes structures
 _TENSORS: Final = frozenset(("tf.Tensor", "tf.Variable", "keras.KerasTensor", "tf.types.experimental.TensorLike"))
+
+# What a tensor has while it is compiled (measured).
+_OF_TENSORS: Final = frozenset(
+    ("__array__", "__iter__", "__len__", "consumers", "device", "dtype", "eval", "experimental_ref", "get_shape")
+) | {"graph", "name", "ndim", "op", "ref", "set_shape", "shape", "value_index"}
 
 
 def truth(value: Value) -> bool | None:
@@ -256,8 +262,12 @@ def is_instance(value: Value, names: frozenset[str]) -> bool | None:
 def has_attribute(value: Value, name: str) -> bool | None:
     """`hasattr(value, name)`, as far as it is known."""
     match value:
-        case Tensor():
-            return name not in ("numpy", "_numpy", "keys", "items", "__iter__")
+        case Tensor(variable=variable):
+            if name in _OF_TENSORS:
+                return True
+            # A variable has more, as has any tensor that behaves like NumPy's arrays; Keras leaves what is its own.
+            unsure = variable or (name.startswith("_") and name != "_numpy") or known(f"tnp.{name}")
+            return None if unsure else False
         case Nest() if name in ("shape", "dtype"):
             return True
         case OneOf(alternatives):
