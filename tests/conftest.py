@@ -9,8 +9,10 @@ from threading import current_thread, main_thread
 import pytest
 from hypothesis import settings
 
+from tests import sampling
+
 # How long an example takes says something of the machine's load only.
-settings.register_profile("xlalint", deadline=None)
+settings.register_profile("xlalint", deadline=None, derandomize=sampling.IS_USUAL)
 settings.load_profile("xlalint")
 
 # A shell that runs the tests in the background has them, and every program that they start, ignore Ctrl-C.

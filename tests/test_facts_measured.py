@@ -1,10 +1,8 @@
-"""A sample of the shipped table, measured again with the installed TensorFlow; another one in every run."""
+"""A sample of the shipped table, measured again with the installed TensorFlow."""
 
 from __future__ import annotations
 
 import json
-import os
-import random
 import subprocess
 import sys
 import time
@@ -14,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import pytest
 
+from tests import sampling
 from xlalint.facts import tables
 from xlalint.facts.measure.driver import Driver
 from xlalint.facts.tables import ApiFact
@@ -56,14 +55,12 @@ def measured_again(driver: Driver, fact: ApiFact) -> list[Essence]:
 
 
 @pytest.mark.compiler
-def test_a_random_sample_of_the_table_is_what_the_compiler_does(driver: Driver) -> None:
-    seed = int(os.environ.get("XLALINT_FACTS_SEED", random.randrange(10**6)))
-    print(f"XLALINT_FACTS_SEED={seed}")
+def test_a_sample_of_the_table_is_what_the_compiler_does(driver: Driver) -> None:
     facts = [fact for fact in tables.apis() if fact.cases]
-    random.Random(seed).shuffle(facts)
+    sampling.chance().shuffle(facts)
     started, wrong, count = time.monotonic(), {}, 0
     for fact in facts:
-        if count >= AT_LEAST and time.monotonic() - started > SECONDS:
+        if count >= sampling.size(AT_LEAST) and time.monotonic() - started > SECONDS:
             break
         count += 1
         for _ in range(ATTEMPTS):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import random
 import re
 import time
 from typing import Any, Final
 
 import pytest
 
+from tests import sampling
 from xlalint.facts import tables
 from xlalint.facts.measure import rules
 from xlalint.facts.measure.arguments import Parameter, Target
@@ -245,17 +244,15 @@ def made_again(driver: Driver, name: str, known_calls: Any) -> dict[str, str]:
 
 
 @pytest.mark.compiler
-def test_a_random_sample_of_the_rules_is_made_again() -> None:
-    seed = int(os.environ.get("XLALINT_FACTS_SEED", random.randrange(10**6)))
-    print(f"XLALINT_FACTS_SEED={seed}")
+def test_a_sample_of_the_rules_is_made_again() -> None:
     shipped = json.loads((tables.FOLDER / "apis.json").read_text(encoding="utf-8"))
     known_calls = plans(shipped, complete=True)
     names = [name for name in known_calls if name in TABLE["results"] or f"{name}.__call__" in TABLE["results"]]
-    random.Random(seed).shuffle(names)
+    sampling.chance().shuffle(names)
     driver, started, wrong, count = Driver(), time.monotonic(), {}, 0
     try:
         for name in names:
-            if count >= AT_LEAST and time.monotonic() - started > SECONDS:
+            if count >= sampling.size(AT_LEAST) and time.monotonic() - started > SECONDS:
                 break
             count += 1
             if (made := made_again(driver, name, known_calls)) != stored(name):
