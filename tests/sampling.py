@@ -7,7 +7,6 @@ import os
 import random
 from typing import Final
 
-
 _SEED: Final = os.environ.get("XLALINT_SEED", "")
 IS_USUAL: Final = not _SEED
 
