@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -19,7 +20,10 @@ from xlalint.engine import check
 from xlalint.findings import Report
 from xlalint.processes import ProcessLostError, run_in_turns, run_parts
 from xlalint.semantics import parts as parts_module
-from xlalint.semantics.parts import Member, Part, shares
+from xlalint.semantics.analysis import Options, analyse
+from xlalint.semantics.files import Files
+from xlalint.semantics.parts import HeardTogether, Member, Part, shares
+from xlalint.sources.text import read_source
 
 CASES = Path(__file__).parent / "recall" / "cases"
 Sum: TypeAlias = Member[tuple[int, int]]
@@ -133,8 +137,27 @@ def test_findings_do_not_depend_on_how_many_processes_take_turns(
     monkeypatch.setattr(parts_module, "_TEXT_OF_A_PART", 5_000)
     monkeypatch.setattr(parts_module, "_TOGETHER", 0)
     filled = iter([0.0, 1.0] * 40)
-    monkeypatch.setattr(analysing.Analysis, "_filled", lambda self: next(filled))
+    monkeypatch.setattr(analysing.Analysis, "_filled", lambda self, expected: next(filled))
     assert check([CASES], Settings(jobs=1)) == whole
+
+
+def test_a_part_tells_how_much_is_still_to_come_until_it_is_done(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(ONE + "def open_(x):\n    return tf.abs(x)\n")
+    (tmp_path / "test_two.py").write_text(TWO + "def test_it():\n    one.open_(tf.ones([3]))\n")
+    sources = [read_source(tmp_path / name, name) for name in ("one.py", "test_two.py")]
+    files = Files.of(sources)
+    nothing = HeardTogether([])
+    expected = []
+    for source in sources:
+        part = analyse(files, [source.path], Options(), lambda event, run: None, frozenset())
+        before = files.expected
+        next(part)
+        expected.append(files.expected - before)
+        with suppress(StopIteration):
+            while True:
+                part.send(nothing)
+        assert files.expected == before
+    assert expected[1] > expected[0] > 0
 
 
 # What a part cannot know by itself: who runs the functions of `one.py` stands in `two.py`.

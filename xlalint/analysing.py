@@ -40,9 +40,9 @@ _OBJECTS_OF_A_FILE: Final = 20
 _OBJECTS_OF_A_LINE: Final = 10  # as long as what was parsed of it is kept
 _WORTH_COLLECTING: Final = 200_000
 # How many processes one job may take turns with, since many parts are run twice where some end before others begin, and
-# from what share of the room on one takes no more parts, which all grow when what nobody calls is run.
+# from what share of the room on one takes no more parts, counted with what its parts are expected to take.
 _TURNS: Final = 3
-_FULL: Final = 0.35
+_FULL: Final = 0.75
 
 
 @dataclass(slots=True)
@@ -111,16 +111,19 @@ class Analysis:
         if are_held_together(self._text, processes):
             return run_parts(self._members(), processes, HeardTogether)
         if processes == 1 and self._forks and not self._kept and are_held_together(self._text, _TURNS):
-            return run_in_turns(self._members(), _TURNS, lambda: self._filled() > _FULL, HeardTogether)
+            return run_in_turns(
+                self._members(), _TURNS, lambda: self._filled(self._files.expected) > _FULL, HeardTogether
+            )
         return self._in_turn(processes)
 
     def _members(self) -> list[Member[End]]:
         return [Member(partial(self._part, share), self._recorded(share)) for share in self._shares]
 
-    def _filled(self) -> float:
-        """How much of the room for parts that run beside each other is taken: 1 or more is all."""
+    def _filled(self, expected: int = 0) -> float:
+        """How much of the room for parts that run beside each other is taken, with so many objects more: 1 or more is
+        all."""
         room = max(_MOST_OBJECTS - _OBJECTS_OF_A_FILE * len(self._inputs.files), 1)
-        return (gc.get_count()[0] - _OBJECTS_OF_A_LINE * self._files.kept_lines) / room
+        return (gc.get_count()[0] - _OBJECTS_OF_A_LINE * self._files.kept_lines + expected) / room
 
     def _in_turn(self, processes: int) -> list[End]:
         """Run parts in groups, one after another, until each part has heard what all have to say."""

@@ -484,6 +484,7 @@ class Files:
         self._by_path: dict[Path, Loaded] = {}
         self._kept: dict[Path, Loaded] = {}  # by other parts
         self._recent: deque[File] = deque()  # that keep what was parsed of them
+        self.expected = 0  # objects that parts that have begun will make of what they have not come to
         self._listings: dict[Path, frozenset[str]] = {}
         self._found: dict[tuple[Path, str], Path | None] = {}
         self._packages: dict[Path, tuple[str, Path]] = {}
