@@ -60,6 +60,7 @@ from xlalint.fixes.masked import brief
 from xlalint.fixes.masks import Selection, selection
 from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule, Safety
 from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
+from xlalint.semantics.files import Place
 from xlalint.semantics.values import as_tensor
 from xlalint.tree import nodes as cst
 
@@ -248,10 +249,13 @@ def f(x, labels):
 
     def __init__(self) -> None:
         self._shapes = BoundedShapes()
+        self._consumers: dict[Place, list[Consume]] = {}
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case Consume():
+            case Consume(tensor=tensor):
+                if tensor.bounded is not None:
+                    self._consumers.setdefault(tensor.bounded.place, []).append(event)
                 yield from self._shapes.consumed(event)
             case IndexWith(base=base, index=(index,), node=node) if (mask := as_tensor(index)) and mask.is_mask:
                 match node.slice:
@@ -268,4 +272,6 @@ def f(x, labels):
 
     def _begin(self, chosen: Selection, has_rewrite: bool = True) -> Iterator[Draft]:
         message = f"`{brief(chosen.place.node)}` keeps as many elements as the mask holds: {NAMED}"
-        yield from self._shapes.begin(chosen.place, message, rewrite=selection(chosen) if has_rewrite else None)
+        consumers = self._consumers.setdefault(chosen.place, [])
+        rewrite = selection(chosen, consumers) if has_rewrite else None
+        yield from self._shapes.begin(chosen.place, message, rewrite=rewrite)

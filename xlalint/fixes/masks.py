@@ -12,13 +12,14 @@ from itertools import pairwise
 from typing import Final
 
 from ..findings import Safety
+from ..semantics.events import Consume
 from ..semantics.files import Place
 from ..semantics.values import Dependence, Nest, Tensor, Value
 from ..tree import nodes as cst
 from ..tree.build import parse_expression
 from .known import Knowledge, dotted
 from .names import Names
-from .reductions import REDUCTIONS, WEIGHED, Selected
+from .reductions import KEEPING, REDUCTIONS, WEIGHED, Selected, reduction
 from .rewrite import NodeEdit, Rewrite, Rewriter, before, remove, replace
 from .syntax import assigned, operand, plain, read
 
@@ -80,13 +81,13 @@ def positions(place: Place, mask_value: Value | None) -> Rewriter:
     return build
 
 
-def selection(chosen: Selection) -> Rewriter:
-    """The rewrite of a selection by a mask and of all that follows from it."""
+def selection(chosen: Selection, consumers: Sequence[Consume]) -> Rewriter:
+    """The rewrite of a selection by a mask and of all that follows from it. `consumers`: what is handed it."""
 
     def build(names: Names) -> Rewrite | None:
         if any(isinstance(node, _BOUND_LATER[2:]) for node in chosen.place.unit.around(chosen.place.node)):
             return None
-        return _rewritten(chosen, names) or _shown(chosen, names)
+        return _rewritten(chosen, names) or _shown(chosen, consumers, names)
 
     return build
 
@@ -124,11 +125,35 @@ def gathered(node: cst.CSTNode, tf: str) -> tuple[cst.BaseExpression, cst.BaseEx
     return (values, mask) if dotted(where) == f"{tf}.where" else None
 
 
-def _shown(chosen: Selection, names: Names) -> Rewrite | None:
-    """What has the same shape whatever the mask, for a person to go on from."""
-    x = plain(chosen.values)
-    text = f"{names.tf}.where({plain(chosen.mask)}, {x}, {names.tf}.zeros_like({x}))"
-    return Rewrite(_KEEP, (replace(chosen.place, text),), Safety.DISPLAY)
+def _shown(chosen: Selection, consumers: Sequence[Consume], names: Names) -> Rewrite | None:
+    """What has the same shape whatever the mask, for a person to go on from: with how many are kept where a mean
+    follows, and nothing where another reduction takes zeros for what is kept."""
+    tf, x, mask = names.tf, plain(chosen.values), plain(chosen.mask)
+    edits: tuple[NodeEdit, ...] = (replace(chosen.place, f"{tf}.where({mask}, {x}, {tf}.zeros_like({x}))"),)
+    spoiled = [(one, name) for one in consumers if (name := reduction(one.consumer)) and name not in KEEPING]
+    for consumer, name in spoiled:
+        call = _call_of(chosen)
+        if call is not None and chosen.place.at(call) == consumer.place:
+            whole = REDUCTIONS[name](Selected(tf, x, operand(chosen.values), mask, mask, "", None, True))
+            return None if whole.before else Rewrite(_REDUCE, (replace(consumer.place, whole.text),), Safety.DISPLAY)
+    if any(name != "reduce_mean" for _, name in spoiled):
+        return None
+    if spoiled:
+        number = f"{names.fresh('number')} = {tf}.reduce_sum({tf}.cast({mask}, {tf}.float32))"
+        statement = next(
+            node for node in chosen.place.unit.around(chosen.place.node) if isinstance(node, cst.BaseSmallStatement)
+        )
+        edits += (before(chosen.place.at(statement), f"{number}  # a mean counts the zeros: divide the sum by this"),)
+    return Rewrite(_KEEP, edits, Safety.DISPLAY)
+
+
+def _call_of(chosen: Selection) -> cst.Call | None:
+    """The call that is handed a selection and nothing else."""
+    match [*chosen.place.unit.around(chosen.place.node)][:2]:
+        case [cst.Arg(keyword=None), cst.Call(args=[_]) as call]:
+            return call
+        case _:
+            return None
 
 
 class _GivenUp(Exception):  # noqa: N818

@@ -113,8 +113,26 @@ REDUCTIONS: Final[dict[str, Callable[[Selected], Reduced]]] = {
 }
 """By the last part of the name, under `tf` or `tf.math`."""
 
+KEEPING: Final = frozenset(("reduce_sum", "reduce_any", "count_nonzero"))
+"""Those that zeros leave as they are."""
+
+_OF_KERAS: Final = {"var": "reduce_variance", "std": "reduce_std", "count_nonzero": "count_nonzero"}
+
 WEIGHED: Final = {
     "reduce_mean": "{tf}.reduce_sum({x} * {weights}) / {tf}.reduce_sum({weights})",
     "reduce_sum": "{tf}.reduce_sum({x} * {weights})",
 }
 """Over numbers that an unknown function computed for each position, with weights of one and zero."""
+
+
+def reduction(api: str) -> str | None:
+    """Which of the reductions a library function is, by its canonical name."""
+    owner, _, name = api.rpartition(".")
+    match owner:
+        case "tf" | "tf.math" if name in REDUCTIONS:
+            return name
+        case "keras.ops" | "keras.backend" | "tnp":
+            found = _OF_KERAS.get(name, f"reduce_{name}")
+            return found if found in REDUCTIONS else None
+        case _:
+            return None

@@ -6,6 +6,7 @@ from typing import Final
 
 from ..findings import Safety
 from ..semantics.events import ApiCall
+from ..semantics.values import Static
 from ..tree import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
@@ -14,6 +15,8 @@ from .syntax import plain
 # What a call of another variant has in common with the padded one, in the order of its parameters.
 SHARED: Final = ("boxes", "scores", "max_output_size", "iou_threshold", "score_threshold")
 _NEEDED: Final = SHARED[:3]
+_PADDED: Final = "pad_to_max_output_size=True"
+_MOST: Final = 1_000_000  # boxes that anybody pads to
 
 
 def padded_call(event: ApiCall, tf: str) -> str | None:
@@ -22,13 +25,22 @@ def padded_call(event: ApiCall, tf: str) -> str | None:
     if not {*_NEEDED} <= nodes.keys():
         return None
     rest = [f"{name}={plain(nodes[name])}" for name in SHARED[3:] if name in nodes]
-    arguments = ", ".join([*(plain(nodes[name]) for name in _NEEDED), *rest, "pad_to_max_output_size=True"])
+    arguments = ", ".join([*map(plain, (nodes["boxes"], nodes["scores"])), _number(event), *rest, _PADDED])
     return f"{tf}.image.non_max_suppression_padded({arguments})"
 
 
 def marks(event: ApiCall, number: str, tf: str) -> str:
     """Which of the positions are boxes."""
-    return f"{tf}.range({plain(event.argument_nodes['max_output_size'])}) < {number}"
+    return f"{tf}.range({_number(event)}) < {number}"
+
+
+def _number(event: ApiCall) -> str:
+    """How many positions there are to be: `MAXIMUM` where the code says that it keeps them all."""
+    match event.arguments.get("max_output_size"):
+        case Static(constant=int() | float() as number) if number > _MOST:
+            return "MAXIMUM"
+        case _:
+            return plain(event.argument_nodes["max_output_size"])
 
 
 def padded(event: ApiCall, names: Names) -> Rewrite | None:

@@ -55,6 +55,17 @@ _KERAS_ATTRIBUTES: Final[dict[str, Value]] = {
 _ABOUT_MODULES: Final = frozenset(("__version__", "__name__", "__doc__", "__file__", "__path__"))
 _PROPERTIES: Final = frozenset(("property", "functools.cached_property", "cached_property", "abc.abstractproperty"))
 _ENUMS: Final = frozenset(("enum.Enum", "builtins.object"))
+# The numbers that integers of TensorFlow's dtypes lie between.
+_LIMITS: Final = {
+    f"tf.{prefix}{dtype}.{name}": Static(value)
+    for bits in (8, 16, 32, 64)
+    for dtype, least, most in (
+        (f"int{bits}", -(2 ** (bits - 1)), 2 ** (bits - 1) - 1),
+        (f"uint{bits}", 0, 2**bits - 1),
+    )
+    for name, value in (("min", least), ("max", most))
+    for prefix in ("", "dtypes.")
+}
 _UNBOUND: Final = frozenset(("staticmethod", "builtins.staticmethod"))
 
 
@@ -172,7 +183,8 @@ class Attributes(Expressions):
 def _api_attribute(qualified: str, name: str) -> Value:
     if name in _ABOUT_MODULES:
         return STATIC
-    return UNKNOWN if name == "__dict__" else Api(api.canonical(f"{qualified}.{name}"))
+    whole = f"{qualified}.{name}"
+    return UNKNOWN if name == "__dict__" else _LIMITS.get(whole) or Api(api.canonical(whole))
 
 
 def _is_enum(cls: Class, name: str) -> bool:
