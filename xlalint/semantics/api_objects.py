@@ -193,8 +193,8 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], place
     match owner:
         case Nest() if method in _DICT_METHODS:
             return _dict_method(owner, method)
-        case Nest(dependence, origin):
-            return _tensor_method(Tensor(dependence, origin=origin), method, arguments, place)
+        case Nest():
+            return _tensor_method(owner.tensor, method, arguments, place)
         case Tensor():
             return _tensor_method(owner, method, arguments, place)
         case Array():

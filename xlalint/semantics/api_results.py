@@ -232,6 +232,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
                     varies = united(varies, leaf.varies)
                 case Nest():
                     dependence, source = leaf.dependence, leaf.origin
+                    carried = carried or (leaf.carried and name not in shapes)
                     varies = united(varies, leaf.varies)
                 case Array():
                     varies = united(varies, leaf.varies)
@@ -252,7 +253,8 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
             if dependence > best:
                 best, origin = dependence, source
             if dependence is Dependence.VALUE and not isinstance(leaf, Unknown):
-                outside = outside or not (isinstance(leaf, Tensor) and leaf.carried and not leaf.mixed)
+                known = leaf.tensor if isinstance(leaf, Nest) else leaf
+                outside = outside or not (isinstance(known, Tensor) and known.carried and not known.mixed)
     return _Content(best, origin, bounded, carried and best is Dependence.VALUE, outside, varies)
 
 

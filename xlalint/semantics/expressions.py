@@ -110,8 +110,8 @@ class Expressions(Iteration):
                 return Static(-constant, varies)
             case Static(varies=varies):
                 return Static(varies=varies) if varies else STATIC
-            case Nest(dependence, origin, varies):
-                return Tensor(dependence, origin=origin, varies=varies)
+            case Nest():
+                return value.tensor
             case _:
                 return value
 
@@ -366,7 +366,7 @@ class Expressions(Iteration):
             case Nest() | Unknown() if indexes_a_tensor(base, index):
                 self.witness(frame, base)
                 origin = Origin(Place(frame.unit, node.value), "`{code}` is a tensor")
-                base = Tensor(Dependence.VALUE, origin=origin)
+                base = Tensor(Dependence.VALUE, origin=origin, carried=isinstance(base, Nest) and base.carried)
             case Nest():
                 return base
             case Unknown(names):

@@ -15,7 +15,7 @@ from .frames import Arguments, Compilation
 from .frozen import replace
 from .joins import element_of, join_all, mismatch
 from .narrowing import STRUCTURES, is_instance
-from .uses import dicts_among
+from .uses import dicts_among, handed_on
 from .values import (
     NONE,
     UNKNOWN,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .frames import Frame
 
 Handler = Callable[["Calls", "Frame", Arguments, cst.BaseExpression], Value | None]
+_NUMBERS: Final = {bool: "bool", int: "int", float: "float"}
 MethodHandler = Callable[["Calls", "Frame", Value, Arguments, cst.BaseExpression], Value | None]
 
 # -- compiling --------------------------------------------------------------------------------------------------------
@@ -262,9 +263,10 @@ def _loop_variable(value: Value) -> Value:
     match value:
         case Tensor():
             return value.with_(dependence=Dependence.VALUE, carried=True, mixed=False)
+        case Nest():
+            return replace(value, carried=True)
         case Static(constant):
-            dtype = {bool: "bool", int: "int", float: "float"}.get(type(constant))
-            return Tensor(Dependence.VALUE, dtype, 0, carried=True)
+            return Tensor(Dependence.VALUE, _NUMBERS.get(type(constant)), 0, carried=True)
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(map(_loop_variable, items)))
         case Dict(entries, None) if not entries:
@@ -276,19 +278,50 @@ def _loop_variable(value: Value) -> Value:
             return value
 
 
+def _invariant(value: Value) -> Value:
+    """A variable that no round of a loop changes, as a round sees it."""
+    match value:
+        case Static(constant):
+            return Tensor(Dependence.STATIC, _NUMBERS.get(type(constant)), 0)
+        case _:
+            return value
+
+
+def _left(value: Value) -> Value:
+    """The same behind the loop: data are no compile-time constant any more (measured)."""
+    match value:
+        case Tensor(dependence=Dependence.VALUE, carried=False):
+            return value.with_(carried=True, mixed=True)
+        case _:
+            return value
+
+
+def _handed_on(body: Value | None) -> frozenset[int]:
+    """The positions of the variables that no round changes: data are then as they are to the code around the loop."""
+    match body:
+        case FunctionValue(function, bound=None, partial_args=()):
+            return handed_on(function.node)
+        case _:
+            return frozenset()
+
+
 def _while_loop(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     variables = arguments.get(2, "loop_vars")
     items = list(variables.items) if isinstance(variables, Sequence) and variables.items is not None else []
-    given = [_loop_variable(item) for item in items]
+    same = _handed_on(arguments.get(1, "body"))
+    given = [_invariant(item) if at in same else _loop_variable(item) for at, item in enumerate(items)]
     for position, name in ((0, "cond"), (1, "body")):
         if given or variables is None:
             _called(machine, frame, arguments.get(position, name), given, node, True)
         elif arguments.get(position, name) is not None:
-            unknown = Arguments(rest=Nest())
+            some: list[Value] = [Nest(carried=at not in same) for at in range(max(same, default=-1) + 1)]
+            unknown = Arguments(some, rest=Nest(carried=True))
             frame.loop += 1
             machine.call(frame, arguments.get(position, name) or UNKNOWN, unknown, node)
             frame.loop -= 1
-    return Sequence(variables.kind, tuple(given)) if isinstance(variables, Sequence) and given else Nest()
+    if not (isinstance(variables, Sequence) and given):
+        return Nest(carried=True)
+    return Sequence(variables.kind, tuple(_left(item) if at in same else item for at, item in enumerate(given)))
 
 
 def _element(machine: Calls, frame: Frame, value: Value | None, node: cst.BaseExpression) -> Value:

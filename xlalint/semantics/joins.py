@@ -118,9 +118,13 @@ def _meet_static(a: Static, b: Static) -> Static | None:
 
 def _meet_nests(a: Nest, b: Nest) -> Nest:
     stronger = a if a.dependence >= b.dependence else b
-    varies, handed = united(a.varies, b.varies), a.handed or b.handed
-    same = varies == stronger.varies and handed == stronger.handed
-    return stronger if same else replace(stronger, varies=varies, handed=handed)
+    merged = replace(
+        stronger,
+        varies=united(a.varies, b.varies),
+        handed=a.handed or b.handed,
+        carried=a.carried or b.carried,
+    )
+    return stronger if merged == stronger else merged
 
 
 def _meet_arrays(a: Array, b: Array) -> Array:
@@ -300,7 +304,7 @@ _PATTERNS: Final[dict[type[object], Callable[[Any, int], Hashable]]] = {
     FunctionValue: _function_pattern,
     Instance: lambda value, depth: ("instance", value, value.version),
     ModuleValue: lambda value, depth: ("module", value.module),
-    Nest: lambda value, depth: ("nest", value.dependence, value.varies, value.handed),
+    Nest: lambda value, depth: ("nest", value.dependence, value.varies, value.handed, value.carried),
     OneOf: lambda value, depth: ("one of", *(pattern(option, depth + 1) for option in value.options)),
     Sequence: _sequence_pattern,
     Static: _static_pattern,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Sequence as Ordered
 
 from ..tree import nodes as cst
 
@@ -86,6 +87,67 @@ def _names_in(target: cst.BaseExpression) -> Iterator[cst.Name]:
         case cst.Tuple(elements=elements) | cst.List(elements=elements):
             for element in elements:
                 yield from _names_in(element.value)
+
+
+def handed_on(node: cst.FunctionDef | cst.Lambda) -> frozenset[int]:
+    """The positions of the parameters that a function returns as they are, each at its own position: of the body of a
+    loop, the variables that no round changes."""
+    params = (*node.params.posonly_params, *node.params.params)
+    returned = [node.body] if isinstance(node, cst.Lambda) else [one.value for one in _returns(node.body)]
+    rows = [one.elements if isinstance(one, cst.Tuple | cst.List) else () for one in returned]
+    bound = Bound()
+    node.body.visit(bound)
+    return frozenset(
+        position
+        for position, param in enumerate(params)
+        if rows
+        and param.name.value not in bound.names
+        and all(position < len(row) and _is_name(row[: position + 1], param.name.value) for row in rows)
+    )
+
+
+def _is_name(elements: Ordered[cst.BaseElement], name: str) -> bool:
+    """Whether the last of some elements is a name, with none before it that is unpacked."""
+    last = elements[-1].value
+    plain = not any(isinstance(one, cst.StarredElement) for one in elements)
+    return plain and isinstance(last, cst.Name) and last.value == name
+
+
+def _returns(node: cst.CSTNode) -> Iterator[cst.Return]:
+    """The `return` statements of a function, without those of functions inside of it."""
+    if isinstance(node, cst.Return):
+        yield node
+    elif not isinstance(node, cst.FunctionDef | cst.ClassDef | cst.BaseExpression):
+        for child in node.children:
+            yield from _returns(child)
+
+
+class Bound(cst.CSTVisitor):
+    """The names that a piece of code binds, those of functions inside of it included."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def _bind(self, target: cst.BaseExpression) -> None:
+        self.names |= {name.value for name in _names_in(target)}
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:  # noqa: N802
+        self._bind(node.target)
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:  # noqa: N802
+        self._bind(node.target)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:  # noqa: N802
+        self._bind(node.target)
+
+    def visit_For(self, node: cst.For) -> None:  # noqa: N802
+        self._bind(node.target)
+
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:  # noqa: N802
+        self._bind(node.target)
+
+    def visit_AsName(self, node: cst.AsName) -> None:  # noqa: N802
+        self._bind(node.name)
 
 
 class Unconvertible(cst.CSTVisitor):

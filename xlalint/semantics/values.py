@@ -153,12 +153,18 @@ class Tensor(Record):
 
 class Nest(Record):
     """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `handed`: by
-    users of a layer, perhaps an object that holds more than tensors."""
+    users of a layer, perhaps an object that holds more than tensors. `carried`: as of a tensor."""
 
     dependence: Dependence = Dependence.VALUE
     origin: Origin | None = None
     varies: tuple[Variation, ...] = ()
     handed: bool = False
+    carried: bool = False
+
+    @property
+    def tensor(self) -> Tensor:
+        """The tensor that it is where only one tensor can stand."""
+        return Tensor(self.dependence, origin=self.origin, carried=self.carried, varies=self.varies)
 
 
 class Array(Record):
