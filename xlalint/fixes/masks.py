@@ -243,13 +243,15 @@ class _Builder:
     def _connect(self, block: Sequence[cst.CSTNode], at: int) -> None:
         """Find the names that hold selections by the mask, of those that meet the one that is rewritten."""
         selecting = {found[0]: (found[1], one) for one in block if (found := self._selection_of(one)) is not None}
+        if not selecting:
+            return
+        reads = [set(read(one)) for one in block]
         name = _selected_name(block[at], self._chosen.place.node)
         live = set() if name is None else {name}
         known = -1
         while known < len(live):
             known = len(live)
-            for number, statement in enumerate(block):
-                names = set(read(statement))
+            for number, (statement, names) in enumerate(zip(block, reads, strict=True)):
                 if not any(statement is one for _, one in selecting.values()) and (number == at or live & names):
                     live |= names & selecting.keys()
                     live |= set() if self._is_reduction(statement) else set(assigned([statement]))
