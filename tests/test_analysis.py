@@ -212,3 +212,96 @@ def test_plain_code_is_run_through_where_it_is_handed_tensors(tmp_path: Path, mo
         ("plain.py", "XLA101")
     }
     assert (seen["chosen"], seen["named"]) == (1, 0)
+
+
+CLOSURE: Final = """\
+import tensorflow as tf
+
+def count(x, n, name):
+    def zeros():
+        return tf.zeros([n])
+    return zeros()
+
+@tf.function(jit_compile=True)
+def one(x):
+    return count(x, 3, "one") + count(x, 3, "other")
+"""
+READ_AGAIN: Final = """
+@tf.function(jit_compile=True)
+def two(x):
+    return count(x, tf.cast(tf.reduce_sum(x), tf.int32), "one")
+"""
+CHANGED: Final = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def step(x):
+    n = 3
+    def zeros():
+        return tf.zeros([n])
+    before = zeros()
+    n = tf.cast(tf.reduce_sum(x), tf.int32)
+    return before, zeros()
+"""
+KEPT: Final = """\
+import tensorflow as tf
+
+def sized(n):
+    def make():
+        return lambda: tf.zeros([n])
+    return make()
+
+@tf.function(jit_compile=True)
+def step(x):
+    return sized(3)(), sized(tf.cast(tf.reduce_sum(x), tf.int32))()
+"""
+
+
+def test_a_closure_is_run_once_for_all_that_looks_the_same_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("closure.py").write_text(CLOSURE)
+    seen = _evaluated(monkeypatch)
+    assert not check(["."], Settings(jobs=1)).findings
+    assert seen["count"] > seen["count.zeros"] == 1
+    Path("closure.py").write_text(CLOSURE + READ_AGAIN)
+    assert [finding.code for finding in check(["."], Settings(jobs=1)).findings] == ["XLA205"]
+    assert seen["count.zeros"] == 3  # once more for the number, and for the value
+
+
+@pytest.mark.parametrize("code", [CHANGED, KEPT], ids=["changed", "kept"])
+def test_a_closure_reads_what_is_around_it_as_it_is_then(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("closure.py").write_text(code)
+    assert [finding.code for finding in check(["."], Settings(jobs=1)).findings] == ["XLA205"]
+
+
+SCOPES: Final = """\
+import keras
+import tensorflow as tf
+
+def build(width):
+    return keras.Sequential([keras.layers.Dense(width)])
+
+def train(strategy):
+    with strategy.scope():
+        first = build(3)
+    with strategy.scope():
+        second = build(3)
+    return first, second, build(3)
+"""
+
+
+def test_a_function_is_run_once_for_all_scopes_of_a_strategy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    mirrored = "\ntrain(tf.distribute.MirroredStrategy())\n"
+    Path("train.py").write_text(SCOPES + mirrored)
+    seen = _evaluated(monkeypatch)
+    check(["."], Settings(jobs=1))
+    assert seen["build"] == 2  # in a scope and in none
+    Path("train.py").write_text(f"{SCOPES}{mirrored}train(tf.distribute.TPUStrategy())\n")
+    check(["."], Settings(jobs=1))
+    assert seen["build"] == 2 + 3

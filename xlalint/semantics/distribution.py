@@ -252,11 +252,11 @@ def scope_entered(frame: Frame, value: Value, node: cst.CSTNode) -> Scope | None
         sure = len(found) == len(alternatives) and all(map(is_strategy, strategies))
         # Of a TPU's strategy and the default one, with which the program runs elsewhere, the former is stricter.
         strategies.sort(key=lambda strategy: (not is_tpu(strategy), not copies_variables(strategy)))
-        return Scope(Place(frame.unit, node), strategies[0] if sure and strategies else UNKNOWN)
+        return Scope(strategies[0] if sure and strategies else UNKNOWN)
     vague = any(isinstance(option, Unknown | Instance) for option in options(value)) or not isinstance(
         value, ApiObject | Static | OneOf
     )
-    return Scope(Place(frame.unit, node), UNKNOWN) if vague and outer is None else outer
+    return Scope(UNKNOWN) if vague and outer is None else outer
 
 
 def said_setup(

@@ -552,7 +552,7 @@ def _strategy_run(
     before = len(frame.summary.calls)
     outside = frame.context
     if machine.strategies:
-        frame.context = replace(outside, scope=Scope(Place(frame.unit, node), owner, replica=True))
+        frame.context = replace(outside, scope=Scope(owner, replica=True))
     result = machine.invoke(frame, function, call, node)
     frame.context = outside
     frame.summary.steps |= {callee for _, callee in frame.summary.calls[before:]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Final
 
 from ..tree import nodes as cst
@@ -22,7 +22,7 @@ from .higher_order import split_gradient
 from .joins import generalise, join, join_all, join_environments, pattern
 from .plain import is_plain
 from .project import Function, Module, Project
-from .uses import Unconvertible
+from .uses import Unconvertible, closed_over
 from .values import (
     NONE,
     STATIC,
@@ -41,6 +41,7 @@ from .values import (
     Tensor,
     Unknown,
     Value,
+    settled,
 )
 
 # After this many analyses of one function its arguments lose their constants; after the second number it is given up.
@@ -59,6 +60,7 @@ class Interpreter(Classes):
         self._compilers: dict[Function, bool] = {}  # whether a decorator may compile what it is given
         self._wrapping: dict[Function, bool] = {}  # whether a decorator's function returns another thing
         self._unconvertible: dict[cst.CSTNode, str | None] = {}
+        self._closed_over: dict[cst.CSTNode, frozenset[str] | None] = {}
         self._defaults: dict[cst.BaseExpression, Value] = {}  # of parameters of functions at the top of a module
         self._promises: dict[cst.BaseExpression, Value | None] = {}  # of annotations there
         self._signing: set[cst.BaseExpression] = set()  # defaults and annotations that are being evaluated
@@ -127,9 +129,7 @@ class Interpreter(Classes):
             env = {name: generalise(item) for name, item in env.items()}
         loop = 1 if frame is not None and frame.loop else 0
         key = (
-            function,
-            value.scope,
-            node,
+            *self._which(value, node),
             context.kind,
             context.converted,
             context.pipeline,
@@ -172,6 +172,27 @@ class Interpreter(Classes):
         _pass_on(summary, aliases, frame, env)
         summary.finished = True
         return summary
+
+    def _which(self, value: FunctionValue, node: cst.FunctionDef | cst.Lambda) -> tuple[Hashable, ...]:
+        """What tells a function from others. One that is made inside others is made anew by each of their runs: it is
+        the same where all that it reads of them looks the same."""
+        scope = value.scope
+        if scope is None:
+            return (value.function,)
+        if node not in self._closed_over:
+            self._closed_over[node] = closed_over(node)
+        left = self._closed_over[node]
+        if left is None:
+            return (value.function, scope)
+        around: list[Hashable] = [node, scope.owner, None if scope.bound is None else pattern(scope.bound)]
+        outside: Frame | None = scope
+        while outside is not None and left:
+            names = outside.env or {}
+            found = left & names.keys()
+            around += ((name, pattern(settled(names[name]))) for name in sorted(found))
+            left -= found
+            outside = outside.parent
+        return tuple(around)
 
     def _run(self, frame: Frame, node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> None:
         """Execute a body; once more where a use turned out to say what an argument is."""

@@ -89,6 +89,51 @@ def _names_in(target: cst.BaseExpression) -> Iterator[cst.Name]:
                 yield from _names_in(element.value)
 
 
+def closed_over(node: cst.FunctionDef | cst.Lambda) -> frozenset[str] | None:
+    """The names that a function may read from the functions around it; None where it makes functions or classes of its
+    own, which may read them later, or changes what is around it."""
+    named = _Named()
+    node.body.visit(named)
+    if named.keeps:
+        return None
+    bound = Bound()
+    node.body.visit(bound)
+    params = node.params
+    own = {param.name.value for param in (*params.posonly_params, *params.params, *params.kwonly_params)}
+    return frozenset(named.names - bound.names - own)
+
+
+class _Named(cst.CSTVisitor):
+    """The names in a piece of code, and whether it keeps what is around it, or changes it."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.keeps = False
+
+    def visit_Name(self, node: cst.Name) -> None:  # noqa: N802
+        self.names.add(node.value)
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:  # noqa: N802
+        node.value.visit(self)
+        return False
+
+    def visit_Arg(self, node: cst.Arg) -> bool:  # noqa: N802
+        node.value.visit(self)
+        return False
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:  # noqa: N802
+        self.keeps = True
+
+    def visit_Lambda(self, node: cst.Lambda) -> None:  # noqa: N802
+        self.keeps = True
+
+    def visit_ClassDef(self, node: cst.ClassDef) -> None:  # noqa: N802
+        self.keeps = True
+
+    def visit_Nonlocal(self, node: cst.Nonlocal) -> None:  # noqa: N802
+        self.keeps = True
+
+
 def handed_on(node: cst.FunctionDef | cst.Lambda) -> frozenset[int]:
     """The positions of the parameters that a function returns as they are, each at its own position: of the body of a
     loop, the variables that no round changes."""

@@ -56,19 +56,16 @@ class Origin(Record):
         return self.what.replace("{code}", self.place.code) if "{code}" in self.what else self.what
 
 
-class Scope(Record, eq=False):
+class Scope(Record):
     """The scope of a distribution strategy that code runs in. `strategy` is UNKNOWN where it is not known which one it
     is, or whether it is one at all. `replica`: the strategy itself runs the code, in `strategy.run`."""
 
-    place: Place
     strategy: Value
     replica: bool = False
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scope) and (self.place, self.replica) == (other.place, other.replica)
-
     def __hash__(self) -> int:
-        return hash((self.place, self.replica))
+        made = self.strategy.made if isinstance(self.strategy, ApiObject) else None
+        return hash((made, self.replica))
 
 
 class Made(Record, eq=False):
