@@ -71,9 +71,32 @@ class Kind:
     def __init__(self, name):
         self.name = name
 
+class Rare(Kind):
+    pass
+
+class Common(Kind):
+    pass
+
+class Plain(Kind):
+    pass
+
+class Special(Kind):
+    pass
+
+class Other(Kind):
+    pass
+
+by_name = {"rare": Rare, "common": Common, "plain": Plain, "special": Special, "other": Other}
 kinds = {}
+made = {}
 seen = []
 numbers = {}
+
+def made_of(name):
+    if name in made:
+        return made[name]
+    made[name] = by_name[name](name)
+    return made[name]
 
 def kind_of(name):
     if name not in kinds:
@@ -102,6 +125,7 @@ def f(x):
         nonlocal kept
         kept = x  # flagged
         kind_of("dense")
+        made_of(min(by_name))
         numbers[i] = x  # flagged
         seen.append(x)  # flagged
         return i + 1, x + counted([x])[0] + sorted_out(x)[1]

@@ -58,7 +58,7 @@ from .variations import is_data
 # Values climb a short ladder: a loop's names are stable after this many rounds, or are given up as they are.
 _MOST_ROUNDS: Final = 3
 _NESTED: Final = 4  # loops inside each other; those inside of these run one round each time, else all would be 3 ** n
-_FIXED: Final = (Api, ModuleValue, ClassValue)
+_FIXED: Final = (Api, ModuleValue, ClassValue, Unknown)
 
 
 class Statements(Calls):
@@ -627,7 +627,8 @@ class Statements(Calls):
 
 
 def _is_same_each_time(frame: Frame, value: Value) -> bool:
-    """Whether an assignment in the body of a loop, a function of its own, does once what it does in every round."""
+    """Whether an assignment in the body of a loop, a function of its own, does once what it does in every round, or may
+    do so, as nothing is known of the value."""
     if not (frame.loop or frame.branch):
         return True  # most assignments
     if frame.outer_names or frame.branch:
