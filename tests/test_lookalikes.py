@@ -229,7 +229,52 @@ def f(x, texts):
     return filled.values, empty, codes.values, offsets.values, first.values, second.values, rows, columns
 """
 
+STRUCTURES: Final = """\
+import keras
+import tensorflow as tf
+from tensorflow.python.ops import variables
+
+def with_rank(tensor, rank):
+    if tensor.shape.rank is not None and isinstance(rank, int):
+        assert tensor.shape.rank == rank
+        assert tf.reduce_sum(tensor) == 1.0
+    if tensor.shape.rank is not None or isinstance(rank, int):
+        rank = 2
+        assert tf.reduce_sum(tensor) == 2.0  # flagged
+    return tensor
+
+def joined(parts):
+    if len(parts) == 1:
+        return parts[0]
+    return tf.concat(parts, 0)
+
+class Rows(keras.layers.Layer):
+    def build(self, shape):
+        self.scale = self.add_weight(shape=(), initializer="ones")
+
+    def call(self, parts, more, sizes=()):
+        factors = [self.scale]
+        if isinstance(self.scale, variables.PartitionedVariable | tf.Module):
+            factors = [part for part in self.scale]
+        for size in sizes:
+            if isinstance(size, tf.Tensor):
+                factors.append(tf.cast(size, tf.float32))
+            elif size == -1:
+                continue
+        return joined(parts + more) * tf.add_n(factors)
+
+rows = Rows()
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    scope = tf.compat.v1.get_variable_scope()
+    if scope:
+        x = with_rank(x, tf.rank(x))
+    return rows([x], [x], sizes=[2, -1])
+"""
+
 CODE: Final = {
+    "what may be a structure": STRUCTURES,
     "what may be a list is counted": COUNTED,
     "what a value is asked about first": ASKED,
     "a decorator returns more than the function": DECORATORS,

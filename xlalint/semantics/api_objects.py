@@ -103,12 +103,12 @@ def _tensor_attribute(owner: Tensor | Nest, name: str) -> Value | None:
             return _MASK
     if spec := _inverted("attributes", "tensor").get(name):
         if isinstance(owner, Nest) and "/" in spec:
-            return owner  # a structure may have members of these names as well
+            return owner.part  # a structure may have members of these names as well
         return build(spec, Call(f"tf.Tensor.{name}", {}, None, owner))
     if _is_tensor_method(name) or (isinstance(owner, Nest) and name in _DICT_METHODS):
         return TensorMethod(owner, name)
     # What a model gives holds tensors by name; an object that a layer is handed may hold settings as well.
-    return owner if isinstance(owner, Nest) and not owner.handed else None
+    return owner.part if isinstance(owner, Nest) and not owner.handed else None
 
 
 @cache
@@ -214,13 +214,13 @@ def _dict_method(owner: Nest, method: str) -> Value:
         case "keys":
             return Sequence("list", None, STATIC)
         case "values":
-            return Sequence("list", None, owner)
+            return Sequence("list", None, owner.part)
         case "items":
-            return Sequence("list", None, Sequence("tuple", (STATIC, owner)))
+            return Sequence("list", None, Sequence("tuple", (STATIC, owner.part)))
         case "update":
             return NONE
         case _:
-            return owner
+            return owner.part
 
 
 def _tensor_method(owner: Tensor, method: str, arguments: Mapping[str, Value], place: Place) -> Value:

@@ -238,7 +238,8 @@ class Expressions(Iteration):
             other = as_tensor(right, Dependence.STATIC)
             strongest = other if other is not None and other.dependence > tensor.dependence else tensor
             return strongest.with_(dtype="bool", rank=0)
-        return right if known is not None else join(left, right)
+        decided = tested and truth(right) is (form == "or")  # whatever the left side is
+        return right if known is not None or decided else join(left, right)
 
     def _comparison(self, frame: Frame, node: cst.Comparison, tested: bool = False) -> Value:
         left = self.evaluate(frame, node.left)
@@ -368,7 +369,7 @@ class Expressions(Iteration):
                 origin = Origin(Place(frame.unit, node.value), "`{code}` is a tensor")
                 base = Tensor(Dependence.VALUE, origin=origin, carried=isinstance(base, Nest) and base.carried)
             case Nest():
-                return base
+                return base.part
             case Unknown(names):
                 for item in index:
                     self.doubt(frame, item)

@@ -83,7 +83,7 @@ class Iteration(Core):
             case Dict() | Static():
                 return STATIC
             case Nest():
-                return iterable  # a structure of tensors, most often: its parts vary as they do
+                return iterable.part  # a structure of tensors, most often: its parts vary as they do
             case Array(dtype):
                 return Array(dtype)
             case OneOf(alternatives):

@@ -123,6 +123,7 @@ def _meet_nests(a: Nest, b: Nest) -> Nest:
         varies=united(a.varies, b.varies),
         handed=a.handed or b.handed,
         carried=a.carried or b.carried,
+        several=a.several and b.several,
     )
     return stronger if merged == stronger else merged
 
@@ -304,7 +305,7 @@ _PATTERNS: Final[dict[type[object], Callable[[Any, int], Hashable]]] = {
     FunctionValue: _function_pattern,
     Instance: lambda value, depth: ("instance", value, value.version),
     ModuleValue: lambda value, depth: ("module", value.module),
-    Nest: lambda value, depth: ("nest", value.dependence, value.varies, value.handed, value.carried),
+    Nest: lambda value, depth: ("nest", value.dependence, value.varies, value.handed, value.carried, value.several),
     OneOf: lambda value, depth: ("one of", *(pattern(option, depth + 1) for option in value.options)),
     Sequence: _sequence_pattern,
     Static: _static_pattern,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..tree import nodes as cst
 from .api_names import known
+from .frozen import replace
 from .joins import join_all, without_none
 from .values import (
     NONE,
@@ -46,6 +47,14 @@ _PYTHON_SCALARS: Final = frozenset(
 ) | {"np.integer", "np.floating", "np.ndarray", "np.generic", "numbers.Number", "numbers.Integral", "numbers.Real"}
 _SEQUENCES: Final = {"builtins.list": ("list",), "builtins.tuple": ("tuple",), "builtins.set": ("set",)}
 _TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
+# Classes of TensorFlow's and Keras's of which no tensor and no variable is.
+_NO_TENSORS: Final = _TENSOR_LIKE | frozenset(
+    (
+        *("tf.PartitionedVariable", "tf.python.ops.variables.PartitionedVariable", "tf.Module", "tf.Operation"),
+        *("tf.Graph", "tf.DType", "tf.TensorShape", "tf.TypeSpec", "tf.TensorSpec", "tf.data.Dataset"),
+        *("keras.layers.Layer", "keras.Model", "keras.Sequential"),
+    )
+)
 _IDENTITY: Final = (cst.Is, cst.IsNot)
 # Where no class is one of tensors: Python's own modules, but for those of protocols, NumPy and plain classes.
 _PLAIN: Final = "(plain)"
@@ -166,6 +175,8 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
         kept = [_as_kind(option, names) if isinstance(option, Unknown | Nest) else option for option in kept]
         if names and _PERHAPS.isdisjoint(map(_root, names)):
             kept = [UNKNOWN if isinstance(option, Tensor) else option for option in kept]
+    if not outcome and "tf.Tensor" in names:
+        kept = [replace(option, several=True) if isinstance(option, Nest) else option for option in kept]
     if not outcome and names & {"", _PLAIN}:
         kept = [UNKNOWN if _is_called_a_tensor(option) else option for option in kept]
     if kept:
@@ -189,6 +200,8 @@ def _is_called_a_tensor(value: Value) -> bool:
 def class_names(machine: Core, frame: Frame, node: cst.BaseExpression) -> frozenset[str]:
     """The canonical names of the classes that `isinstance` is asked about; "" stands for one that is not known, and one
     name for all of the project that no tensor is of."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
+        return class_names(machine, frame, node.left) | class_names(machine, frame, node.right)
     match machine.evaluate(frame, node):
         case Sequence(items=tuple(items)):
             found = items
@@ -232,7 +245,7 @@ def is_instance(value: Value, names: frozenset[str]) -> bool | None:
             if names & _TENSORS:
                 # A variable is no tf.Tensor; a symbolic tensor is no tf.Variable.
                 return True if names >= {"tf.Tensor"} and not variable else None
-            elsewhere = _ELSEWHERE.issuperset(map(_root, names))
+            elsewhere = all(name in _NO_TENSORS or _root(name) in _ELSEWHERE for name in names)
             # An annotation alone is not believed where other classes than Python's plain ones are asked for.
             sure = not _is_called_a_tensor(value) or all(name.startswith(("builtins.", "np.")) for name in names)
             return False if elsewhere and sure else None

@@ -63,7 +63,7 @@ def arithmetic_tensor(value: Value) -> Tensor | None:
         match option:
             case Tensor():
                 return as_tensor(value, Dependence.STATIC) or (option if option.dependence < Dependence.VALUE else None)
-            case Nest():
+            case Nest(several=False):
                 return option.tensor
             case ApiObject("tf.Variable"):
                 return Tensor(Dependence.VALUE, variable=True)
@@ -72,8 +72,9 @@ def arithmetic_tensor(value: Value) -> Tensor | None:
 
 def joined_structures(left: Value, right: Value) -> Value | None:
     """`left + right` where tuples of tensors may be joined; None where only numbers can be added."""
-    if isinstance(left, Nest) and isinstance(right, Nest):
-        return OneOf((left.tensor.with_(varies=()), left))  # a sum, or two tuples joined
+    for nest, other in ((left, right), (right, left)):
+        if isinstance(nest, Nest) and isinstance(other, Nest | Unknown):
+            return OneOf((nest.tensor.with_(varies=()), nest))  # a sum, or two tuples joined
     if (isinstance(left, Sequence) and isinstance(right, Sequence)) or surely_tensor(left) or surely_tensor(right):
         return None
     parts = [*options(left), *options(right)]

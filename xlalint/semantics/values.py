@@ -150,18 +150,25 @@ class Tensor(Record):
 
 class Nest(Record):
     """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `handed`: by
-    users of a layer, perhaps an object that holds more than tensors. `carried`: as of a tensor."""
+    users of a layer, perhaps an object that holds more than tensors. `carried`: as of a tensor. `several`: the code has
+    asked whether it is one tensor, and it is not."""
 
     dependence: Dependence = Dependence.VALUE
     origin: Origin | None = None
     varies: tuple[Variation, ...] = ()
     handed: bool = False
     carried: bool = False
+    several: bool = False
 
     @property
     def tensor(self) -> Tensor:
         """The tensor that it is where only one tensor can stand."""
         return Tensor(self.dependence, origin=self.origin, carried=self.carried, varies=self.varies)
+
+    @property
+    def part(self) -> Nest:
+        """What it holds: one tensor again, or a structure of them."""
+        return replace(self, several=False) if self.several else self
 
 
 class Array(Record):
