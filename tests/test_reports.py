@@ -51,6 +51,16 @@ def frame(source: str, one: Finding) -> list[str]:
     return full(Report((one,)), PLAIN, lambda path, cell: source.split("\n")).split("\n")
 
 
+@pytest.mark.parametrize("count", [3, 4, 10])
+def test_full_shows_a_few_notes_and_says_how_many_there_are(count: int) -> None:
+    notes = tuple(Note("pkg/a.py", Span(number, 1, number, 2), f"way {number}") for number in range(1, count + 1))
+    shown = frame("x\n" * count, finding(notes=notes))
+    assert [line.strip() for line in shown if "note: " in line] == [f"note: way {number}" for number in (1, 2, 3)]
+    more = [line.strip() for line in shown if "notes: " in line]
+    assert more == ([f"= notes: {count - 3} more, which `--output-format json` lists"] if count > 3 else [])
+    assert len(json.loads(json_report(Report((finding(notes=notes),))))["findings"][0]["notes"]) == count
+
+
 def test_full_shows_source_notes_trail_help_and_page() -> None:
     one = finding(
         Span(10, 5, 10, 13),

@@ -12,6 +12,7 @@ Lines = Callable[[str, int | None], Sequence[str]]
 """The lines of a file, or of a notebook's cell, by its path as reports show it; empty when it is gone."""
 
 _SHOWN: Final = 4  # lines of a span; the middle of a longer one is left out
+_NOTES: Final = 3  # of a finding, the nearest way first; more are other ways to the same place
 
 
 def full(report: Report, paint: Paint, lines: Lines) -> str:
@@ -24,7 +25,8 @@ class _Frame:
 
     def __init__(self, finding: Finding, paint: Paint, lines: Lines) -> None:
         self._finding, self._paint, self._lines = finding, paint, lines
-        last = max((finding.span.end_line, *(note.span.end_line for note in finding.notes)))
+        self._notes, self._more = finding.notes[:_NOTES], len(finding.notes[_NOTES:])
+        last = max((finding.span.end_line, *(note.span.end_line for note in self._notes)))
         self._margin = len(str(last))
 
     def render(self) -> Iterator[str]:
@@ -33,8 +35,10 @@ class _Frame:
         title = paint(f"{finding.severity.label}[{finding.code}]", "bold", colour)
         yield f"{title} {paint(finding.name, 'bold')}: {safe(finding.message)}"
         yield from self._source(finding.path, finding.span, "^", colour, finding.cell)
-        for note in finding.notes:
+        for note in self._notes:
             yield from self._note(note)
+        if self._more:
+            yield from self._attached("notes", f"{self._more} more, which `--output-format json` lists")
         context = finding.context
         if context is not None and context.trail:
             steps = (f"`{safe(step.name)}` ({place(step.path, step.cell, step.line)})" for step in context.trail)
