@@ -328,3 +328,23 @@ def test_rows():
 def test_a_layer_that_is_called_stays_as_it_is_marked(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("tensorflow==2.15.1\n", encoding="utf-8")
     assert flagged(tmp_path, UNCONVERTED) == {(number, "XLA103") for number in marked(UNCONVERTED)}
+
+
+# Eight names that cannot be joined: the message is about the first, each time that it is asked for.
+UNJOINED: Final = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def f(x):
+    if tf.reduce_sum(x) > 0.0:
+        h = g = k = e = d = c = b = a = tf.zeros([2])
+    else:
+        h = g = k = e = d = c = b = a = tf.zeros([2, 2])
+    return h, g, k, e, d, c, b, a
+"""
+
+
+def test_of_several_names_the_first_is_spoken_of(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(UNJOINED, encoding="utf-8")
+    messages = [one.message for one in check([tmp_path], Settings()).findings if one.code == "XLA108"]
+    assert ["`h`" in message for message in messages] == [True], messages

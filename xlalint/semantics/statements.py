@@ -331,7 +331,7 @@ class Statements(Calls):
         if taken is None or other is None:
             return
         place = Place(frame.unit, node.test)
-        for name in taken.keys() | other.keys():
+        for name in {**taken, **other}:  # in the order of the source, which a set has not
             first, second = taken.get(name), other.get(name)
             if first is None or second is None:
                 if name not in before:
