@@ -1,13 +1,17 @@
 """A `tf.TensorArray` grows: XLA keeps the size it began with and drops what is written behind it.
 
 ## What it does
-Flags `tf.TensorArray(.., dynamic_size=True)`, unless its content is set at once by `unstack`.
+Flags `tf.TensorArray(.., dynamic_size=True)`, unless its content is set at once by `unstack`; and a `write`, `scatter`,
+`split` or `unstack` whose result nobody takes.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on CPU. XLA reserves `size` elements and ignores `dynamic_size`. There is no error: with
 `size=0` the result of `stack()` is empty and `concat()` and `size()` are wrong, with `size=1` it has one element,
 whether a `tf.range` loop or an unrolled Python loop writes. With a `size` that is large enough the result is right.
 `read` of an element behind the size does not compile.
+
+In a graph each `write` returns another array, and the one that it was called on stays as it was: where the result is
+dropped, what was written is lost without an error, while eager execution keeps it.
 
 ## Example
     outputs = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
@@ -42,6 +46,7 @@ from xlalint.semantics.events import ApiCall, Event
 from xlalint.semantics.values import Static
 from xlalint.tree import nodes as cst
 
+WRITING = frozenset(f"tf.TensorArray.{name}" for name in ("write", "scatter", "split", "unstack"))
 DROPPED = "XLA keeps the size of the beginning and drops what is written behind it"
 
 
@@ -49,7 +54,7 @@ class DynamicTensorArray(Rule):
     code = "XLA204"
     name = "dynamic-tensor-array"
     listens = (ApiCall,)
-    apis = frozenset(("tf.TensorArray",))
+    apis = WRITING | {"tf.TensorArray"}
     bad = (
         Bad(
             """
@@ -214,6 +219,11 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(collect)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case ApiCall(api=api, node=cst.Call(func=cst.Attribute(value=array))) if api in WRITING:
+                if isinstance(parent(event.place), cst.Expr):
+                    message = f"`{brief(event.place.node)}` is dropped: in a graph it is lost without an error"
+                    code = event.place.unit.code
+                    yield Draft(message, Effect.DIVERGES, f"{code(array)} = {code(event.place.node)}")
             case ApiCall(arguments={"dynamic_size": Static(constant=True)}) if not _filled_at_once(event):
                 match event.arguments.get("size"):
                     case None | Static(constant=None | 0 | 1):

@@ -273,7 +273,37 @@ def f(x):
     return rows([x], [x], sizes=[2, -1])
 """
 
+ASKED_BY_PYTHON: Final = """\
+import tensorflow as tf
+
+class Scaled:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def doubled(self):
+        if self.x.shape.rank == 2:
+            return self.x * 2.0
+        return -self.x if tf.reduce_sum(self.x) > 0.0 else self.x  # flagged
+
+    def halved(self):
+        return self.x if tf.rank(self.x) == 2 else self.x * 0.5
+
+@tf.function(jit_compile=True)
+def f(x):
+    rows = tf.TensorArray(tf.float32, size=2, element_shape=[2])
+    for i in tf.range(2):
+        rows = rows.write(i, x[i])
+        rows.write(i, x[i] * 2.0)  # flagged
+    kept = [rows.write(0, x[1])]
+    first = next(iter([x, x * 2.0]))
+    parts = next(iter(x * 2.0))  # flagged
+    view = len(memoryview(b"rows"))
+    return kept[0].stack(), first * float(view), Scaled(x).doubled, Scaled(x).halved(), Scaled(x[0]).doubled
+"""
+
 CODE: Final = {
+    "what Python asks for": ASKED_BY_PYTHON,
     "what may be a structure": STRUCTURES,
     "what may be a list is counted": COUNTED,
     "what a value is asked about first": ASKED,

@@ -9,8 +9,10 @@ from ..tree import nodes as cst
 from . import api
 from .core import method_value
 from .distribution import making_of
+from .events import ContextKind
 from .expressions import Expressions
-from .frames import Arguments, Frame
+from .frames import Arguments, Compilation, Frame
+from .frozen import replace
 from .joins import join, join_all
 from .operators import is_optional_library
 from .project import Class, Function
@@ -131,7 +133,11 @@ class Attributes(Expressions):
         decorators = self.decorators_of(method)
         owner = owner.cls.view_of or owner
         if decorators & _PROPERTIES or any(text.endswith("property") for text in decorators):
-            return self.invoke(frame, method_value(method, owner), Arguments(), node)
+            value = method_value(method, owner)
+            if frame.context.converted:  # Python makes the call, not the code that AutoGraph made
+                entry = f"`{method.qualname}`, a property"
+                value = replace(value, compiled=Compilation(ContextKind.OPEN, False, entry))
+            return self.invoke(frame, value, Arguments(), node)
         if decorators & _UNBOUND:
             return self.decorated(method_value(method, None))
         if "classmethod" in decorators or "builtins.classmethod" in decorators:

@@ -259,7 +259,7 @@ def _iter(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpr
         case ApiObject("tf.data.Dataset", None, payload, facts):
             return ApiObject("tf.data.Iterator", payload=payload, facts=facts)
         case value:
-            return value
+            return machine.iterate(frame, value, _node(arguments, node, 0), "iter")
 
 
 def _abs(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -344,7 +344,7 @@ def _type(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpr
 
 
 BUILTIN_CALLS: Final[dict[str, Handler]] = {
-    **{f"builtins.{name}": _reader(name) for name in ("int", "float", "bool", "complex", "round")},
+    **{f"builtins.{name}": _reader(name) for name in ("int", "float", "bool", "complex", "round", "memoryview")},
     **{
         f"builtins.{name}": _iterator(name)
         for name in ("enumerate", "zip", "list", "tuple", "set", "sorted", "reversed")
@@ -406,7 +406,6 @@ BUILTIN_CALLS: Final[dict[str, Handler]] = {
             "exec",
             "globals",
             "locals",
-            "memoryview",
         ]
     },
 }
