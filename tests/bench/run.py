@@ -9,6 +9,8 @@ command (`wait4`). A table of one machine: compare rows, not tables.
 
 `--peers` names a virtual environment with other linters, and makes one where there is none. They, and xlalint beside
 them, read a sample of the files, since the slowest of them take an hour for all; every row has its own lines a second.
+All of these run on one processor, where the system can bind a process to it: some take all that they find, whatever
+they are asked.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ import sys
 import tempfile
 import time
 import venv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +55,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A command to time. `cold`: what it has cached is thrown away before each run; `sampled`: it reads the sample."""
+    """A command to time. `cold`: what it has cached is thrown away before each run; `sampled`: it reads the sample, on
+    one processor."""
 
     name: str
     command: Sequence[str]
@@ -82,8 +86,9 @@ def timed(contender: Contender) -> Run:
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as log:
         given.write(contender.text.encode())
         given.seek(0)
-        started = time.perf_counter()
-        process = subprocess.Popen(contender.command, stdin=given, stdout=subprocess.DEVNULL, stderr=log)
+        with bound_to_one(contender.sampled):
+            started = time.perf_counter()
+            process = subprocess.Popen(contender.command, stdin=given, stdout=subprocess.DEVNULL, stderr=log)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -91,6 +96,21 @@ def timed(contender: Contender) -> Run:
             log.seek(0)
             raise SystemExit(f"{contender.name} ended with {process.returncode}: {log.read().decode()[-2000:]}")
     return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+@contextmanager
+def bound_to_one(bound: bool) -> Iterator[None]:
+    """What is started inside has one of the processors of this process, if it is to be bound, and so has all that it
+    starts; on a system that cannot do so, all of them."""
+    if not bound or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def contenders(paths: Sequence[Path], files: Sequence[Path], cache: Path) -> list[Contender]:
