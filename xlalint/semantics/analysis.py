@@ -20,8 +20,8 @@ from .frames import Arguments, Compilation, Summary
 from .frozen import replace
 from .interpreter import Interpreter
 from .joins import pattern
-from .parts import Heard, HeardTogether, OpenRoot, Part, Round, Said
-from .programs import compiled_entries, setup_events
+from .parts import Heard, HeardTogether, Key, OpenRoot, Part, Round, Said
+from .programs import compiled_entries, files_that_set_up, setup_events
 from .project import Class, Function, Module, Project
 from .uses import dicts_among
 from .values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Static, Tensor, Value
@@ -132,6 +132,7 @@ class _Analysis:
         self._reached_elsewhere: _Question = _nobody_said
         self._called_elsewhere: _Question = _nobody_said
         self._piped_elsewhere: _Question = _nobody_said
+        self._piped_beside: _Question = _nobody_said
         self._walked: set[Summary] = set()
         self._opened: list[Summary] = []
         self._piped: set[Summary] = set()
@@ -228,7 +229,11 @@ class _Analysis:
         """Exchange which functions the project runs itself."""
         machine = self.machine
         self._called_elsewhere = yield from self._named_by_others(machine.called.values())
-        self._piped_elsewhere = yield from self._named_by_others(machine.piped.values())
+        files = {_file_key(function) for function in machine.piped.values()}
+        keys = files.union(function.key for function in machine.piped.values())
+        is_named = yield from self._exchanged(keys)
+        self._piped_elsewhere = lambda function: is_named(function.key)
+        self._piped_beside = lambda function: _file_key(function) in files or is_named(_file_key(function))
 
     # -- entry points -------------------------------------------------------------------------------------------------
 
@@ -334,11 +339,12 @@ class _Analysis:
         ]
         candidates.sort(key=lambda candidate: candidate[0])
         for position, function in candidates:
-            if not self._is_reached(function) and not _is_eager_by_role(function) and function.uses_tensorflow:
+            # What others know is asked last: each answer is one that may turn out otherwise.
+            if not _is_eager_by_role(function) and function.uses_tensorflow and not self._is_reached(function):
                 with self._about(function.module, function.qualname, function):
                     self._run_open(self.machine.decorated(self.machine.as_called(function)), _OPEN, position)
         for number, (value, context) in enumerate(self.machine.orphans):
-            if not self._is_reached(value.function) and not context.pipeline and _may_take_tensors(value, context):
+            if not context.pipeline and _may_take_tensors(value, context) and not self._is_reached(value.function):
                 kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
                 position = (2, value.function.module.source.display, number)
                 self._run_open(value, context if kind is context.kind else _OPEN, position)
@@ -422,38 +428,68 @@ class _Analysis:
         """The roots that turned out to have no caller: who calls a function may come to light after it was taken for
         one that nobody calls, in this part or another."""
         _spread_host_only([root for _, root in self.open_roots])
-        called = _functions_of(_below((*self.roots, *self.machine.host_roots, *self.machine.fragments.values())))
+        others = (*self.roots, *self.machine.host_roots, *self.machine.fragments.values())
+        called = _functions_of(_below(others))
         called_elsewhere = yield from self._named_by_others(called.values())
-        mine = []
+        matters = self._matters(others)
+        mine, asked = list[OpenRoot](), list[bool]()
         for position, root in self.open_roots:
             assert root.function is not None
-            below = _functions_of(_below((root,)))
-            mine.append(OpenRoot(position, root.function.key, frozenset(function.key for function in below.values())))
-        followed = yield from self._followed(mine)
+            below = _below((root,))
+            keys = frozenset(function.key for function in _functions_of(below).values())
+            mine.append(OpenRoot(position, root.function.key, keys))
+            asked.append(root.function.identity not in called and any(map(matters, below)))
+        followed = yield from self._followed(mine, asked)
         for (_, root), follows in zip(self.open_roots, followed, strict=True):
             assert root.function is not None
-            if root.function.identity not in called and not called_elsewhere(root.function) and not follows:
+            if follows is False and not called_elsewhere(root.function):
                 self._opened.append(root)
+
+    def _matters(self, others: Sequence[Summary]) -> Callable[[Summary], bool]:
+        """Whether an open root that leads to an analysis may make a difference, when it counts: where any analysis of
+        that function says something, or what sets a program up runs when its file is imported, or a pipeline may run
+        the function. Most do not, and nothing is asked about them, so that no answer can outdate what was found.
+        `others`: all but the open roots."""
+        summaries = _below((*others, *(root for _, root in self.open_roots)))
+        telling = _functions_of(summary for summary in summaries if summary.events)
+        setting_up = files_that_set_up(others) if self.machine.set_up else frozenset()
+
+        def matters(summary: Summary) -> bool:
+            function = summary.function
+            if function is None:
+                return bool(summary.events)
+            return (
+                function.identity in telling
+                or function.module.source.display in setting_up
+                or self._piped_beside(function)
+            )
+
+        return matters
 
     # -- the other parts ----------------------------------------------------------------------------------------------
 
     def _named_by_others(self, functions: Iterable[Function]) -> Part[_Question]:
         """Name functions to the other parts; whether they, in turn, name one."""
-        if self.alone:
-            return _nobody_said
-        made = Round(Said(frozenset(function.key for function in functions)))
-        self._rounds.append(made)
-        heard: Heard = yield made.said
-        return lambda function: made.is_named(function.key, heard)
+        is_named = yield from self._exchanged(function.key for function in functions)
+        return lambda function: is_named(function.key)
 
-    def _followed(self, roots: Sequence[OpenRoot]) -> Part[list[bool]]:
-        """Name open roots to the other parts; whether another one leads to each."""
-        made = Round(Said(roots=tuple(roots)))
+    def _exchanged(self, keys: Iterable[Key]) -> Part[Callable[[Key], bool]]:
+        """Name functions, or files, to the other parts; whether they, in turn, name one."""
         if self.alone:
-            return list(map(HeardTogether([made.said]).follows, roots))
+            return lambda key: False
+        made = Round(Said(frozenset(keys)))
         self._rounds.append(made)
         heard: Heard = yield made.said
-        made.followed = [heard.follows(root) for root in roots]
+        return lambda key: made.is_named(key, heard)
+
+    def _followed(self, roots: Sequence[OpenRoot], asked: Sequence[bool]) -> Part[list[bool | None]]:
+        """Name open roots to the other parts; whether another one leads to each of which that is `asked`."""
+        made = Round(Said(roots=tuple(roots)))
+        heard: Heard = HeardTogether([made.said])
+        if not self.alone:
+            self._rounds.append(made)
+            heard = yield made.said
+        made.followed = [heard.follows(root) if ask else None for root, ask in zip(roots, asked, strict=True)]
         return made.followed
 
 
@@ -603,6 +639,11 @@ def _is_run_by_host(function: Function) -> bool:
     if function.module.is_test or owner is None:
         return function.module.is_test
     return owner.is_keras("callback") or any(base.endswith(_TEST_CASES) for base in owner.external_bases)
+
+
+def _file_key(function: Function) -> Key:
+    """What stands for all functions of a file."""
+    return (function.module.source.display, 0, "")
 
 
 def _is_eager_by_role(function: Function) -> bool:

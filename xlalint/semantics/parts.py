@@ -21,7 +21,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Part: TypeAlias = Generator[Any, Any, T]
 # A function to all parts: the path of its file as reports show it, its line, its name; one that is made inside of
-# another has its text for a name.
+# another has its text for a name, and all those of a file stand in no line.
 Key: TypeAlias = tuple[str, int, str]
 
 # Characters of source that are not cut, and about how many parts a project has that is larger. More parts cost more,
@@ -106,12 +106,12 @@ class HeardTogether:
 @dataclass(slots=True)
 class Round:
     """A round as one part knows it: what it said, the functions that it then asked for and that somebody named or did
-    not, and of each of its open roots whether it follows another one."""
+    not, and of each of its open roots whether it follows another one; None where it did not ask."""
 
     said: Said
     named: set[Key] = field(default_factory=set)
     unnamed: set[Key] = field(default_factory=set)
-    followed: list[bool] = field(default_factory=list)
+    followed: list[bool | None] = field(default_factory=list)
 
     def is_named(self, key: Key, heard: Heard) -> bool:
         """Whether anybody named a function."""
@@ -124,7 +124,10 @@ class Round:
         return (
             all(map(heard.names, self.named))
             and not any(map(heard.names, self.unnamed))
-            and self.followed == list(map(heard.follows, self.said.roots))
+            and all(
+                followed is None or followed == heard.follows(root)
+                for followed, root in zip(self.followed, self.said.roots, strict=True)
+            )
         )
 
 

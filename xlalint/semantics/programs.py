@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..tree import nodes as cst
@@ -43,6 +43,23 @@ def compiled_entries(roots: Sequence[Summary]) -> Iterator[CompiledEntry]:
         if function is not None and context.kind is ContextKind.XLA and not function.module.is_test:
             asked = "jit_compile=True" in context.entry
             yield CompiledEntry(function.label, context, None, False, function.qualname, asked)
+
+
+def files_that_set_up(roots: Iterable[Summary]) -> frozenset[str]:
+    """The files whose import sets a program up: what leads to them takes part in that."""
+    found = set[str]()
+    for root in roots:
+        if root.function is None and (path := _file_of(root)) is not None:
+            pending, seen = [root], {root}
+            while pending:
+                summary = pending.pop()
+                if any(isinstance(event, SetupCall) for event in summary.events):
+                    found.add(path)
+                    break
+                fresh = {callee for _, callee in summary.calls} - seen
+                seen |= fresh
+                pending += fresh
+    return frozenset(found)
 
 
 def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]]) -> Iterator[Program]:

@@ -27,14 +27,15 @@ _Position = tuple[int, str, int]
 
 
 class _Root(NamedTuple):
-    """An open root; `below`: the digests of the functions that it leads to."""
+    """An open root; `below`: the digests of the functions that it leads to, and `followed` whether it follows another
+    one: nothing and None where its part did not ask."""
 
     round: int
     position: _Position
     path: str
     digest: bytes
     below: bytes
-    followed: bool
+    followed: bool | None
 
     @property
     def head(self) -> tuple[int, _Position, bytes]:
@@ -83,7 +84,7 @@ class Voices:
 
     def __init__(self) -> None:
         self._voices: dict[int, Voice] = {}
-        # Who names, asks for, leads to and has open roots among the functions of a file.
+        # Who names, asks for, leads to and asks about open roots among the functions of a file.
         self._naming: dict[str, tuple[int, ...]] = {}
         self._asking: dict[str, tuple[int, ...]] = {}
         self._leading: dict[str, tuple[int, ...]] = {}
@@ -105,7 +106,7 @@ class Voices:
             (self._naming, before.named, voice.named),
             (self._asking, before.asked, voice.asked),
             (self._leading, before.leads, voice.leads),
-            (self._rooted, {root.path for root in before.roots}, {root.path for root in voice.roots}),
+            (self._rooted, _asked_of(before), _asked_of(voice)),
         ):
             _note(index, part, old, new)
 
@@ -144,9 +145,10 @@ class Voices:
                 rounds = now.get(digest, 0)
                 if rounds & named != named or rounds & unnamed:
                     return False
-        above = {path: self.roots_above(path) for path in {root.path for root in voice.roots}}
+        above = {path: self.roots_above(path) for path in _asked_of(voice)}
         return all(
-            root.followed == any(_follows(root, other) for other in above[root.path].get(root.digest, ()))
+            root.followed is None
+            or root.followed == any(_follows(root, other) for other in above[root.path].get(root.digest, ()))
             for root in voice.roots
         )
 
@@ -216,8 +218,13 @@ def _digest(key: Key) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST).digest()
 
 
-def _packed_root(number: int, root: OpenRoot, followed: bool) -> _Root:
-    below = b"".join(sorted(map(_digest, root.below)))
+def _asked_of(voice: Voice) -> set[str]:
+    """The files of the open roots about which a part asked."""
+    return {root.path for root in voice.roots if root.followed is not None}
+
+
+def _packed_root(number: int, root: OpenRoot, followed: bool | None) -> _Root:
+    below = b"" if followed is None else b"".join(sorted(map(_digest, root.below)))
     return _Root(number, root.position, root.key[0], _digest(root.key), below, followed)
 
 
