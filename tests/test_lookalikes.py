@@ -275,6 +275,7 @@ def f(x):
 
 ASKED_BY_PYTHON: Final = """\
 import tensorflow as tf
+from tensorflow.python.ops import control_flow_util
 
 class Scaled:
     def __init__(self, x):
@@ -299,6 +300,9 @@ def f(x):
     first = next(iter([x, x * 2.0]))
     parts = next(iter(x * 2.0))  # flagged
     view = len(memoryview(b"rows"))
+    if control_flow_util.GetContainingXLAContext(None) is None:
+        view += 1
+        parts = [part for part in x * 2.0]  # flagged
     return kept[0].stack(), first * float(view), Scaled(x).doubled, Scaled(x).halved(), Scaled(x[0]).doubled
 """
 

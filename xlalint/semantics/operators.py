@@ -160,6 +160,8 @@ def identity(left: Value, right: Value, positive: bool) -> Value:
                 case Static() | Unknown() | OneOf() | Nest():
                     # A nest may be an optional input that was left out.
                     return STATIC
+                case ApiObject(name, None) if name.startswith("tf.python."):
+                    return STATIC  # what is no part of the API may be a function, whatever the case of its name
                 case _:
                     return Static(not positive)
     return STATIC
