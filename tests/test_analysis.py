@@ -270,7 +270,23 @@ def test_a_closure_is_run_once_for_all_that_looks_the_same_to_it(
     assert seen["count.zeros"] == 3  # once more for the number, and for the value
 
 
-@pytest.mark.parametrize("code", [CHANGED, KEPT], ids=["changed", "kept"])
+CHANGING: Final = """\
+import tensorflow as tf
+
+def collected(x, last):
+    results = []
+    def add(y):
+        results.append(y)
+    add(x)
+    return tf.zeros([tf.cast(results[0], tf.int32)]) if last else x
+
+@tf.function(jit_compile=True)
+def step(x: tf.Tensor):
+    return collected(tf.reduce_sum(x), False), collected(tf.reduce_sum(x), True)
+"""
+
+
+@pytest.mark.parametrize("code", [CHANGED, KEPT, CHANGING], ids=["changed", "kept", "changing"])
 def test_a_closure_reads_what_is_around_it_as_it_is_then(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,8 +128,8 @@ class Interpreter(Classes):
         if count >= _GENERALISE_AFTER:
             env = {name: generalise(item) for name, item in env.items()}
         loop = 1 if frame is not None and frame.loop else 0
-        key = (
-            *self._which(value, node),
+        which = self._which(value, node)
+        how = (
             context.kind,
             context.converted,
             context.pipeline,
@@ -139,7 +139,7 @@ class Interpreter(Classes):
             bool(inputs),
             tuple(map(pattern, env.values())),
         )
-        known = self.memo.get(key)
+        known = self.memo.get((which, how))
         if known is not None:
             _pass_on(known, aliases, frame, env)
             return known
@@ -163,12 +163,17 @@ class Interpreter(Classes):
             handed=handed,
         )
         self.analyses[counted] = count + 1
-        self.memo[key] = summary
+        self.memo[which, how] = summary
         self._depth += 1
         try:
             self._run(inner, node, env)
         finally:
             self._depth -= 1
+        if value.scope is not None and self._which(value, node) != which:
+            # It changes what is around it, which each scope is to see for itself.
+            self._closed_over[node] = None
+            del self.memo[which, how]
+            self.memo[self._which(value, node), how] = summary
         _pass_on(summary, aliases, frame, env)
         summary.finished = True
         return summary
