@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from xlalint.findings import Safety
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import ApiCall, SetupCall
+from xlalint.findings.findings import Safety
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, replace
 from xlalint.fixes.syntax import plain
-from xlalint.semantics.events import ApiCall, SetupCall
-from xlalint.semantics.files import Place
-from xlalint.tree import nodes as cst
+from xlalint.syntax import nodes as cst
 
 
 def without_argument(event: SetupCall, name: str, names: Names) -> Rewrite | None:

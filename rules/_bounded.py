@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from xlalint.analysis.domain.values import Dependence, Origin, Sequence, Slice, Static, Tensor, Value, options
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import ApiCall, Consume
 from xlalint.facts.consumers import CONSUMERS, INDEXING, Consumer
 from xlalint.fixes.masked import brief
 from xlalint.fixes.rewrite import Rewriter
-from xlalint.rule import Draft, DraftNote, Effect
-from xlalint.semantics.events import ApiCall, Consume
-from xlalint.semantics.files import Place
-from xlalint.semantics.values import Dependence, Origin, Sequence, Slice, Static, Tensor, Value, options
+from xlalint.linter.rule import Draft, DraftNote, Effect
 
 NAMED: Final = "a bounded dynamic shape, which the rules of XLA forbid and TensorFlow 2.21 compiles"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from xlalint.rule import reached
-from xlalint.semantics.events import Context
-from xlalint.semantics.values import Dependence, Tensor
+from xlalint.analysis.domain.values import Dependence, Tensor
+from xlalint.analysis.interpreter.events import Context
+from xlalint.linter.rule import reached
 
 REFUSED: Final = "tracing fails with OperatorNotAllowedInGraphError"
 

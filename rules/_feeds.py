@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import Variation
+from xlalint.analysis.domain.varying_shapes import variations_of
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import FeedCompiled
+from xlalint.analysis.library import api
 from xlalint.fixes.masked import one_line
 from xlalint.fixes.rewrite import Rewrite, Rewriter, after, replace
-from xlalint.rule import Draft, DraftNote, Effect, Safety, Severity
-from xlalint.semantics import api
-from xlalint.semantics.events import FeedCompiled
-from xlalint.semantics.files import Place
-from xlalint.semantics.values import Variation
-from xlalint.semantics.variations import variations_of
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Draft, DraftNote, Effect, Safety, Severity
+from xlalint.syntax import nodes as cst
 
 PER_SHAPE = "XLA compiles again for every new shape"
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from xlalint.analysis.domain.values import NONE, Value
+from xlalint.analysis.library.api import kind_of
 from xlalint.facts import tables
 from xlalint.facts.tables import ApiFact, Case, Outcome
-from xlalint.rule import Effect, TpuOutcome
-from xlalint.semantics.api import kind_of
-from xlalint.semantics.values import NONE, Value
+from xlalint.linter.rule import Effect, TpuOutcome
 
 from ._kernels import event_name
 

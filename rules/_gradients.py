@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
-from xlalint.rule import ApiCall, DraftNote
-from xlalint.semantics.events import Event
-from xlalint.semantics.files import Place
-from xlalint.tree import nodes as cst
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import Event
+from xlalint.linter.rule import ApiCall, DraftNote
+from xlalint.syntax import nodes as cst
 
 GRADIENTS: Final = frozenset(
     (

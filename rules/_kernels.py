@@ -6,16 +6,16 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from xlalint.analysis.domain.values import Api, ApiObject, Static, Value, as_tensor, options
+from xlalint.analysis.interpreter.events import ApiCall, ContextKind
+from xlalint.analysis.library.api import kind_of
 from xlalint.facts import tables
 from xlalint.facts.families import NO_KERNEL
 from xlalint.facts.kernels import about, lacking, listed, missing_of
 from xlalint.facts.replacements import instead_of
 from xlalint.facts.tables import ApiFact, Case
 from xlalint.fixes.masked import brief
-from xlalint.rule import Draft, Effect, Severity
-from xlalint.semantics.api import kind_of
-from xlalint.semantics.events import ApiCall, ContextKind
-from xlalint.semantics.values import Api, ApiObject, Static, Value, as_tensor, options
+from xlalint.linter.rule import Draft, Effect, Severity
 
 NOT_READY = frozenset(tables.refused_names())  # XLA408 is about them
 TENSOR = re.compile(r"\w+\[")  # how a tensor is written among measured arguments

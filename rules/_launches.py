@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xlalint.semantics.distribution import LAUNCHERS
-from xlalint.semantics.events import SetupCall
-from xlalint.semantics.values import FunctionValue, Static
+from xlalint.analysis.domain.values import FunctionValue, Static
+from xlalint.analysis.interpreter.events import SetupCall
+from xlalint.analysis.models.strategies import LAUNCHERS
 
 CORES = 8  # of one TPU board: what the launcher starts where Accelerate finds a TPU
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xlalint.semantics.events import ApiCall
-from xlalint.semantics.files import Place, Unit
-from xlalint.tree import nodes as cst
+from xlalint.analysis.files.files import Place, Unit
+from xlalint.analysis.interpreter.events import ApiCall
+from xlalint.syntax import nodes as cst
 
 from ._names import names
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from xlalint.rule import Effect
-from xlalint.semantics.events import Consume
-from xlalint.semantics.values import Origin, Sequence, Slice, Tensor, Value, as_tensor
-from xlalint.tree import nodes as cst
+from xlalint.analysis.domain.values import Origin, Sequence, Slice, Tensor, Value, as_tensor
+from xlalint.analysis.interpreter.events import Consume
+from xlalint.linter.rule import Effect
+from xlalint.syntax import nodes as cst
 
 
 def data_in(value: Value, node: cst.BaseExpression) -> Iterator[tuple[Tensor, cst.BaseExpression]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xlalint.rule import DraftNote
-from xlalint.semantics.distribution import copies_variables, is_strategy, is_tpu, making_of
-from xlalint.semantics.events import SetupCall
-from xlalint.semantics.values import ApiObject, Made, Scope, Sequence, Value
+from xlalint.analysis.domain.values import ApiObject, Made, Scope, Sequence, Value
+from xlalint.analysis.interpreter.events import SetupCall
+from xlalint.analysis.models.strategies import copies_variables, is_strategy, is_tpu, making_of
+from xlalint.linter.rule import DraftNote
 
 RUNNING = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
 

@@ -43,13 +43,13 @@ deletes, changes a list or dict, or where a name would be left without a value.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import Dependence, Origin, Tensor, as_tensor
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import BranchOn, Event
 from xlalint.fixes import branches, logic
 from xlalint.fixes.syntax import small_statements
-from xlalint.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note
-from xlalint.semantics.events import BranchOn, Event
-from xlalint.semantics.files import Place
-from xlalint.semantics.values import Dependence, Origin, Tensor, as_tensor
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note
+from xlalint.syntax import nodes as cst
 
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
 

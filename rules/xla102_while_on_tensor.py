@@ -32,10 +32,10 @@ loop counts up to a number that is written down: the bound is that number, too l
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import Dependence, Tensor, as_tensor
+from xlalint.analysis.interpreter.events import Event, LoopWhile
 from xlalint.fixes.loops import while_loop
-from xlalint.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note
-from xlalint.semantics.events import Event, LoopWhile
-from xlalint.semantics.values import Dependence, Tensor, as_tensor
+from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note
 
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
 from ._gradients import GRADIENTS, LoopsUnderGradients

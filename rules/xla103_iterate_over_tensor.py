@@ -40,8 +40,11 @@ unrolls the loop; a reduction rounds in another order than `sum`, and treats NaN
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.domain.values import Dependence, Tensor, as_tensor
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import Event, IterateOver
 from xlalint.fixes.iteration import is_bound, iteration, parts
-from xlalint.rule import (
+from xlalint.linter.rule import (
     ApiCall,
     Bad,
     Compiles,
@@ -55,10 +58,7 @@ from xlalint.rule import (
     TpuOutcome,
     origin_note,
 )
-from xlalint.semantics.events import Event, IterateOver
-from xlalint.semantics.files import Place
-from xlalint.semantics.values import Dependence, Tensor, as_tensor
-from xlalint.tree import nodes as cst
+from xlalint.syntax import nodes as cst
 
 from ._control import REFUSED, of_a_tensor, unconverted
 

@@ -38,11 +38,11 @@ such. `max` and `min` are safe for integer tensors, and unsafe for NaN and where
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.domain.values import Dependence, Tensor, Value, as_tensor
+from xlalint.analysis.interpreter.events import Event, TruthOf
 from xlalint.fixes import logic
-from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
-from xlalint.semantics.events import Event, TruthOf
-from xlalint.semantics.values import Dependence, Tensor, Value, as_tensor
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
+from xlalint.syntax import nodes as cst
 
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
 

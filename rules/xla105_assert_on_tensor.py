@@ -31,11 +31,11 @@ once XLA has compiled it.
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.domain.values import Dependence, as_tensor
+from xlalint.analysis.interpreter.events import AssertOn, Event
 from xlalint.fixes import logic
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, origin_note
-from xlalint.semantics.events import AssertOn, Event
-from xlalint.semantics.values import Dependence, as_tensor
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, origin_note
+from xlalint.syntax import nodes as cst
 
 from ._control import REFUSED, of_a_tensor
 

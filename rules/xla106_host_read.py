@@ -34,10 +34,10 @@ positions, text, and for NumPy functions that compute other types of integers.
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.domain.values import Dependence, Tensor, as_tensor
+from xlalint.analysis.interpreter.events import Event, HostRead
 from xlalint.fixes.reads import host_read, read_in_graph
-from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
-from xlalint.semantics.events import Event, HostRead
-from xlalint.semantics.values import Dependence, Tensor, as_tensor
+from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 
 from ._control import of_a_tensor, unconverted
 

@@ -43,11 +43,11 @@ needs a static size: with `dynamic_size=True` XLA returns it empty.
 from collections.abc import Iterator
 from itertools import takewhile
 
+from xlalint.analysis.interpreter.events import Event, MutateInLoop
 from xlalint.fixes.arrays import unrolled
 from xlalint.fixes.masked import path_to
-from xlalint.rule import Bad, Diverges, Draft, Effect, Fails, Good, Rule, Safety
-from xlalint.semantics.events import Event, MutateInLoop
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Fails, Good, Rule, Safety
+from xlalint.syntax import nodes as cst
 
 SHRINKING = frozenset(("pop", "popitem", "remove", "clear", "del"))
 # AutoGraph carries these where the statement itself is in the loop.

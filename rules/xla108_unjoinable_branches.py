@@ -40,10 +40,10 @@ should give is for the author to say.
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.interpreter.events import ContextKind, Event, JoinBranches
 from xlalint.fixes.defaults import default_before
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
-from xlalint.semantics.events import ContextKind, Event, JoinBranches
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
 
 REASONS = {
     "one branch only": "`{name}` gets a value in one branch only, and tracing fails",

@@ -33,9 +33,9 @@ Shown only: too small a limit ends the loop early.
 
 from collections.abc import Iterator
 
-from xlalint.rule import ApiCall, Bad, Draft, Effect, Fails, Good, Rule
-from xlalint.semantics.events import Event
-from xlalint.semantics.values import NONE, Sequence, Static, Tensor, Value, options
+from xlalint.analysis.domain.values import NONE, Sequence, Static, Tensor, Value, options
+from xlalint.analysis.interpreter.events import Event
+from xlalint.linter.rule import ApiCall, Bad, Draft, Effect, Fails, Good, Rule
 
 from ._gradients import GRADIENTS, LoopsUnderGradients
 

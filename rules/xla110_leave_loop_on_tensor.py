@@ -39,8 +39,8 @@ Shown only. With a `done` flag all steps are computed; the result is the same.
 
 from collections.abc import Iterator
 
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
-from xlalint.semantics.events import Event, LeaveLoop
+from xlalint.analysis.interpreter.events import Event, LeaveLoop
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule
 
 UNROLLED = "the loop is unrolled while tracing, when the tensor has no value yet"
 REASONS = {

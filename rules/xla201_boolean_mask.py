@@ -56,13 +56,13 @@ mask does not hold, since the mask multiplies it. Shown only, as `tf.where(mask,
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import as_tensor
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
 from xlalint.fixes.masked import brief
 from xlalint.fixes.masks import Selection, selection
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule, Safety
-from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
-from xlalint.semantics.files import Place
-from xlalint.semantics.values import as_tensor
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule, Safety
+from xlalint.syntax import nodes as cst
 
 from ._bounded import NAMED, BoundedShapes, made_by
 

@@ -40,11 +40,23 @@ order of appearance, sorting does not.
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.domain.values import Dependence, as_tensor
+from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
 from xlalint.fixes.counts import distinct
 from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, TpuOutcome
-from xlalint.semantics.events import ApiCall, Consume, Event
-from xlalint.semantics.values import Dependence, as_tensor
+from xlalint.linter.rule import (
+    Bad,
+    Compiles,
+    Diverges,
+    Draft,
+    Effect,
+    Fails,
+    Good,
+    Recompiles,
+    Rule,
+    Safety,
+    TpuOutcome,
+)
 
 from ._bounded import NAMED, BoundedShapes, made_by
 

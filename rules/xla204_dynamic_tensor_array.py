@@ -39,12 +39,12 @@ only elsewhere, with `NUMBER_OF_WRITES` for what the author knows.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import Static
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.fixes.arrays import sized_array
 from xlalint.fixes.masked import brief, parent
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Safety
-from xlalint.semantics.events import ApiCall, Event
-from xlalint.semantics.values import Static
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Safety
+from xlalint.syntax import nodes as cst
 
 WRITING = frozenset(f"tf.TensorArray.{name}" for name in ("write", "scatter", "split", "unstack"))
 DROPPED = "XLA keeps the size of the beginning and drops what is written behind it"

@@ -50,13 +50,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from xlalint.analysis.domain.values import Slice, Tensor, Value, as_tensor
+from xlalint.analysis.interpreter.events import ApiCall, Consume, ContextKind, Event, IndexWith
 from xlalint.facts.consumers import SIZED
 from xlalint.fixes.counts import binned
 from xlalint.fixes.masked import brief, one_line, replaced
-from xlalint.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
-from xlalint.semantics.events import ApiCall, Consume, ContextKind, Event, IndexWith
-from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
+from xlalint.syntax import nodes as cst
 
 from ._followed import Followed, followed, names, on_tpu
 from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome

@@ -44,13 +44,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from xlalint.analysis.domain.values import Slice, Tensor, Value, as_tensor
+from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
 from xlalint.fixes.masked import brief
 from xlalint.fixes.positions import at_position
 from xlalint.fixes.rewrite import Rewriter
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, TpuOutcome, origin_note
-from xlalint.semantics.events import ApiCall, Consume, Event, IndexWith
-from xlalint.semantics.values import Slice, Tensor, Value, as_tensor
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, TpuOutcome, origin_note
+from xlalint.syntax import nodes as cst
 
 from ._followed import AXES, Followed, followed, names, on_tpu
 from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome

@@ -39,11 +39,23 @@ Shown only. Both sides of `tf.where` are computed for all elements.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import UNKNOWN, ApiObject, Nest, Unknown, as_tensor
+from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Severity, TpuOutcome
-from xlalint.semantics.events import ApiCall, Consume, Event
-from xlalint.semantics.values import UNKNOWN, ApiObject, Nest, Unknown, as_tensor
+from xlalint.linter.rule import (
+    Bad,
+    Compiles,
+    Diverges,
+    Draft,
+    Effect,
+    Fails,
+    Good,
+    Recompiles,
+    Rule,
+    Severity,
+    TpuOutcome,
+)
 
 from ._bounded import NAMED, BoundedShapes
 from ._followed import COMPILED_AGAIN

@@ -38,11 +38,23 @@ position 0.
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.domain.values import Static
+from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
 from xlalint.fixes.masked import brief
 from xlalint.fixes.suppression import marks, padded, padded_call
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, TpuOutcome
-from xlalint.semantics.events import ApiCall, Consume, Event
-from xlalint.semantics.values import Static
+from xlalint.linter.rule import (
+    Bad,
+    Compiles,
+    Diverges,
+    Draft,
+    Effect,
+    Fails,
+    Good,
+    Recompiles,
+    Rule,
+    Safety,
+    TpuOutcome,
+)
 
 from ._bounded import NAMED, BoundedShapes, made_by
 

@@ -43,15 +43,15 @@ Unsafe: `pad_to_multiple_of` adds padding, which the attention mask hides from a
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.domain.values import Variation
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
 from xlalint.fixes.syntax import plain
-from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
-from xlalint.semantics.events import Event, FeedCompiled
-from xlalint.semantics.files import Place
-from xlalint.semantics.values import Variation
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
+from xlalint.syntax import nodes as cst
 
 from ._feeds import PER_SHAPE, argument_set, fed, shown_with, varying, with_arguments
 

@@ -35,10 +35,10 @@ evaluation the same ones. Shown only for `predict`, which would have no result f
 
 from collections.abc import Iterator
 
-from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
-from xlalint.semantics.events import Event, FeedCompiled
-from xlalint.semantics.pipelines import FOLDER
-from xlalint.tree import nodes as cst
+from xlalint.analysis.interpreter.events import Event, FeedCompiled
+from xlalint.analysis.library.datasets import FOLDER
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
+from xlalint.syntax import nodes as cst
 
 from ._feeds import argument_set, fed, varying, with_arguments
 

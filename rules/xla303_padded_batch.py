@@ -31,12 +31,12 @@ only, with `MAXIMUM` or `SHAPES` to fill in, for the others: how long the longes
 
 from collections.abc import Iterator
 
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import replaced
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
-from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
-from xlalint.semantics.events import Event, FeedCompiled
-from xlalint.semantics.files import Place
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
+from xlalint.syntax import nodes as cst
 
 from ._feeds import PER_SHAPE, argument_set, fed, shown_with, varying, with_arguments
 

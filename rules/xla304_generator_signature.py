@@ -33,14 +33,14 @@ fails when the program runs.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import one_line
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
 from xlalint.fixes.syntax import plain
-from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
-from xlalint.semantics.events import Event, FeedCompiled
-from xlalint.semantics.files import Place
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
+from xlalint.syntax import nodes as cst
 
 from ._feeds import PER_SHAPE, fed, shown_with, varying
 

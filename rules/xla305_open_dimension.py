@@ -31,10 +31,10 @@ Shown only: what has to change is the data.
 
 from collections.abc import Iterator
 
-from xlalint.rule import Bad, Draft, Effect, Good, Recompiles, Rule, Runs, Severity
-from xlalint.semantics.events import Event, FeedCompiled, MakeCompiled
-from xlalint.semantics.pipelines import fixed_shapes
-from xlalint.semantics.values import Static
+from xlalint.analysis.domain.values import Static
+from xlalint.analysis.interpreter.events import Event, FeedCompiled, MakeCompiled
+from xlalint.analysis.library.datasets import fixed_shapes
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Recompiles, Rule, Runs, Severity
 
 from ._feeds import fed, varying
 

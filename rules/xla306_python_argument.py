@@ -30,10 +30,10 @@ default of an `if`.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import Static
+from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
-from xlalint.semantics.events import Event, FeedCompiled
-from xlalint.semantics.values import Static
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
 
 KINDS = {"counter": "the counter of a loop", "number": "a Python number that is read from data"}
 FEW = 3  # values that a program may have on purpose

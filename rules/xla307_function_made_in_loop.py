@@ -31,8 +31,8 @@ Shown only: what the function closes over has to become its argument.
 
 from collections.abc import Iterator
 
-from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
-from xlalint.semantics.events import CallOwnCompiled, Event, MakeCompiled
+from xlalint.analysis.interpreter.events import CallOwnCompiled, Event, MakeCompiled
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 
 HELP = "make it once before the loop, and hand what changes over as an argument"
 

@@ -28,9 +28,9 @@ Shown only: results do not depend on the size of a batch unless the model normal
 
 from collections.abc import Iterator
 
-from xlalint.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
-from xlalint.semantics.events import Event, FeedCompiled
-from xlalint.semantics.values import Variation
+from xlalint.analysis.domain.values import Variation
+from xlalint.analysis.interpreter.events import Event, FeedCompiled
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
 
 from ._feeds import fed, varying
 

@@ -27,9 +27,9 @@ Shown only: `resize_with_pad` keeps the aspect ratio and adds a border.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
-from xlalint.semantics.events import Event, FeedCompiled
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 
 from ._feeds import PER_SHAPE, fed, varying
 

@@ -33,9 +33,9 @@ Shown only: a loop in the graph keeps the shape and dtype of what it carries.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.interpreter.events import ContextKind, Event, UnrollLoop
 from xlalint.fixes.masked import one_line
-from xlalint.rule import Bad, Compiles, Draft, Effect, Good, Rule, Severity
-from xlalint.semantics.events import ContextKind, Event, UnrollLoop
+from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Good, Rule, Severity
 
 
 class UnrolledLoop(Rule):

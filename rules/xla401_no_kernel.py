@@ -41,11 +41,11 @@ with their restrictions. A call whose arguments are not all spelled out keeps th
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts.kernels import about, lacking, missing_of
 from xlalint.fixes.masked import brief
 from xlalint.fixes.replacements import replacement
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
-from xlalint.semantics.events import ApiCall, Event
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
 
 from ._kernels import case_of, fact_of, help_for, names_lacking, worst
 

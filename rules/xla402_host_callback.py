@@ -29,10 +29,10 @@ Shown only: what the Python function does is not in the call.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
-from xlalint.semantics.events import ApiCall, ContextKind, Event
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule
 
 OPS = {
     "tf.numpy_function": "PyFunc",

@@ -30,11 +30,11 @@ What compiled code shall show has to become a result.
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.guards import eagerly_only
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
-from xlalint.semantics.events import ApiCall, ContextKind, Event
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
 
 from ._names import names
 

@@ -26,8 +26,8 @@ Shown only: the work moves to another place.
 
 from collections.abc import Iterator
 
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule
-from xlalint.semantics.events import ApiCall, Event
+from xlalint.analysis.interpreter.events import ApiCall, Event
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule
 
 from ._kernels import names_lacking, only_on_the_host
 

@@ -33,14 +33,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final
 
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts.families import NO_KERNEL
 from xlalint.facts.kernels import about, lacking, missing_of
 from xlalint.facts.tables import Case
 from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
-from xlalint.semantics.events import ApiCall, Event
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
 
 from ._arguments import left_out
 from ._kernels import case_of, fact_of, help_for, names_with_options, worst

@@ -35,13 +35,13 @@ Shown only: what is compiled, and where no gradient is wanted, is for the author
 from collections.abc import Iterator
 from dataclasses import replace
 
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts import tables, tpu
 from xlalint.facts.kernels import lacking
 from xlalint.facts.tables import Case
 from xlalint.facts.tpu import OnTpu
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Recompiles, Rule, Told, TpuOutcome
-from xlalint.semantics.events import ApiCall, Event
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Recompiles, Rule, Told, TpuOutcome
 
 from ._gradients import GRADIENTS, LoopsUnderGradients
 from ._kernels import case_of, fact_of, names_without_gradient

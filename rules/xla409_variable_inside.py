@@ -41,13 +41,13 @@ Shown only: a variable needs another method to be made in, and nothing says whet
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import Static
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts import tables
 from xlalint.fixes.masked import brief, one_line, path_to
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
-from xlalint.semantics.events import ApiCall, ContextKind, Event
-from xlalint.semantics.files import Place
-from xlalint.semantics.values import Static
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
+from xlalint.syntax import nodes as cst
 
 from ._names import names
 

@@ -31,12 +31,12 @@ Shown only: the parts are computed one by one, or in another way, and round othe
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import as_tensor
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts import tables
 from xlalint.facts.tables import Kernel
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, origin_note
-from xlalint.semantics.events import ApiCall, Event
-from xlalint.semantics.values import as_tensor
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, origin_note
 
 from ._kernels import worst
 

@@ -40,6 +40,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
+from xlalint.analysis.domain.values import Static, Value, as_tensor
+from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts import tables
 from xlalint.facts.kernels import listed
 from xlalint.facts.replacements import instead_of
@@ -47,9 +49,7 @@ from xlalint.facts.tables import ApiFact, Case, Outcome
 from xlalint.facts.tpu import CONSTANT
 from xlalint.fixes.masked import brief
 from xlalint.fixes.replacements import replacement
-from xlalint.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity, origin_note
-from xlalint.semantics.events import ApiCall, ContextKind, Event
-from xlalint.semantics.values import Static, Value, as_tensor
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity, origin_note
 
 from ._kernels import TENSOR, case_of, event_name, fact_of, help_for, names_where
 

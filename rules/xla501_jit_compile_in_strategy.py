@@ -45,11 +45,11 @@ Safe: the argument is removed. A strategy decides itself what is compiled.
 from collections.abc import Iterator
 from functools import partial
 
+from xlalint.analysis.domain.values import Static
+from xlalint.analysis.interpreter.events import Event, SetupCall
+from xlalint.analysis.models.strategies import is_tpu
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety
-from xlalint.semantics.distribution import is_tpu
-from xlalint.semantics.events import Event, SetupCall
-from xlalint.semantics.values import Static
+from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety
 
 from ._arguments import without_argument
 from ._strategies import made_note, method_of, model_strategy, name_of, strategy_in

@@ -43,14 +43,14 @@ what a function makes, and not what is made in the scope of another strategy.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from xlalint.analysis.domain.values import ApiObject, Made, Static, Value
+from xlalint.analysis.domain.values import Sequence as Items
+from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.library.api import kind_of
+from xlalint.analysis.models.strategies import is_tpu, making_of
 from xlalint.fixes.masked import brief
 from xlalint.fixes.scopes import in_scope
-from xlalint.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity
-from xlalint.semantics.api import kind_of
-from xlalint.semantics.distribution import is_tpu, making_of
-from xlalint.semantics.events import Event, Program, SetupCall
-from xlalint.semantics.values import ApiObject, Made, Static, Value
-from xlalint.semantics.values import Sequence as Items
+from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity
 
 from ._strategies import RUNNING, is_the_same, method_of, model_strategy, name_of, strategy_in
 

@@ -40,13 +40,13 @@ by then is lost. Shown only: an order that is wrong, since what stands between i
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from xlalint.analysis.domain.values import NONE, ApiObject, Value
+from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.models.strategies import RESOLVER, address_of, is_node, is_strategy, is_tpu
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, before
-from xlalint.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Safety, Severity
-from xlalint.semantics.distribution import RESOLVER, address_of, is_node, is_strategy, is_tpu
-from xlalint.semantics.events import Event, Program, SetupCall
-from xlalint.semantics.values import NONE, ApiObject, Value
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Safety, Severity
+from xlalint.syntax import nodes as cst
 
 CONNECT = frozenset(("tf.config.experimental_connect_to_cluster", "tf.config.experimental_connect_to_host"))
 INITIALISE = "tf.tpu.experimental.initialize_tpu_system"

@@ -40,12 +40,12 @@ Shown only: the data have to be written somewhere else.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from xlalint.analysis.domain.values import Sequence, Static, Value
+from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.models.strategies import beginning, is_node, is_strategy
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Good, Rule
-from xlalint.semantics.distribution import beginning, is_node, is_strategy
-from xlalint.semantics.events import Event, Program, SetupCall
-from xlalint.semantics.values import Sequence, Static, Value
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule
+from xlalint.syntax import nodes as cst
 
 from ._strategies import made_note, method_of
 

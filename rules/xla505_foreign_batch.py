@@ -34,9 +34,9 @@ Unsafe: where something else in the program uses the batch as PyTorch's, that ha
 
 from collections.abc import Iterator
 
+from xlalint.analysis.interpreter.events import Event, FeedForeign
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Safety, Severity
-from xlalint.semantics.events import Event, FeedForeign
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Safety, Severity
 
 from ._feeds import argument_set, with_arguments
 

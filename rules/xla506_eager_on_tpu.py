@@ -38,11 +38,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
+from xlalint.analysis.domain.values import ApiObject, FunctionValue, Static
+from xlalint.analysis.interpreter.events import ContextKind, Event, Program, SetupCall
+from xlalint.analysis.models.strategies import is_tpu
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety
-from xlalint.semantics.distribution import is_tpu
-from xlalint.semantics.events import ContextKind, Event, Program, SetupCall
-from xlalint.semantics.values import ApiObject, FunctionValue, Static
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety
 
 from ._arguments import without_argument
 from ._strategies import made_note, method_of, model_strategy, strategy_in

@@ -37,15 +37,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from xlalint.analysis.domain.values import Static
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import ContextKind, Event, Program, SetupCall
+from xlalint.analysis.models.strategies import asks_for_complex128, is_tpu, making_of
 from xlalint.fixes import rewrite
 from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
-from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Safety, Told, TpuOutcome, reached
-from xlalint.semantics.distribution import asks_for_complex128, is_tpu, making_of
-from xlalint.semantics.events import ContextKind, Event, Program, SetupCall
-from xlalint.semantics.files import Place
-from xlalint.semantics.values import Static
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Safety, Told, TpuOutcome, reached
+from xlalint.syntax import nodes as cst
 
 from ._names import names
 from ._strategies import RUNNING, method_of, strategy_in

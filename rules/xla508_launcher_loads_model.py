@@ -39,10 +39,10 @@ Shown only: the model becomes an argument of the function and of all who call it
 from collections.abc import Iterator
 from typing import Final
 
+from xlalint.analysis.interpreter.events import Event, Program
+from xlalint.analysis.models.strategies import MODEL_MAKERS
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Draft, DraftNote, Effect, Good, Rule
-from xlalint.semantics.distribution import MODEL_MAKERS
-from xlalint.semantics.events import Event, Program
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule
 
 from ._launches import launched
 

@@ -30,10 +30,10 @@ Shown only: which of the sizes fits the memory is for the author to say.
 from collections.abc import Iterator
 from typing import Final
 
-from xlalint.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity
-from xlalint.semantics.distribution import LOADER
-from xlalint.semantics.events import Event, Program, SetupCall
-from xlalint.semantics.values import Static
+from xlalint.analysis.domain.values import Static
+from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.models.strategies import LOADER
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity
 
 from ._launches import launched
 

@@ -36,13 +36,13 @@ Shown only: numbers of half the digits are for the author to choose.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from xlalint.analysis.domain.values import Api, Static, Value, as_tensor
+from xlalint.analysis.interpreter.events import ContextKind, Event
 from xlalint.facts import tables, tpu
 from xlalint.facts.tables import ApiFact, Outcome
 from xlalint.facts.tpu import OnTpu
 from xlalint.fixes.masked import brief
-from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Told, TpuOutcome
-from xlalint.semantics.events import ContextKind, Event
-from xlalint.semantics.values import Api, Static, Value, as_tensor
+from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Told, TpuOutcome
 
 from ._kernels import case_of, event_name, fact_of
 from ._names import names

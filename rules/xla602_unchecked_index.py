@@ -35,12 +35,12 @@ Shown only: whether the border repeats or is left out is for the author to say.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import as_tensor
+from xlalint.analysis.files.files import Place
+from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity, origin_note
-from xlalint.semantics.events import ApiCall, ContextKind, Event
-from xlalint.semantics.files import Place
-from xlalint.semantics.values import as_tensor
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity, origin_note
+from xlalint.syntax import nodes as cst
 
 from ._names import names
 from ._provenance import HANDING_ON, Provenance

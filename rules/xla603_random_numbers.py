@@ -31,11 +31,11 @@ Shown only: the compiled function's own numbers change with it.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import Sequence, Static, Value
+from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.fixes.masked import brief, one_line
-from xlalint.rule import Bad, Diverges, Draft, Effect, Good, Rule, Severity
-from xlalint.semantics.events import ApiCall, ContextKind, Event
-from xlalint.semantics.values import Sequence, Static, Value
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Good, Rule, Severity
+from xlalint.syntax import nodes as cst
 
 from ._names import names
 

@@ -30,11 +30,11 @@ Shown only: the width of the dtype (`tf.int32`, `tf.int64`) is for the author to
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import Static, Tensor, Value, as_tensor
+from xlalint.analysis.interpreter.events import ApiCall, Event
+from xlalint.analysis.library.api import named_dtype
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Diverges, Draft, Effect, Good, Rule
-from xlalint.semantics.api import named_dtype
-from xlalint.semantics.events import ApiCall, Event
-from xlalint.semantics.values import Static, Tensor, Value, as_tensor
+from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Good, Rule
 
 USUAL = {"bool": "tf.bool", "int": "tf.int32", "float": "tf.float32", "complex": "tf.complex64"}
 

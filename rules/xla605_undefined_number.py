@@ -34,11 +34,11 @@ Shown only: what a division by zero means is for the author to say.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.values import Value, as_tensor
+from xlalint.analysis.interpreter.events import ApiCall, ContextKind, DivideBy, Event
 from xlalint.fixes.masked import brief
-from xlalint.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity
-from xlalint.semantics.events import ApiCall, ContextKind, DivideBy, Event
-from xlalint.semantics.values import Value, as_tensor
-from xlalint.tree import nodes as cst
+from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity
+from xlalint.syntax import nodes as cst
 
 from ._names import names
 from ._provenance import HANDING_ON, Provenance

@@ -12,7 +12,7 @@ at least as new as the syntax of the code.
 
 from __future__ import annotations
 
-from xlalint.rule import Rule
+from xlalint.linter.rule import Rule
 
 
 class SyntaxErrorRule(Rule):

@@ -25,7 +25,7 @@ total = tf.reduce_sum(x)
 
 from __future__ import annotations
 
-from xlalint.rule import Rule
+from xlalint.linter.rule import Rule
 
 
 class UnusedSuppression(Rule):

@@ -24,7 +24,7 @@ y = x[x > 0]  # xlalint: ignore[boolean-mask]
 
 from __future__ import annotations
 
-from xlalint.rule import Rule
+from xlalint.linter.rule import Rule
 
 
 class InvalidSuppression(Rule):

@@ -12,7 +12,7 @@ Nothing in the file has been checked.
 
 from __future__ import annotations
 
-from xlalint.rule import Rule
+from xlalint.linter.rule import Rule
 
 
 class UnreadableFile(Rule):

@@ -13,7 +13,7 @@ It was measured, not concluded. A rule is missing, or what it would have to know
 
 from __future__ import annotations
 
-from xlalint.rule import Rule
+from xlalint.linter.rule import Rule
 
 
 class ProbeOnly(Rule):

@@ -15,7 +15,7 @@ time with `--file-timeout`; how far it gets depends on the machine, so such a re
 
 from __future__ import annotations
 
-from xlalint.rule import Rule
+from xlalint.linter.rule import Rule
 
 
 class UnfinishedFile(Rule):

@@ -15,11 +15,11 @@ from typing import Any, Final
 import pytest
 
 from tests.samples import HAZARD
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.rule import all_rules
-from xlalint.semantics.interpreter import Interpreter
-from xlalint.semantics.values import FunctionValue
+from xlalint.analysis.domain.values import FunctionValue
+from xlalint.analysis.interpreter.functions import Interpreter
+from xlalint.linter.rule import all_rules
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 CASES = Path(__file__).parent / "recall" / "cases"
 HELPERS = """\

@@ -9,19 +9,7 @@ from typing import Any
 
 import pytest
 
-from xlalint.facts import tables
-from xlalint.semantics import api, api_results
-from xlalint.semantics.api_names import known
-from xlalint.semantics.api_object_tables import ATTRIBUTES, LAYER_CALLS, METHODS
-from xlalint.semantics.api_tables import (
-    NUMERIC,
-    POSITIONS,
-    REST,
-    RESULTS,
-    TENSOR_FIRST,
-    TENSOR_PARAMETERS,
-)
-from xlalint.semantics.values import (
+from xlalint.analysis.domain.values import (
     NONE,
     STATIC,
     UNKNOWN,
@@ -36,6 +24,12 @@ from xlalint.semantics.values import (
     TensorMethod,
     Value,
 )
+from xlalint.analysis.library import api
+from xlalint.analysis.library import results as api_results
+from xlalint.analysis.library.object_tables import ATTRIBUTES, LAYER_CALLS, METHODS
+from xlalint.analysis.library.result_tables import NUMERIC, POSITIONS, REST, RESULTS, TENSOR_FIRST, TENSOR_PARAMETERS
+from xlalint.facts import tables
+from xlalint.facts.names import known
 
 PLACE: Any = object()  # results only carry it along
 DATA = Tensor(Dependence.VALUE, "float", 2)

@@ -16,19 +16,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tests.samples import HAZARD
-from xlalint.cache import Cache, Digests, Entry, Folder, key_of
-from xlalint.config import load
-from xlalint.engine import check
-from xlalint.findings import (
-    Effect,
-    Finding,
-    FindingContext,
-    Note,
-    Report,
-    Severity,
-    Span,
-    TrailStep,
-)
+from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Report, Severity, Span, TrailStep
+from xlalint.linter.cache import Cache, Digests, Entry, Folder, key_of
+from xlalint.linter.run import check
+from xlalint.settings.config import load
 from xlalint.sources.text import digest_of
 
 FINDING = Finding(
@@ -73,7 +64,7 @@ def test_an_entry_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_a_warm_run_says_the_same_and_analyses_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cold = run()
     assert [finding.code for finding in cold.findings] == ["XLA101"]
-    monkeypatch.setattr("xlalint.engine._analyse", None)
+    monkeypatch.setattr("xlalint.linter.run._analyse", None)
     assert run() == cold
 
 
@@ -139,10 +130,10 @@ def aged(file: Path) -> Path:
 
 def test_a_warm_run_reads_no_file_that_stayed_what_it_was(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     later = time.time_ns() + 3_600_000_000_000
-    monkeypatch.setattr("xlalint.cache.time.time_ns", lambda: later)
+    monkeypatch.setattr("xlalint.linter.cache.time.time_ns", lambda: later)
     cold = run()
-    monkeypatch.setattr("xlalint.cache.digest_of", None)
-    monkeypatch.setattr("xlalint.inputs.read_bytes", None)
+    monkeypatch.setattr("xlalint.linter.cache.digest_of", None)
+    monkeypatch.setattr("xlalint.linter.inputs.read_bytes", None)
     assert run() == cold == run()
 
 
@@ -159,7 +150,7 @@ def test_what_was_written_a_moment_ago_is_read_again(tmp_path: Path) -> None:
 
 
 def test_a_change_that_keeps_size_and_time_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xlalint.cache._GRAIN", -3_600_000_000_000)
+    monkeypatch.setattr("xlalint.linter.cache._GRAIN", -3_600_000_000_000)
     file = tmp_path / "a.py"
     for content in (b"x", b"y"):
         file.write_bytes(content)
@@ -246,7 +237,7 @@ def test_a_cache_that_came_with_a_checkout_is_not_believed(project: Path) -> Non
 
 
 def test_digests_of_others_are_not_believed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xlalint.cache._GRAIN", -3_600_000_000_000)
+    monkeypatch.setattr("xlalint.linter.cache._GRAIN", -3_600_000_000_000)
     digests, file = project / "cache" / "digests", str(aged(project / "step.py"))
     first = Digests(digests)
     digest = first.of(file)

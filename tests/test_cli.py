@@ -24,7 +24,7 @@ from tests.commands import ran
 from tests.samples import HAZARD
 from xlalint import __version__
 from xlalint.cli import run
-from xlalint.codes import rule_names
+from xlalint.findings.codes import rule_names
 
 COMMAND = [sys.executable, "-m", "xlalint"]
 
@@ -198,7 +198,7 @@ def test_a_syntax_error_is_a_finding(project: Path, capsys: pytest.CaptureFixtur
 def test_an_internal_error_is_one_line_and_exit_2(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("xlalint.engine._analyse", lambda *arguments, **options: 1 / 0)
+    monkeypatch.setattr("xlalint.linter.run._analyse", lambda *arguments, **options: 1 / 0)
     code, out, err = ran(capsys, "--no-cache", ".")
     assert (code, out) == (2, "")
     assert err.startswith("xlalint: error: internal error: ZeroDivisionError: division by zero")

@@ -9,11 +9,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from xlalint import config
-from xlalint.codes import SelectorError, codes_of, matching, rule_names
-from xlalint.config import ConfigurationError, ProbeSettings, Settings, load, schema
-from xlalint.findings import Severity
-from xlalint.requirements import keras_of, keras_of_project, tensorflow_of
+from xlalint.findings.codes import SelectorError, codes_of, matching, rule_names
+from xlalint.findings.findings import Severity
+from xlalint.settings import config
+from xlalint.settings.config import ConfigurationError, ProbeSettings, Settings, load, schema
+from xlalint.settings.requirements import keras_of, keras_of_project, tensorflow_of
 from xlalint.sources.discovery import PathPatterns
 
 

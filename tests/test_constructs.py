@@ -14,11 +14,11 @@ from tests import sampling
 from tests.commands import ran
 from xlalint.authoring import lowered
 from xlalint.facts.constructs import PLAIN, OnCpu, Program, Verdict, constructs, known, listing, of
-from xlalint.facts.measure import compose
-from xlalint.facts.measure import constructs as measuring
 from xlalint.facts.tables import Outcome
 from xlalint.facts.tpu import OnTpu, TpuOutcome
-from xlalint.findings import Effect, Finding, Severity
+from xlalint.findings.findings import Effect, Finding, Severity
+from xlalint.measuring import compose
+from xlalint.measuring import constructs as measuring
 from xlalint.tpu import stack
 
 PROGRAMS: Final = [program for one in constructs() for program in one.programs]
@@ -88,7 +88,7 @@ def linted() -> Mapping[str, tuple[Finding, ...]]:
 def test_every_construct_was_measured() -> None:
     """But for a few that were written where there is no TPU's compiler."""
     left = [program.name for program in PROGRAMS if of(program) is None]
-    assert len(left) <= NEW, f"{left} are not in the table: python -m xlalint.facts constructs, and then tables"
+    assert len(left) <= NEW, f"{left} are not in the table: python -m xlalint.measuring constructs, and then tables"
     names = [one.name for one in constructs()]
     assert len(names) > 450
     assert len(names) == len(set(names))
@@ -116,7 +116,7 @@ def test_the_linter_says_of_each_what_a_compiler_does(linted: Mapping[str, tuple
 def test_the_table_names_the_rules_that_speak(linted: Mapping[str, tuple[Finding, ...]]) -> None:
     told = {program.name: list(verdict.rules) for program in PROGRAMS if (verdict := of(program)) is not None}
     now = {name: sorted({one.code for one in linted[name]}) for name in told}
-    assert now == told, "other rules speak: python -m xlalint.facts tables"
+    assert now == told, "other rules speak: python -m xlalint.measuring tables"
 
 
 def test_what_was_measured_becomes_the_table(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from tests.compiler import measure
 from xlalint.facts.consumers import CONSUMERS, INDEXING, SIZED, Consumer
-from xlalint.findings import Effect
-from xlalint.rule import Compiles, Diverges
+from xlalint.findings.findings import Effect
+from xlalint.linter.rule import Compiles, Diverges
 
 TABLES: dict[str, dict[str, Consumer]] = {"api": CONSUMERS, "index": INDEXING, "size": SIZED}
 ENTRIES = [

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 
 from tests.samples import HAZARD
-from xlalint.config import Settings
-from xlalint.dispatch import Candidate, Dispatcher, gravest_of, severity_of
-from xlalint.engine import Stdin, check
-from xlalint.findings import Effect, Finding, FindingContext, Note, Safety, Severity, Span, TrailStep
+from xlalint.analysis.domain.values import UNKNOWN
+from xlalint.analysis.files.files import File, Place, Unit
+from xlalint.analysis.interpreter.events import ApiCall, AssertOn, BranchOn, Context, ContextKind, Event, Run, Trail
+from xlalint.analysis.interpreter.expressions import Expressions
+from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Safety, Severity, Span, TrailStep
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import NodeEdit, Rewrite
-from xlalint.rule import Draft, DraftNote, Rule
-from xlalint.semantics.events import ApiCall, AssertOn, BranchOn, Context, ContextKind, Event, Run, Trail
-from xlalint.semantics.expressions import Expressions
-from xlalint.semantics.files import File, Place, Unit
-from xlalint.semantics.values import UNKNOWN
+from xlalint.linter.dispatch import Candidate, Dispatcher, gravest_of, severity_of
+from xlalint.linter.rule import Draft, DraftNote, Rule
+from xlalint.linter.run import Stdin, check
+from xlalint.settings.config import Settings
 from xlalint.sources.discovery import PathPatterns
 from xlalint.sources.outline import Stretch
 from xlalint.sources.text import Source
-from xlalint.tree import nodes as cst
+from xlalint.syntax import nodes as cst
 
 XLA, GRAPH, OPEN, HOST = (
     Context(kind, autograph=False) for kind in (ContextKind.XLA, ContextKind.GRAPH, ContextKind.OPEN, ContextKind.HOST)

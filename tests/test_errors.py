@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlalint.cli import run
-from xlalint.codes import rule_names
-from xlalint.errors.answers import Answer, explain_log
-from xlalint.errors.log import parse, read
-from xlalint.errors.patterns import PATTERNS
+from xlalint.decoder.answers import Answer, explain_log
+from xlalint.decoder.log import parse, read
+from xlalint.decoder.patterns import PATTERNS
 from xlalint.facts.families import rules_about
+from xlalint.findings.codes import rule_names
 
 NOT_A_BOOL = "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed."
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xlalint.facts import __main__ as program
 from xlalint.facts import tables
-from xlalint.facts.measure import arguments, compose, constants, driver
-from xlalint.facts.measure.arguments import Parameter, Target, Tensors
-from xlalint.facts.measure.callables import callables
-from xlalint.facts.measure.outcome import difference, reason
-from xlalint.facts.measure.recipes import recipes
-from xlalint.facts.measure.samples import KINDS, VALUE_SETS, sample
 from xlalint.facts.tables import Gradient, Outcome
+from xlalint.measuring import __main__ as program
+from xlalint.measuring import arguments, compose, constants, driver
+from xlalint.measuring.arguments import Parameter, Target, Tensors
+from xlalint.measuring.callables import callables
+from xlalint.measuring.outcome import difference, reason
+from xlalint.measuring.recipes import recipes
+from xlalint.measuring.samples import KINDS, VALUE_SETS, sample
 
 # -- the shipped tables -----------------------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ def test_a_version_that_was_not_measured_has_a_neighbour(asked: str | None, answ
 
 
 def test_a_reader_that_goes_away_has_seen_enough() -> None:
-    command = [sys.executable, "-m", "xlalint.facts", "counts", "--untested"]
+    command = [sys.executable, "-m", "xlalint.measuring", "counts", "--untested"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         assert running.stderr is not None

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from xlalint.cli import run
-from xlalint.codes import rule_names
 from xlalint.facts import tables
 from xlalint.facts.families import family, rules_about
 from xlalint.facts.kernels import about, lacking, listed, missing_of
 from xlalint.facts.tables import Case, Outcome
+from xlalint.findings.codes import rule_names
 
 
 def facts(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -14,8 +14,8 @@ import pytest
 
 from tests import sampling
 from xlalint.facts import tables
-from xlalint.facts.measure.driver import Driver
 from xlalint.facts.tables import ApiFact
+from xlalint.measuring.driver import Driver
 
 Essence: TypeAlias = tuple[str, str, tuple[str, ...], bool, str, str]
 SECONDS: Final = 30.0
@@ -95,7 +95,7 @@ def test_inputs_that_must_be_constants_are_those_of_the_table() -> None:
         "Sum": ["tf.reduce_sum(f32[3, 3], axis=1)"],
         "SelectV2": ["tf.where(bool[3], f32[3], f32[3])"],
     }
-    program = f"import json; from xlalint.facts.measure import constants; print(json.dumps(constants.measure({calls})))"
+    program = f"import json; from xlalint.measuring import constants; print(json.dumps(constants.measure({calls})))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     measured = json.loads(done.stdout.splitlines()[-1])
     assert measured == {"Reshape": "shape", "Sum": "reduction_indices", "SelectV2": ""}

@@ -22,7 +22,19 @@ from hypothesis import strategies as st
 from tests.samples import HAZARD
 from tests.test_notebooks import notebook, saved
 from xlalint.cli import run
-from xlalint.findings import Edit, Effect, Finding, FindingContext, Fix, Note, Problem, Report, Safety, Severity, Span
+from xlalint.findings.findings import (
+    Edit,
+    Effect,
+    Finding,
+    FindingContext,
+    Fix,
+    Note,
+    Problem,
+    Report,
+    Safety,
+    Severity,
+    Span,
+)
 from xlalint.reports.around import Around
 from xlalint.reports.formats import render
 from xlalint.reports.terminal import Paint, safe

@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 
 from tests.compiler import measure
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.findings import Severity
+from xlalint.findings.findings import Severity
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 PARSER: Final = """\
 import tensorflow as tf

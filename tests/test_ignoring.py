@@ -12,9 +12,9 @@ from tests.commands import ran
 from tests.recall.fixtures import CASES
 from tests.samples import FIXABLE, HAZARD
 from tests.test_notebooks import notebook, saved
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.suppressing import suppress
+from xlalint.linter.run import check
+from xlalint.linter.suppress_runs import suppress
+from xlalint.settings.config import Settings
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 
 from tests.compiler import measure
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.rule import Compiles
+from xlalint.linter.rule import Compiles
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 MARK: Final = "  # flagged"
 

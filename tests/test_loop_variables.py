@@ -8,10 +8,10 @@ from typing import Final
 import pytest
 
 from tests.compiler import measure
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.findings import Effect
-from xlalint.rule import Behaviour, Compiles, Fails, Recompiles
+from xlalint.findings.findings import Effect
+from xlalint.linter.rule import Behaviour, Compiles, Fails, Recompiles
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 LOOP: Final = """\
 import tensorflow as tf

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.recall.fixtures import CASES
 from tests.samples import HAZARD
 from xlalint.cli import run
-from xlalint.config import Settings
-from xlalint.engine import Stdin, check
-from xlalint.findings import Edit, Report, Span
+from xlalint.findings.findings import Edit, Report, Span
+from xlalint.linter.run import Stdin, check
+from xlalint.settings.config import Settings
 from xlalint.sources.ipython import python_of
 from xlalint.sources.notebook_edits import UneditableCellError, edited
 from xlalint.sources.notebooks import cells_of

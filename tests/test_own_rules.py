@@ -15,8 +15,8 @@ import pytest
 
 import xlalint
 from tests.commands import ran
-from xlalint import rule_files
 from xlalint.authoring.template import new_rule
+from xlalint.findings import rule_files
 
 CODE = """\
 import tensorflow as tf
@@ -198,8 +198,8 @@ def test_rules_share_files_of_their_folder_and_count_for_the_cache(
     (project / "house" / "_shared.py").write_text('SAID = "first"\n')
     changed(
         project,
-        "from xlalint.semantics.events import Event\n",
-        "from xlalint.semantics.events import Event\n\nfrom ._shared import SAID\n",
+        "from xlalint.analysis.interpreter.events import Event\n",
+        "from xlalint.analysis.interpreter.events import Event\n\nfrom ._shared import SAID\n",
     )
     changed(project, 'f"`tf.linalg.inv` in', 'f"{SAID} in')
     command = [sys.executable, "-m", "xlalint", "code", "--rules", "house", "--output-format", "concise", "--quiet"]
@@ -356,7 +356,7 @@ def test_what_looks_installed_in_the_checked_folder_is_not_taken(project: Path) 
 
 def test_no_rule_is_imported_where_results_are_cached(project: Path) -> None:
     program = "import sys; from xlalint.cli import run; run(['code', '--rules', 'house', '--quiet']); "
-    program += "print('xlalint.dispatch' in sys.modules)"
+    program += "print('xlalint.linter.dispatch' in sys.modules)"
     said = [
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.splitlines()
         for _ in range(2)

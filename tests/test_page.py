@@ -20,7 +20,7 @@ from tests.samples import FIXABLE, HAZARD
 from tests.test_notebooks import notebook, saved
 from xlalint.authoring.verdicts import rows
 from xlalint.cli import run
-from xlalint.findings import (
+from xlalint.findings.findings import (
     Edit,
     Effect,
     Finding,
@@ -35,8 +35,8 @@ from xlalint.findings import (
     TrailStep,
     Verdict,
 )
+from xlalint.linter.rule import all_rules
 from xlalint.reports.page.page import whole_page
-from xlalint.rule import all_rules
 
 EXAMPLES: Final = Path(__file__).parent.parent / "examples"
 EVIL: Final = "</script><img src=x onerror='hacked=1'>\"&`<b>`\u202e\x1b"

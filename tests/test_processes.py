@@ -14,15 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlalint import analysing, processes
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.findings import Report
-from xlalint.processes import ProcessLostError, run_in_turns, run_parts
-from xlalint.semantics import parts as parts_module
-from xlalint.semantics.analysis import Options, analyse
-from xlalint.semantics.files import Files
-from xlalint.semantics.parts import HeardTogether, Member, Part, shares
+from xlalint.analysis.files.files import Files
+from xlalint.analysis.fixpoint import partitions as parts_module
+from xlalint.analysis.fixpoint import processes
+from xlalint.analysis.fixpoint.entry_points import Options, analyse
+from xlalint.analysis.fixpoint.partitions import HeardTogether, Member, Part, shares
+from xlalint.analysis.fixpoint.processes import ProcessLostError, run_in_turns, run_parts
+from xlalint.findings.findings import Report
+from xlalint.linter import analyse as analysing
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 from xlalint.sources.text import read_source
 
 CASES = Path(__file__).parent / "recall" / "cases"

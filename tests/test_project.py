@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlalint.semantics.files import Files, Span4
-from xlalint.semantics.project import Class, Function, Module, Project
+from xlalint.analysis.files.files import Files, Span4
+from xlalint.analysis.program.project import Class, Function, Module, Project
 from xlalint.sources.text import Source
 
 NAMES = st.sampled_from(["f", "step", "naïve", "größe", "変数", "𝑥", "ﬁt", "Ω2"])

@@ -10,10 +10,10 @@ from typing import Any, Final
 import pytest
 
 from tests.commands import ran
-from xlalint.codes import rule_names
-from xlalint.config import Settings
+from xlalint.findings.codes import rule_names
 from xlalint.readiness.checklist import LINES, State, examine
 from xlalint.readiness.evidence import watchers
+from xlalint.settings.config import Settings
 
 READY: Final = """\
 import numpy as np

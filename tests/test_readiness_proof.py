@@ -13,7 +13,6 @@ from typing import Any, Final
 import pytest
 
 from tests.commands import ran
-from xlalint.config import ProbeSettings, Settings
 from xlalint.probe.pool import Interpreter
 from xlalint.probe.protocol import (
     FAILS,
@@ -31,6 +30,7 @@ from xlalint.probe.target import Target
 from xlalint.probe.verdicts import Run
 from xlalint.readiness import proof
 from xlalint.readiness.checklist import State, examine
+from xlalint.settings.config import ProbeSettings, Settings
 from xlalint.tpu import stack
 from xlalint.tpu.chips import DEFAULT
 

@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 
 from tests.readme import README, rendered
-from xlalint.codes import rule_names
-from xlalint.config import load
+from xlalint.findings.codes import rule_names
+from xlalint.settings.config import load
 
 TEXT = README.read_text(encoding="utf-8")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.config import Settings
-from xlalint.engine import check
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 JIT = "@tf.function(jit_compile=True)\ndef step(x, *rest):\n    return tf.reduce_sum(tf.cast(x, tf.float32))\n"
 MODEL = """\

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlalint.findings import (
+from xlalint.findings.findings import (
     Edit,
     Effect,
     Finding,

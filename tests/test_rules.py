@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from xlalint.authoring import examples
-from xlalint.errors.answers import explain_log
-from xlalint.rule import Bad, Good, Rule, all_rules
+from xlalint.decoder.answers import explain_log
+from xlalint.linter.rule import Bad, Good, Rule, all_rules
 
 LISTENERS = [rule for rule in all_rules() if rule.listens]  # the others are the linter's own
 BAD = [pytest.param(rule, bad, id=f"{rule.code}-{at}") for rule in LISTENERS for at, bad in enumerate(rule.bad)]

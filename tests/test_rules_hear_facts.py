@@ -10,9 +10,9 @@ import pytest
 
 from xlalint.facts import tables
 from xlalint.facts.kernels import missing_of
-from xlalint.facts.measure.expressions import namespace, parse, resolve
 from xlalint.facts.tables import ApiFact, Outcome
-from xlalint.rule import ApiCall, all_rules
+from xlalint.linter.rule import ApiCall, all_rules
+from xlalint.measuring.expressions import namespace, parse, resolve
 
 KERNELS = import_module("xlalint.rules._kernels")
 FOLLOWED = import_module("xlalint.rules._followed")

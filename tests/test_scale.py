@@ -15,14 +15,25 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.samples import HAZARD
-from xlalint import analysing, inputs
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.processes import CAN_FORK, run_parts
-from xlalint.semantics import parts as parts_module
-from xlalint.semantics.files import Files
-from xlalint.semantics.parts import Heard, HeardTogether, Key, Member, OpenRoot, Part, Round, Said, run_group
-from xlalint.semantics.voices import Hearing, Voice, Voices
+from xlalint.analysis.files.files import Files
+from xlalint.analysis.fixpoint import partitions as parts_module
+from xlalint.analysis.fixpoint.exchange import Hearing, Voice, Voices
+from xlalint.analysis.fixpoint.partitions import (
+    Heard,
+    HeardTogether,
+    Key,
+    Member,
+    OpenRoot,
+    Part,
+    Round,
+    Said,
+    run_group,
+)
+from xlalint.analysis.fixpoint.processes import CAN_FORK, run_parts
+from xlalint.linter import analyse as analysing
+from xlalint.linter import inputs
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 KEYS: list[Key] = [("a.py", 1, "f"), ("a.py", 1, "g"), ("b.py", 1, "f")]
 FUNCTIONS = st.frozensets(st.sampled_from(KEYS))

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from xlalint.config import Settings
-from xlalint.engine import Stdin, check
-from xlalint.findings import Report
-from xlalint.fixing import fix
-from xlalint.semantics.files import File, Session, Stopped, Unit
+from xlalint.analysis.files.files import File, Session, Stopped, Unit
+from xlalint.findings.findings import Report
+from xlalint.linter.fix_runs import fix
+from xlalint.linter.run import Stdin, check
+from xlalint.settings.config import Settings
 from xlalint.sources.outline import Stretch
 from xlalint.sources.text import Source, digest_of
 

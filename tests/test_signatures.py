@@ -10,18 +10,18 @@ from typing import Any, Final
 import pytest
 
 from tests import sampling
-from xlalint.facts import tables
-from xlalint.facts.measure import rules
-from xlalint.facts.measure.arguments import Parameter, Target
-from xlalint.facts.measure.driver import Driver, plans
-from xlalint.facts.measure.signatures import Moves, calls
-from xlalint.semantics import api
-from xlalint.semantics.api_measured import measured, shape_only
-from xlalint.semantics.api_names import known
-from xlalint.semantics.api_tables import NUMERIC, RESULTS
-from xlalint.semantics.values import Dependence, Sequence, Static, Tensor, Value
+from xlalint.analysis.domain.values import Dependence, Sequence, Static, Tensor, Value
+from xlalint.analysis.library import api
+from xlalint.analysis.library.measured_results import measured, shape_only
+from xlalint.analysis.library.result_tables import NUMERIC, RESULTS
+from xlalint.facts import FOLDER, tables
+from xlalint.facts.names import known
+from xlalint.measuring import rules
+from xlalint.measuring.arguments import Parameter, Target
+from xlalint.measuring.driver import Driver, plans
+from xlalint.measuring.signatures import Moves, calls
 
-TABLE: Final = json.loads((tables.FOLDER / "signatures.json").read_text(encoding="utf-8"))
+TABLE: Final = json.loads((FOLDER / "signatures.json").read_text(encoding="utf-8"))
 PLACE: Any = object()  # results only carry it along
 SECONDS: Final = 20.0
 AT_LEAST: Final = 12  # callables, however slow the machine
@@ -245,7 +245,7 @@ def made_again(driver: Driver, name: str, known_calls: Any) -> dict[str, str]:
 
 @pytest.mark.compiler
 def test_a_sample_of_the_rules_is_made_again() -> None:
-    shipped = json.loads((tables.FOLDER / "apis.json").read_text(encoding="utf-8"))
+    shipped = json.loads((FOLDER / "apis.json").read_text(encoding="utf-8"))
     known_calls = plans(shipped, complete=True)
     names = [name for name in known_calls if name in TABLE["results"] or f"{name}.__call__" in TABLE["results"]]
     sampling.chance().shuffle(names)

@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from tests.compiler import measure
-from xlalint.rule import Behaviour, Compiles, Effect, Fails, Recompiles
+from xlalint.linter.rule import Behaviour, Compiles, Effect, Fails, Recompiles
 
 pytestmark = pytest.mark.compiler
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlalint.findings import Finding, Severity, Span
+from xlalint.findings.findings import Finding, Severity, Span
 from xlalint.sources.discovery import DEFAULT_EXCLUDE, PathPatterns, discover
 from xlalint.sources.outline import ClassOutline, outline
 from xlalint.sources.suppressions import Suppressions, suppressions_of

@@ -11,13 +11,13 @@ import pytest
 from tests.commands import ran
 from tests.programs.tpu import VM
 from xlalint.authoring import examples, verdicts
-from xlalint.config import Settings
-from xlalint.engine import Stdin, check
 from xlalint.facts import tables, tpu
 from xlalint.facts.tables import Case, Outcome
 from xlalint.facts.tpu import TpuOutcome
-from xlalint.findings import Effect, Severity
-from xlalint.rule import Recompiles, all_rules
+from xlalint.findings.findings import Effect, Severity
+from xlalint.linter.rule import Recompiles, all_rules
+from xlalint.linter.run import Stdin, check
+from xlalint.settings.config import Settings
 
 STEP = """\
 import tensorflow as tf

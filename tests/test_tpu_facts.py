@@ -15,12 +15,12 @@ from tests import sampling
 from tests.commands import ran
 from xlalint.authoring import lowered, verdicts
 from xlalint.facts import tables, tpu
-from xlalint.facts.__main__ import main
-from xlalint.facts.measure import compose
-from xlalint.facts.measure import driver as driver_of_facts
-from xlalint.facts.measure.driver import Driver
 from xlalint.facts.tpu import OnTpu, TpuOutcome, told
-from xlalint.rule import Compiles, Good, all_rules
+from xlalint.linter.rule import Compiles, Good, all_rules
+from xlalint.measuring import compose
+from xlalint.measuring import driver as driver_of_facts
+from xlalint.measuring.__main__ import main
+from xlalint.measuring.driver import Driver
 from xlalint.tpu import stack
 
 EXAMPLES: Final = {verdicts.digest(one): one for rule in all_rules() for one in verdicts.asked(rule)}
@@ -34,7 +34,7 @@ ATTEMPTS: Final = 3  # each in a fresh process: some calls change what others do
 def test_every_example_was_asked() -> None:
     """But for a few that were written where there is no TPU's compiler: their pages say that they were not asked."""
     left = EXAMPLES.keys() - tpu.examples().keys()
-    assert len(left) <= NEW, f"{len(left)} are not in the table: python -m xlalint.facts examples, and then tables"
+    assert len(left) <= NEW, f"{len(left)} are not in the table: python -m xlalint.measuring examples, and then tables"
 
 
 def test_every_call_was_asked() -> None:
@@ -168,7 +168,7 @@ def test_without_the_compiler_one_line_says_so(
         main(["examples", "--again", "--folder", str(tmp_path)])
     said = capsys.readouterr().err
     assert ended.value.code == 2
-    assert said.startswith("python -m xlalint.facts: error: ")
+    assert said.startswith("python -m xlalint.measuring: error: ")
     assert said.count("\n") == 1
 
 

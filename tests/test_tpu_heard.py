@@ -11,14 +11,14 @@ from typing import Final
 import pytest
 
 from tests.programs.tpu import VM
-from xlalint.codes import rule_names
-from xlalint.config import Settings
-from xlalint.engine import Stdin, check
 from xlalint.facts import tables, tpu
-from xlalint.facts.measure.samples import KINDS
 from xlalint.facts.tables import Gradient, Outcome
 from xlalint.facts.tpu import TpuOutcome
-from xlalint.findings import Effect, Finding, Severity
+from xlalint.findings.codes import rule_names
+from xlalint.findings.findings import Effect, Finding, Severity
+from xlalint.linter.run import Stdin, check
+from xlalint.measuring.samples import KINDS
+from xlalint.settings.config import Settings
 
 FILE: Final = Path("/xlalint/call.py")
 CODES: Final = frozenset(code for code in rule_names() if not code.startswith("XLA9"))

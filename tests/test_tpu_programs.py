@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.programs.tpu import CLEAN, NODE, WITH_MISTAKES, Program
-from xlalint.config import Settings
-from xlalint.engine import check
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 _ASKED = re.compile(r"# finds (XLA\d+)")
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .api import apply_fixes, fix_source, lint_paths, lint_source, load_settings, use_rules
-    from .config import ConfigurationError, Settings
-    from .findings import (
+    from .findings.findings import (
         Edit,
         Effect,
         Finding,
@@ -31,20 +30,21 @@ if TYPE_CHECKING:
         Span,
         TrailStep,
     )
-    from .fixing import Change, Outcome
-    from .rule_files import RulesError
+    from .findings.rule_files import RulesError
+    from .linter.fix_runs import Change, Outcome
+    from .settings.config import ConfigurationError, Settings
 
 __version__ = "0.1.0"
 
 _HOMES: Final = {
     "api": ("apply_fixes", "fix_source", "lint_paths", "lint_source", "load_settings", "use_rules"),
-    "config": ("ConfigurationError", "Settings"),
-    "findings": (
+    "settings.config": ("ConfigurationError", "Settings"),
+    "findings.findings": (
         *("Edit", "Effect", "Finding", "FindingContext", "Fix", "Note"),
         *("Problem", "Report", "Safety", "Severity", "Span", "TrailStep"),
     ),
-    "fixing": ("Change", "Outcome"),
-    "rule_files": ("RulesError",),
+    "linter.fix_runs": ("Change", "Outcome"),
+    "findings.rule_files": ("RulesError",),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 

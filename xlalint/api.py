@@ -11,14 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from . import config, rule_files
-from .config import Settings
-from .engine import Stdin, check
-from .findings import Report
+from .findings import rule_files
+from .findings.findings import Report
+from .linter.run import Stdin, check
+from .settings import config
+from .settings.config import Settings
 from .sources.text import encode
 
 if TYPE_CHECKING:
-    from .fixing import Outcome
+    from .linter.fix_runs import Outcome
 
 AnyPath: TypeAlias = str | Path
 
@@ -72,7 +73,7 @@ def apply_fixes(
     Each file is written as a whole or, with a `Problem` in the report, not at all; without `write` none is, and
     `Outcome.changes` says what would be. Raises ConfigurationError as `lint_paths` does.
     """
-    from .fixing import fix, written
+    from .linter.fix_runs import fix, written
 
     outcome = fix(paths, _for_fixing(settings or _uncached(paths), unsafe))
     return written(outcome, paths) if write else outcome
@@ -84,7 +85,7 @@ def fix_source(
     """The text with its fixes made, and the report of what remains, of which `fixed` are the findings that are gone.
     Nothing is written. Raises ConfigurationError as `lint_source` does.
     """
-    from .fixing import fix
+    from .linter.fix_runs import fix
 
     given = _as_file(source, filename)
     outcome = fix([filename], _for_fixing(settings or _uncached([filename]), unsafe), given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.compiler import Call, Measured, measure
-from xlalint.rule import Behaviour, Compiles, Diverges, Fails, Recompiles
+from xlalint.linter.rule import Behaviour, Compiles, Diverges, Fails, Recompiles
 
 pytestmark = pytest.mark.compiler
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.compiler import measure
 from xlalint.facts import tables
-from xlalint.rule import all_rules
+from xlalint.linter.rule import all_rules
 
 NOT_READY = {
     api.removesuffix(".__call__") for rule in all_rules() if rule.name == "layer-not-ready" for api in rule.apis

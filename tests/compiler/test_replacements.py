@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.compiler import measure
-from xlalint.config import Settings
-from xlalint.engine import check
+from xlalint.analysis.library.api import canonical, known
 from xlalint.facts import tables
 from xlalint.facts.replacements import Replacement, instead_of, instead_of_op, replacements
-from xlalint.findings import Safety
+from xlalint.findings.findings import Safety
 from xlalint.fixes.apply import apply_fixes
-from xlalint.semantics.api import canonical, known
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 ENTRIES = [pytest.param(name, entry, id=name) for name, entry in replacements().items()]
 

@@ -9,9 +9,9 @@ import pytest
 from tests.compiler import measure
 from xlalint.fixes import iteration, logic, reads
 from xlalint.fixes.syntax import plain
-from xlalint.rule import Compiles
-from xlalint.tree import nodes as cst
-from xlalint.tree.build import parse_expression
+from xlalint.linter.rule import Compiles
+from xlalint.syntax import nodes as cst
+from xlalint.syntax.build import parse_expression
 
 EXPRESSIONS = {
     "max": "max(x[0], y[0], 0.5)",

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from xlalint.config import Settings
-from xlalint.fixing import Change, Outcome, fix, write
+from xlalint.linter.fix_runs import Change, Outcome, fix, write
 from xlalint.reports.diff import diff
 from xlalint.reports.terminal import Paint
+from xlalint.settings.config import Settings
 
 from .packages import CORPUS, packages
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.rule import all_rules
+from xlalint.linter.rule import all_rules
 
 from . import packages as corpus
 from .packages import packages

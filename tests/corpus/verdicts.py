@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from xlalint import config
-from xlalint.engine import check
-from xlalint.findings import Finding, Report, Severity
+from xlalint.findings.findings import Finding, Report, Severity
+from xlalint.linter.run import check
 from xlalint.probe.checking import planned, with_verdicts
 from xlalint.probe.targets import Targets
 from xlalint.probe.verdicts import Run, judged
+from xlalint.settings import config
 
 from .drive import PACKAGES, folder_of
 from .packages import CORPUS

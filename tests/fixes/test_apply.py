@@ -14,12 +14,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tests.samples import FIXABLE
-from xlalint import fixing
-from xlalint.config import Settings
-from xlalint.engine import Stdin
-from xlalint.findings import Edit, Fix, Safety, Span
+from xlalint.findings.findings import Edit, Fix, Safety, Span
 from xlalint.fixes.apply import apply_fixes, compatible
-from xlalint.fixing import Change, fix, write
+from xlalint.linter import fix_runs as fixing
+from xlalint.linter.fix_runs import Change, fix, write
+from xlalint.linter.run import Stdin
+from xlalint.settings.config import Settings
 from xlalint.sources.text import decode, encoding_of, kept_lines
 from xlalint.sources.write import UnwritableSource, edited
 

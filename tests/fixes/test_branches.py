@@ -8,8 +8,8 @@ from textwrap import dedent, indent
 import pytest
 
 from tests.rewrites.trial import Program, rewritten
-from xlalint.config import Settings
-from xlalint.engine import check
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 HEAD = """\
 import tensorflow as tf

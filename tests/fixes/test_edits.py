@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from xlalint.analysis.files.files import File, Place
 from xlalint.fixes.apply import apply_fixes
 from xlalint.fixes.edits import fix_of
 from xlalint.fixes.names import Names, NoNameError
 from xlalint.fixes.rewrite import NodeEdit, Rewrite, after, before, remove, replace
-from xlalint.rule import Safety
-from xlalint.semantics.files import File, Place
+from xlalint.linter.rule import Safety
 from xlalint.sources.outline import Stretch
 from xlalint.sources.text import Source, line_starts, split_lines
-from xlalint.tree import nodes as cst
+from xlalint.syntax import nodes as cst
 
 A = Path("a.py")
 

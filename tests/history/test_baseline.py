@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from tests.commands import ran
 from tests.samples import FIXABLE, FIXED, HAZARD
 from tests.test_notebooks import notebook, saved
-from xlalint.config import Settings
-from xlalint.engine import check
 from xlalint.history.baseline import Baseline
 from xlalint.history.marks import contents
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 FILE: Final = "xlalint-baseline.json"
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.incremental.project import EDITS, Choice, Line, Turn, Written
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.findings import Report
-from xlalint.semantics import parts
+from xlalint.analysis.fixpoint import partitions as parts
+from xlalint.findings.findings import Report
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 
 @pytest.fixture(scope="module", autouse=True)

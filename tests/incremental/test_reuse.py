@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import pytest
 
-from xlalint.analysing import Analysis
-from xlalint.cache import Cache
-from xlalint.config import Settings
-from xlalint.engine import Stdin, check, observe
-from xlalint.findings import Report
-from xlalint.inputs import Inputs
-from xlalint.semantics import parts
+from xlalint.analysis.fixpoint import partitions as parts
+from xlalint.findings.findings import Report
+from xlalint.linter.analyse import Analysis
+from xlalint.linter.cache import Cache
+from xlalint.linter.inputs import Inputs
+from xlalint.linter.run import Stdin, check, observe
+from xlalint.settings.config import Settings
 from xlalint.sources.text import Source
 
 TF: Final = "import tensorflow as tf\n"
@@ -207,7 +207,7 @@ def test_what_is_run_again_after(edit: str, ran: list[str], monkeypatch: pytest.
     assert " ".join(sorted(ran)) == expected
     assert report == fresh()
     with monkeypatch.context() as patch:
-        patch.setattr("xlalint.engine._analyse", None)
+        patch.setattr("xlalint.linter.run._analyse", None)
         assert run() == report
     write(before | dict.fromkeys(after.keys() - before.keys()))
     assert run() == fresh()
@@ -276,7 +276,7 @@ def test_a_record_that_is_not_sound_is_passed_over(spoil: Callable[[bytes], byte
 
 
 def test_what_is_used_is_kept_and_the_rest_is_limited(monkeypatch: pytest.MonkeyPatch, ran: list[str]) -> None:
-    monkeypatch.setattr("xlalint.cache._KEPT_PARTS", 6)
+    monkeypatch.setattr("xlalint.linter.cache._KEPT_PARTS", 6)
     write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
     run()
     long_ago = time.time() - 1_000

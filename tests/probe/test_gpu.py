@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.commands import ran
-from xlalint.config import ProbeSettings, Settings
-from xlalint.findings import Effect, Finding, FindingContext, Report, Severity, Span
+from xlalint.findings.findings import Effect, Finding, FindingContext, Report, Severity, Span
 from xlalint.probe import checking
 from xlalint.probe.checking import planned, with_verdicts
 from xlalint.probe.protocol import GPU_FAILS, Call, Lowering, Observation, Outcome, Plan, Spot
@@ -20,6 +19,7 @@ from xlalint.probe.target import Target
 from xlalint.probe.verdicts import Run
 from xlalint.reports.probed import probed
 from xlalint.reports.terminal import Paint
+from xlalint.settings.config import ProbeSettings, Settings
 
 CODE = """\
 import keras

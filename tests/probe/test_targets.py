@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from xlalint import config
-from xlalint.engine import check
-from xlalint.findings import Finding
+from xlalint.findings.findings import Finding
+from xlalint.linter.run import check
 from xlalint.probe.target import Frame, Given, Target
 from xlalint.probe.targets import NoTarget, TargetError, Targets
+from xlalint.settings import config
 
 CODE = """\
 import tensorflow as tf

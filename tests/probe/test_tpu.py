@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from tests.commands import ran
-from xlalint.config import ProbeSettings, Settings
-from xlalint.findings import Effect, Finding, FindingContext, Report, Severity, Span
+from xlalint.findings.findings import Effect, Finding, FindingContext, Report, Severity, Span
 from xlalint.probe.protocol import RECOMPILES, TPU_BOUNDED, TPU_FAILS, Call, Lowering, Observation, Outcome, Spot
 from xlalint.probe.target import Target
 from xlalint.probe.verdicts import TPU_COMPILES, Run, judged
@@ -26,6 +25,7 @@ from xlalint.readiness.checklist import examine
 from xlalint.readiness.proof import planned, prove
 from xlalint.reports.probed import probed
 from xlalint.reports.terminal import Paint
+from xlalint.settings.config import ProbeSettings, Settings
 from xlalint.tpu import stack
 from xlalint.tpu.chips import CHIPS, DEFAULT, chip_of
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlalint.codes import PROBE_ONLY
-from xlalint.findings import Effect, Finding, FindingContext, Note, Report, Severity, Span
+from xlalint.findings.codes import PROBE_ONLY
+from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Report, Severity, Span
 from xlalint.probe.protocol import BOUNDED, DIVERGES, FAILS, KINDS, RECOMPILES, Call, Observation, Outcome, Spot
 from xlalint.probe.statements import Statements
 from xlalint.probe.target import Target

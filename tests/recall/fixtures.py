@@ -7,7 +7,7 @@ A file is a row of cases. A case starts with a comment on its own line and reach
     # case: not run: WHY             nothing that the compiler could be asked alone
 
 `ENTRY` is a name of the file, or of another module after a colon (`speech.model:Recogniser`) when the case stands in a
-helper module. The specs are those of `xlalint.rule.Bad`. Where the linter must speak, the line where the flagged
+helper module. The specs are those of `xlalint.linter.rule.Bad`. Where the linter must speak, the line where the flagged
 expression starts ends in `# hazard: XLA201 fails`, one code and effect per finding, separated by commas;
 `XLA102|XLA109` where either rule may speak. All other lines must stay silent. What the compiler must do follows from
 the gravest effect in the case.
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.compiler import Measured
-from xlalint.findings import Effect
+from xlalint.findings.findings import Effect
 
 CASES = Path(__file__).with_name("cases")
 HEADER = re.compile(r"# case: (?:not run: (?P<why>.+)|(?P<keras>keras )?(?P<entry>[\w.:]+)\((?P<inputs>.*)\))")

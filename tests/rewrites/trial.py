@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.findings import Safety
+from xlalint.findings.findings import Safety
 from xlalint.fixes.apply import apply_fixes
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 WORKER: Final = Path(__file__).with_name("worker.py")
 ROUNDS: Final = 8  # of rewriting: branches stand inside of each other

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.findings import Report
-from xlalint.processes import CAN_FORK
-from xlalint.semantics import parts
+from xlalint.analysis.fixpoint import partitions as parts
+from xlalint.analysis.fixpoint.processes import CAN_FORK
+from xlalint.findings.findings import Report
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 HERE = Path(__file__).resolve().parents[2]
 TRIED = [str(HERE / "examples"), str(HERE / "tests" / "recall" / "cases")]

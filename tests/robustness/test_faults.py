@@ -20,12 +20,13 @@ import pytest
 from tests.robustness.command import said
 from tests.robustness.system import forked
 from tests.samples import FIXABLE, FIXED, HAZARD
-from xlalint import engine, processes
-from xlalint.cache import Cache
+from xlalint.analysis.fixpoint import partitions as parts
+from xlalint.analysis.fixpoint import processes
 from xlalint.cli import run
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.semantics import parts
+from xlalint.linter import run as engine
+from xlalint.linter.cache import Cache
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 posix = pytest.mark.skipif(not processes.CAN_FORK, reason="the system cannot fork")
 
@@ -201,7 +202,7 @@ def test_two_runs_at_once_on_one_cache(project: Path) -> None:
 
     def act() -> int:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("xlalint.cache._KEPT", 1)
+            patch.setattr("xlalint.linter.cache._KEPT", 1)
             for round_number in range(12):
                 found = check([f"m{round_number}.py"], Settings(cache_dir=project / "cache"))
                 if [finding.code for finding in found.findings] != ["XLA101"] or found.problems:

@@ -11,7 +11,7 @@ import pytest
 from tests.robustness.__main__ import HERE, mutants, table
 from tests.robustness.mutate import seeds
 from tests.robustness.runner import run
-from xlalint.processes import CAN_FORK
+from xlalint.analysis.fixpoint.processes import CAN_FORK
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="the system cannot fork")
 SEEDS = [HERE / "examples", HERE / "tests" / "recall" / "cases"]

@@ -15,11 +15,11 @@ import pytest
 from tests.robustness.trial import complaints, controls
 from tests.samples import FIXABLE, HAZARD
 from tests.test_notebooks import notebook, saved
+from xlalint.analysis.budget import Clock
 from xlalint.cli import run
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.findings import Report
-from xlalint.semantics.clock import Clock
+from xlalint.findings.findings import Report
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 from xlalint.sources.ipython import python_of
 from xlalint.sources.suppressions import names_rules, suppressions_of
 from xlalint.sources.text import limit_f_strings, may_matter
@@ -181,7 +181,7 @@ def test_what_is_not_analysed_to_its_end_is_not_fixed(tmp_path: Path, monkeypatc
         clock.given_up["a.py"] = None
         return clock
 
-    monkeypatch.setattr("xlalint.analysing.Clock", late)
+    monkeypatch.setattr("xlalint.linter.analyse.Clock", late)
     report = check(["."], Settings(jobs=1))
     assert [(one.path, one.code, one.fix is None) for one in report.findings] == [
         ("a.py", "XLA905", True),

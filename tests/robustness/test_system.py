@@ -16,11 +16,11 @@ import pytest
 from tests.robustness.command import QUIET, said
 from tests.robustness.system import busy, on_a_disk, without_rights
 from tests.samples import FIXABLE, FIXED, HAZARD
-from xlalint import processes
+from xlalint.analysis.fixpoint import partitions as parts
+from xlalint.analysis.fixpoint import processes
 from xlalint.cli import run
-from xlalint.config import Settings
-from xlalint.engine import check
-from xlalint.semantics import parts
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 
 pytestmark = pytest.mark.skipif(not processes.CAN_FORK, reason="the system cannot fork")
 HERE = Path(__file__).resolve().parents[2]

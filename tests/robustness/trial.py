@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
 
-from xlalint.config import OUTPUT_FORMATS, Settings
-from xlalint.findings import Report
-from xlalint.fixing import fix
+from xlalint.findings.findings import Report
+from xlalint.linter.fix_runs import fix
 from xlalint.reports.around import Around
 from xlalint.reports.diff import diff
 from xlalint.reports.formats import render
 from xlalint.reports.terminal import Paint
+from xlalint.settings.config import OUTPUT_FORMATS, Settings
 from xlalint.sources.lines import line_reader
 from xlalint.sources.text import UnreadableSource, is_notebook, source_of
 from xlalint.sources.views import viewer

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from xlalint.findings import Edit, Span
+from xlalint.findings.findings import Edit, Span
 from xlalint.server.documents import Document, Part, path_of
 from xlalint.server.positions import Text
 from xlalint.server.show import changes_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.samples import HAZARD
-from xlalint.semantics.files import Stopped
+from xlalint.analysis.files.files import Stopped
 from xlalint.server import projects
 from xlalint.server.documents import Document, Part
 from xlalint.server.positions import Text

@@ -17,7 +17,7 @@ import libcst
 
 from tests.tree.against import DifferenceError, compare
 from xlalint.sources.text import UnreadableSource, read_source
-from xlalint.tree.expression_builder import NestedTooDeepError
+from xlalint.syntax.expression_builder import NestedTooDeepError
 
 
 def main() -> None:

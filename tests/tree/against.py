@@ -9,8 +9,8 @@ from typing import Final, cast
 import libcst
 from libcst.metadata import CodeRange, PositionProvider
 
-from xlalint.tree import nodes
-from xlalint.tree.build import parse_module
+from xlalint.syntax import nodes
+from xlalint.syntax.build import parse_module
 
 # What only libcst has, and what has no place of its own.
 _SPACE: Final = (

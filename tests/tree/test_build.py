@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 import xlalint
 from tests.tree.against import compare
+from xlalint.analysis.domain import joins
+from xlalint.analysis.files.files import File, Unit
+from xlalint.analysis.interpreter import expressions, statements
 from xlalint.fixes import branches
-from xlalint.semantics import expressions, joins, statements
-from xlalint.semantics.files import File, Unit
 from xlalint.sources.outline import OutlineError, Stretch, are_alone
 from xlalint.sources.text import Source
-from xlalint.tree import nodes
-from xlalint.tree.build import parse_expression, parse_module
+from xlalint.syntax import nodes
+from xlalint.syntax.build import parse_expression, parse_module
 
 CODE: Final = r'''
 import a.b as c, d

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from ..codes import rule_names
-from ..config import Settings
-from ..engine import Stdin, check
-from ..findings import Finding, Report, Safety
+from ..facts.names import canonical
+from ..findings.codes import rule_names
+from ..findings.findings import Finding, Report, Safety
+from ..findings.rule_files import SHIPPED
 from ..fixes.apply import apply_fixes
-from ..rule import Bad, Behaviour, Compiles, Good, Rule, Runs
-from ..rule_files import SHIPPED
-from ..semantics.api_names import canonical
+from ..linter.rule import Bad, Behaviour, Compiles, Good, Rule, Runs
+from ..linter.run import Stdin, check
+from ..settings.config import Settings
 from .measured import Measured, measure, run_program
 from .verdicts import is_program
 

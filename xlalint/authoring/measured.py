@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from ..linter.rule import Behaviour, Breaks, Compiles, Diverges, Fails, Recompiles, Runs
 from ..probe import protocol
 from ..probe.pool import Interpreter, Limits, Worker
 from ..probe.protocol import PROGRAM, Plan
 from ..probe.target import Given, Target
-from ..rule import Behaviour, Breaks, Compiles, Diverges, Fails, Recompiles, Runs
 
 CALL_LIMIT = 120.0  # seconds for one example, all its calls
 

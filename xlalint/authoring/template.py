@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-from ..rule_files import SHIPPED, RulesError, names, names_in
+from ..findings.rule_files import SHIPPED, RulesError, names, names_in
 
 _FILE: Final = Template('''\
 """A matrix is inverted in compiled code.
@@ -45,14 +45,14 @@ There is no rewrite: what the inverse is used for decides what to write.
 
 from collections.abc import Iterator
 
-from xlalint.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, reached
-from xlalint.semantics.events import Event
+from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, reached
+from xlalint.analysis.interpreter.events import Event
 
 
 class $classname(Rule):
     code = "$code"
     name = "$name"
-    listens = (ApiCall,)  # which events it hears: see xlalint/semantics/events.py
+    listens = (ApiCall,)  # which events it hears: see xlalint/analysis/interpreter/events.py
     apis = frozenset(("tf.linalg.inv",))  # of `ApiCall`: calls of which functions
     bad = (
         Bad(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..rule import Bad, Good, Rule
+from ..linter.rule import Bad, Good, Rule
 from . import examples
 
 

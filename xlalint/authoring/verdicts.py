@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..facts import tpu
 from ..facts.constructs import listing
 from ..facts.tpu import SHORT, TpuOutcome
-from ..rule import Bad, Behaviour, Breaks, Compiles, Diverges, Fails, Good, Recompiles, Rule, Runs
+from ..linter.rule import Bad, Behaviour, Breaks, Compiles, Diverges, Fails, Good, Recompiles, Rule, Runs
 
 _WIDTH: Final = 72  # of a cell of a table
 _MARKUP: Final = re.compile(r"[|<]")  # what ends a cell, or begins an element

@@ -83,9 +83,9 @@ def cli() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Do what the arguments ask; the exit code. Never lets an exception through."""
-    from ..codes import SelectorError
-    from ..config import ConfigurationError
-    from ..rule_files import RulesError
+    from ..findings.codes import SelectorError
+    from ..findings.rule_files import RulesError
+    from ..settings.config import ConfigurationError
 
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):

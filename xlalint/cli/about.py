@@ -39,7 +39,7 @@ def schema() -> int:
     """Print the JSON schema of [tool.xlalint]."""
     import json
 
-    from .. import config
+    from ..settings import config
 
     write(json.dumps(config.schema(), indent=2) + "\n")
     return CLEAN

@@ -38,11 +38,11 @@ def test_rules(paths: tuple[str, ...], no_compiler: bool) -> int:
     """
     from importlib.util import find_spec
 
-    from .. import rule_files
     from ..authoring.trial import tried
+    from ..findings import rule_files
+    from ..linter.rule import all_rules
     from ..probe.pool import ProbeUnavailableError
     from ..reports.terminal import counted
-    from ..rule import all_rules
 
     rule_files.give(paths)
     given = rule_files.given()

@@ -12,9 +12,9 @@ import click
 from .console import CLEAN, FAILED, FOUND, coloured, complain, own_rules, write
 
 if TYPE_CHECKING:
-    from ..config import Settings
-    from ..findings import Report
+    from ..findings.findings import Report
     from ..history.baseline import Baseline, Comparison
+    from ..settings.config import Settings
 
 
 def _options(command: Callable[..., int]) -> Callable[..., int]:
@@ -109,10 +109,10 @@ class _Run:
     """What was found, and where the baseline is."""
 
     def __init__(self, paths: Sequence[str], given: dict[str, Any]) -> None:
-        from .. import config
-        from ..engine import check
         from ..history.baseline import DEFAULT_FILE
+        from ..linter.run import check
         from ..reports.progress import progress
+        from ..settings import config
 
         self._paths = [Path(path) for path in paths or ["."]]
         options = {"baseline": given["baseline"]} if given["baseline"] else {}

@@ -14,7 +14,7 @@ from .output import deliver, targets_of
 from .probe import probe_options, probe_settings, with_probe
 
 if TYPE_CHECKING:
-    from ..config import Settings
+    from ..settings.config import Settings
     from .fixing import Fixes
 
 _FORMATS: Final = (
@@ -113,7 +113,7 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
     (with --diff: something to change), 2 the tool could not do what
     was asked.
     """
-    from .. import config
+    from ..settings import config
 
     stdin_wanted = "-" in paths
     if stdin_wanted and len(paths) > 1:
@@ -151,8 +151,8 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     from time import perf_counter
 
     from ..api import lint_paths, lint_source
-    from ..codes import is_own
-    from ..engine import Stdin, files_to_check
+    from ..findings.codes import is_own
+    from ..linter.run import Stdin, files_to_check
     from ..reports.progress import progress
     from ..reports.terminal import safe
     from ..sources.text import display_path
@@ -228,7 +228,7 @@ def _show_settings(settings: Settings) -> int:
 
 
 def _show_files(paths: Sequence[str], settings: Settings) -> int:
-    from ..engine import files_to_check
+    from ..linter.run import files_to_check
     from ..reports.terminal import safe
 
     files, problems = files_to_check(paths, settings)

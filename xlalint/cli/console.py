@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from ..rule import Rule
+    from ..linter.rule import Rule
 
 CLEAN: Final = 0
 FOUND: Final = 1
@@ -81,7 +81,7 @@ def complete_selector(ctx: click.Context, param: click.Parameter, incomplete: st
     """The rules that the word being typed may become."""
     from click.shell_completion import CompletionItem
 
-    from ..codes import selectors_known
+    from ..findings.codes import selectors_known
 
     done, comma, start = incomplete.rpartition(",")
     return [CompletionItem(f"{done}{comma}{known}") for known in selectors_known() if known.startswith(start)]
@@ -96,7 +96,7 @@ def own_rules(command: Any) -> Any:
     """The option that adds rules of one's own. It is read before those that name rules are."""
 
     def take(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> None:
-        from .. import rule_files
+        from ..findings import rule_files
 
         with suppress(*(rule_files.RulesError,) if ctx.resilient_parsing else ()):  # a shell that completes a line
             rule_files.give(value)
@@ -116,8 +116,8 @@ def own_rules(command: Any) -> Any:
 
 def rules_of(selectors: Sequence[str]) -> list[type[Rule]]:
     """The rules that codes, prefixes or names select."""
-    from ..codes import codes_of
-    from ..rule import all_rules
+    from ..findings.codes import codes_of
+    from ..linter.rule import all_rules
 
     wanted = codes_of(selectors)
     return [rule for rule in all_rules() if rule.code in wanted]

@@ -51,9 +51,9 @@ def explain(rules: tuple[str, ...], error: str | None, output_format: str, color
 
 
 def _explain_error(given: str, output_format: str, color: str) -> int:
-    from ..errors.answers import explain_log
-    from ..errors.log import read
-    from ..errors.report import json_report, text_report
+    from ..decoder.answers import explain_log
+    from ..decoder.log import read
+    from ..decoder.report import json_report, text_report
     from ..reports.terminal import Paint
     from ..sources.text import UnreadableSource, read_bytes
 

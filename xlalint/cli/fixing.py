@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from ..config import Settings
-from ..engine import Stdin
-from ..findings import Narrow, Report
-from ..fixing import Outcome, fix, fix_proven, written
+from ..findings.findings import Narrow, Report
+from ..linter.fix_runs import Outcome, fix, fix_proven, written
+from ..linter.run import Stdin
 from ..reports.diff import diff
 from ..reports.summary import fixes_shown
 from ..reports.terminal import Paint
+from ..settings.config import Settings
 from ..sources.text import display_path
 from .console import coloured, complain, write_bytes
 from .console import write as write_out

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from ..config import Settings
-    from ..findings import Narrow, Report
+    from ..findings.findings import Narrow, Report
+    from ..settings.config import Settings
 
 
 def reason_of(given: dict[str, Any]) -> str | None:
@@ -27,9 +27,9 @@ def reason_of(given: dict[str, Any]) -> str | None:
 
 def with_ignores(paths: Sequence[str], settings: Settings, reason: str | None, narrow: Narrow) -> Report:
     """Write comments for what is found; what remains to report."""
-    from ..fixing import written
+    from ..linter.fix_runs import written
+    from ..linter.suppress_runs import suppress
     from ..reports.terminal import counted
-    from ..suppressing import suppress
 
     outcome = written(suppress(paths, settings, reason, narrow), paths, "suppressed")
     done = outcome.report.fixed

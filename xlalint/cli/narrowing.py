@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..findings import Narrow, Report, unchanged
+from ..findings.findings import Narrow, Report, unchanged
 
 if TYPE_CHECKING:
-    from ..config import Settings
+    from ..settings.config import Settings
 
 
 def narrowing(paths: Sequence[str], settings: Settings, given: dict[str, Any]) -> Narrow:

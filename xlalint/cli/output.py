@@ -12,9 +12,9 @@ import click
 from .console import coloured, complain
 
 if TYPE_CHECKING:
-    from ..config import Settings
-    from ..engine import Stdin
-    from ..findings import Report
+    from ..findings.findings import Report
+    from ..linter.run import Stdin
+    from ..settings.config import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ import click
 from .console import CLEAN, FAILED, FOUND, INTERRUPTED, coloured, complain, own_rules, write
 
 if TYPE_CHECKING:
-    from ..config import Settings
-    from ..findings import Report
+    from ..findings.findings import Report
     from ..probe.checking import Job
     from ..probe.target import Target
     from ..probe.targets import Targets
     from ..probe.verdicts import Run
+    from ..settings.config import Settings
 
 _FORMATS: Final = ("full", "json")
 _TARGETS: Final = ("cpu", "gpu", "tpu")
@@ -87,10 +87,10 @@ def probe(places: tuple[str, ...], **given: Any) -> int:
     """
     from dataclasses import replace
 
-    from .. import config
-    from ..engine import check as run
+    from ..linter.run import check as run
     from ..probe.checking import planned, within
     from ..probe.targets import Targets
+    from ..settings import config
 
     named = [_place(place) for place in places]
     table = probe_settings(given)

@@ -12,9 +12,9 @@ from .console import CLEAN, FAILED, FOUND, INTERRUPTED, coloured, complain, own_
 from .probe import running
 
 if TYPE_CHECKING:
-    from ..config import Settings
     from ..probe.verdicts import Run
     from ..readiness.checklist import Readiness
+    from ..settings.config import Settings
 
 _OF_THE_PROBE: Final = ("python", "topology", "batch", "timeout", "memory")
 
@@ -46,11 +46,11 @@ def readiness(paths: tuple[str, ...], prove: bool, output_format: str, color: st
     """
     from dataclasses import replace
 
-    from .. import config as configuration
     from ..readiness.checklist import examine
     from ..readiness.report import FORMATS
     from ..reports.progress import progress
     from ..reports.terminal import Paint
+    from ..settings import config as configuration
 
     where = list(paths) or ["."]
     table = {name: given[name] for name in _OF_THE_PROBE if given[name] is not None}

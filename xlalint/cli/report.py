@@ -25,11 +25,11 @@ def report(paths: tuple[str, ...], **given: Any) -> int:
     \b
     Exit codes: 0 the page is written, 2 something could not be done.
     """
-    from .. import config
     from ..api import lint_paths
     from ..reports.page.page import whole_page
     from ..reports.progress import progress
     from ..reports.terminal import counted
+    from ..settings import config
     from ..sources.lines import line_reader
     from .narrowing import narrowing
 

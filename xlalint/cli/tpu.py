@@ -70,10 +70,10 @@ def topologies() -> int:
 
 
 def _checked() -> int:
-    from ..config import ProbeSettings
     from ..probe.pool import ProbeUnavailableError
     from ..probe.running import run_targets
     from ..probe.target import Given, Target
+    from ..settings.config import ProbeSettings
     from ..tpu.chips import CHIPS
 
     works = True

@@ -1,1 +1,6 @@
-"""Measured tables about TensorFlow and Keras, and the programs that measure them (`python -m xlalint.facts TABLE`)."""
+"""Measured tables about TensorFlow and Keras, and what reads them; `python -m xlalint.measuring` writes them."""
+
+from pathlib import Path
+from typing import Final
+
+FOLDER: Final = Path(__file__).parent

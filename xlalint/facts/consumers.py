@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from xlalint.findings import Effect
+from xlalint.findings.findings import Effect
 
 TENSORFLOW: Final = "2.21"
 

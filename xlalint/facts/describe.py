@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
-from ..codes import rule_names, suggestion
-from ..semantics.api_names import canonical
+from ..findings.codes import rule_names, suggestion
 from . import tables, tpu
 from .families import NO_KERNEL, family
 from .kernels import lacking, missing_of
+from .names import canonical
 from .replacements import instead_of, instead_of_op
 from .tables import ApiFact, Case, Gradient, OpFact, Outcome
 from .tpu import OnTpu, TpuOutcome

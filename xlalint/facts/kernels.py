@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ..semantics.api_names import canonical
 from . import tables
 from .families import family
+from .names import canonical
 from .tables import Case
 
 _NESTED: Final = re.compile(r"[(, ]((?:tf|keras)\.[\w.]+)\(")  # a call among the arguments of a measured call

@@ -1,123 +1,165 @@
-"""Measures `names.json`: which paths of the public API lead to one object, and how its parameters are called.
+"""Names of the API: from any spelling to the canonical one, and the parameters behind it.
 
-`aliases` maps a path to the canonical one, `signatures` a canonical path to its positional parameters (names parted by
-blanks). Prefixes: `tf.` (also for what only `tf.compat.v1` has), `keras.`, `tnp.`.
+Canonical prefixes: `tf.`, `keras.` (also for `tf.keras`), `tnp.` (`tf.experimental.numpy`), `np.`, `tfp.`. What
+version 1 calls otherwise has the name of version 2; what only version 1 has keeps its old name (`tf.placeholder`), and
+what does another thing under the same name its whole path (`tf.compat.v1.summary.scalar`).
 """
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from types import ModuleType
-from typing import Any, Final
+from functools import cache
+from pathlib import Path
+from typing import Final
 
-# Not part of what a model calls, or too large for what it is good for.
-SKIPPED: Final = """tf.compat tf.keras tf.raw_ops tf.lite tf.tools tf.mlir tf.errors tf.experimental.numpy tf.version
-    tf.test tf.app tf.flags tf.logging tf.resource_loader tf.estimator tf.user_ops tf.python_io tf.sysconfig
-    keras.src keras.version tf.initializers tf.losses tf.metrics tf.optimizers keras.optimizers.legacy"""
+_MEASURED: Final = Path(__file__).with_name("names.json")
 
-# What does another thing in version 1 than under the same path in version 2: it keeps version 1's path.
-OF_VERSION_1: Final = "tf.summary.audio tf.summary.histogram tf.summary.image tf.summary.scalar tf.summary.text"
+# Names that today's packages no longer have, or cannot show because they load lazily: parameters by name.
+OLD_SIGNATURES: Final = {
+    "keras.backend.erf": "x",
+    "keras.backend.function": "inputs outputs updates name",
+    "keras.backend.identity": "x name",
+    "keras.backend.in_test_phase": "x alt training",
+    "keras.backend.in_train_phase": "x alt training",
+    "keras.backend.is_tensor": "x",
+    "keras.backend.learning_phase": "",
+    "keras.backend.logsumexp": "x axis keepdims",
+    "keras.backend.placeholder": "shape ndim dtype sparse name ragged",
+    "keras.backend.print_tensor": "x message summarize",
+    "keras.backend.random_binomial": "shape p dtype seed",
+    "keras.backend.reset_uids": "",
+    "keras.backend.set_learning_phase": "value",
+    "keras.backend.slice": "x start size",
+    "keras.layers.CuDNNGRU": "units",
+    "keras.layers.CuDNNLSTM": "units",
+    "keras.layers.LocallyConnected1D": "filters kernel_size strides padding",
+    "keras.layers.LocallyConnected2D": "filters kernel_size strides padding",
+    "keras.layers.ThresholdedReLU": "theta",
+    "tf.layers.average_pooling2d": "inputs pool_size strides padding data_format name",
+    "tf.layers.batch_normalization": "inputs axis momentum epsilon center scale",
+    "tf.layers.conv1d": "inputs filters kernel_size strides padding",
+    "tf.layers.conv2d": "inputs filters kernel_size strides padding",
+    "tf.layers.dense": "inputs units activation use_bias",
+    "tf.layers.dropout": "inputs rate noise_shape seed training name",
+    "tf.layers.flatten": "inputs name data_format",
+    "tf.layers.max_pooling2d": "inputs pool_size strides padding data_format name",
+}
 
-# Among paths of equal length: the home of most names first.
-HOMES: Final = """tf.math tf.linalg tf.nn tf.image tf.strings tf.io tf.random tf.signal keras.layers keras.losses
-    keras.metrics keras.models keras.utils keras.initializers keras.regularizers keras.constraints keras.optimizers"""
+# Where a package or one of its layers hides behind another name; the first match wins, then the rules below go on.
+_TF: Final = r"(?:tensorflow|tf)(?:_core)?(?:\.compat\.v[12]|\._api\.v[12])*"
+_KERAS: Final = r"(?:tf_keras|keras_core|keras\.src|keras\._tf_keras\.keras|keras\.api(?:\._v[12]\.keras)?)(?:\.src)?"
+_ROOTS: Final = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (_TF + r"\.experimental\.numpy(?=\.|$)", "tnp"),
+        (_TF + r"(?:\.python)?\.keras(?:\.api(?:\._v[12])?)?(?=\.|$)", "keras"),
+        (_KERAS + r"(?=\.|$)", "keras"),
+        (_TF + r"\.(?=(?:losses|metrics|optimizers|initializers)\.[A-Z])", "keras."),
+        (_TF + r"(?=\.|$)", "tf"),
+        (r"numpy(?=\.|$)", "np"),
+        (r"tensorflow_probability(?:\.python)?(?=\.|$)", "tfp"),
+    )
+)
 
-# Names that people know under another path than the shortest one.
-PREFERRED: Final = """tf.nn.log_softmax tf.nn.softmax tf.nn.softplus tf.nn.softsign tf.nn.l2_normalize
-    tf.nn.zero_fraction tf.linalg.norm tf.nn.local_response_normalization tf.float32 tf.float64 tf.float16
-    keras.layers.Layer keras.losses.Loss keras.metrics.Metric keras.optimizers.Optimizer
-    keras.initializers.Initializer keras.regularizers.Regularizer"""
+# How code names version 1 of the API.
+_VERSION_1: Final = re.compile(r"(?:tensorflow|tf)(?:_core)?(?:\.compat|\._api)\.v1\.")
 
-# Classes whose methods are called with positional arguments.
-WITH_METHODS: Final = """tf.Tensor tf.Variable tf.TensorArray tf.GradientTape tf.RaggedTensor tf.TensorShape
-    tf.random.Generator tf.data.Dataset tf.distribute.Strategy tf.SparseTensor
-    keras.Model keras.layers.Layer keras.losses.Loss keras.metrics.Metric keras.optimizers.Optimizer"""
-
-
-def measure() -> str:
-    """The text of `names.json` for the installed TensorFlow and Keras."""
-    tf = importlib.import_module("tensorflow")
-    objects = dict(public(tf, "tf"))
-    first = set(objects)
-    keras = importlib.import_module("keras")
-    for root, prefix in ((tf.experimental.numpy, "tnp"), (keras, "keras"), (tf.keras, "keras")):
-        objects |= {path: value for path, value in public(root, prefix) if path not in objects}
-    canonical = canonical_paths(objects)
-    # Where version 1 has its own object under a path of version 2, the names of both mean the same thing.
-    old = dict(public(tf.compat.v1, "tf"))
-    for paths in by_object(old).values():
-        shared = [path for path in paths if path in first]
-        same = [path for path in objects if objects[path] is old[paths[0]]]
-        targets = [canonical[path] for path in shared or same]
-        target = best(targets, objects) if targets else best(paths, old)
-        canonical |= {path: target for path in paths if path not in canonical}
-        objects |= {path: old[path] for path in paths if path not in objects}
-    for path in OF_VERSION_1.split():
-        own = path.replace("tf.", "tf.compat.v1.", 1)
-        canonical[own], objects[own] = own, old[path]
-    signatures = {path: parameters(objects[path]) for path in sorted(set(canonical.values()))}
-    for owner in WITH_METHODS.split():
-        for name, value in inspect.getmembers(objects[owner], callable):
-            if not name.startswith("_"):
-                signatures[f"{owner}.{name}"] = parameters(value).removeprefix("self").lstrip()
-    aliases = {path: target for path, target in sorted(canonical.items()) if path != target}
-    return json.dumps({"aliases": aliases, "signatures": signatures}, separators=(",", ":"), indent=0) + "\n"
-
-
-def public(module: ModuleType, prefix: str, above: tuple[ModuleType, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Every function, class and dtype below a module, by path."""
-    for name in dir(module):
-        path = f"{prefix}.{name}"
-        if name.startswith("_") or path in SKIPPED.split():
-            continue
-        value = getattr(module, name)
-        if isinstance(value, ModuleType):
-            origin = getattr(value, "__name__", ".python.")  # a lazy module without a name cannot be loaded
-            if value not in above and not re.search(r"\.(python|core|src)(\.|$)", origin):
-                yield from public(value, path, (*above, module))
-        elif callable(value) or type(value).__name__ == "DType":
-            yield path, value
-
-
-def by_object(objects: dict[str, Any]) -> dict[int, list[str]]:
-    """The paths of each object."""
-    groups: dict[int, list[str]] = defaultdict(list)
-    for path, value in objects.items():
-        groups[id(value)].append(path)
-    return groups
+# Where the public name of something defined in a module of `tensorflow.python` may be, beside `tf` itself.
+_INTERNAL: Final = {
+    "check_ops": "tf.debugging",
+    "embedding_ops": "tf.nn",
+    "image_ops": "tf.image",
+    "image_ops_impl": "tf.image",
+    "linalg": "tf.linalg",
+    "linalg_impl": "tf.linalg",
+    "linalg_ops": "tf.linalg",
+    "nest": "tf.nest",
+    "nn": "tf.nn",
+    "nn_impl": "tf.nn",
+    "nn_ops": "tf.nn",
+    "random_ops": "tf.random",
+    "sets": "tf.sets",
+    "sets_impl": "tf.sets",
+    "sparse_ops": "tf.sparse",
+    "stateless_random_ops": "tf.random",
+    "string_ops": "tf.strings",
+}
 
 
-def canonical_paths(objects: dict[str, Any]) -> dict[str, str]:
-    """The canonical path of each path."""
-    return {path: best(paths, objects) for paths in by_object(objects).values() for path in paths}
+@cache
+def _aliases() -> dict[str, str]:
+    aliases: dict[str, str] = _measured()["aliases"]
+    return aliases
 
 
-def best(paths: Iterable[str], objects: dict[str, Any]) -> str:
-    """The canonical one: preferred, few dots, at home, called as it was defined, the word and not its abbreviation."""
-
-    homes, preferred = HOMES.split(), PREFERRED.split()
-
-    def weight(path: str) -> tuple[bool, int, bool, int, bool, int, str]:
-        home, _, last = path.rpartition(".")
-        rank = homes.index(home) if home in homes else len(homes)
-        defined = getattr(objects[path], "__name__", last)
-        return (
-            path not in preferred, path.count("."), "experimental" in path, rank, last != defined, -len(path), path,
-        )  # fmt: skip
-
-    return min(paths, key=weight)
+@cache
+def _signatures() -> dict[str, str]:
+    return OLD_SIGNATURES | _measured()["signatures"]
 
 
-def parameters(value: Any) -> str:
-    """The parameters that a positional argument can reach."""
-    try:
-        signature = inspect.signature(value)
-    except (TypeError, ValueError):  # built into the extension module, or not callable
-        return ""
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return " ".join(p.name for p in signature.parameters.values() if p.kind in positional)
+@cache
+def _measured() -> dict[str, dict[str, str]]:
+    tables: dict[str, dict[str, str]] = json.loads(_MEASURED.read_text(encoding="utf-8"))
+    return tables
+
+
+def known(name: str) -> bool:
+    """Is this the canonical name of something that a TensorFlow or Keras of some version has?"""
+    return name in _signatures()
+
+
+@cache
+def _modules() -> frozenset[str]:
+    return frozenset(name[:position] for name in _signatures() for position, sign in enumerate(name) if sign == ".")
+
+
+def known_module(name: str) -> bool:
+    """Is this the canonical name of a module, or class, that such things are in?"""
+    return name in _modules()
+
+
+@cache
+def canonical(name: str) -> str:
+    """The canonical name of an absolute dotted name; names of other libraries come back unchanged."""
+    own, version_1 = _VERSION_1.subn("tf.compat.v1.", name)
+    if version_1 and known(own):
+        return own  # it does another thing than what version 2 calls so
+    for pattern, replacement in _ROOTS:
+        if match := pattern.match(name):
+            return _public(replacement + name[match.end() :])
+    return _public(name) if name.startswith("keras.") else name
+
+
+def _public(name: str) -> str:
+    """The canonical name of a path that has its canonical prefix already."""
+    if known(found := _resolved(name)):
+        return found
+    parts = name.split(".")
+    last = parts[-1]
+    if parts[:2] == ["tf", "python"] and len(parts) > 3:
+        word = last.removesuffix("_v2")
+        homes = [_INTERNAL.get(parts[-2], "tf"), "tf", "tf.math", "tf.nn", "tf.linalg"]
+        candidates = [f"{home}.{word}" for home in homes]
+    elif parts[0] == "keras" and len(parts) > 2:
+        # `keras.layers.core.dense.Dense`, `keras.engine.training.Model`, `keras.optimizers.legacy.Adam`
+        candidates = [f"keras.{home}{last}" for home in (f"{parts[1]}.", "", "layers.", "models.", "optimizers.")]
+    else:
+        candidates = []
+    return next((public for path in candidates if known(public := _resolved(path))), found)
+
+
+def _resolved(name: str) -> str:
+    """The alias of a path, or of the class whose member it is."""
+    aliases = _aliases()
+    if name in aliases:
+        return aliases[name]
+    owner, _, last = name.rpartition(".")
+    return f"{aliases[owner]}.{last}" if owner in aliases else name
+
+
+@cache
+def parameters(name: str) -> tuple[str, ...] | None:
+    """The parameters that positional arguments of a canonical name reach, in order; None for an unknown name."""
+    text = _signatures().get(name)
+    return None if text is None else tuple(text.split())

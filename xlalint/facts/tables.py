@@ -1,8 +1,8 @@
 """What the measured tables say: which ops XLA has kernels for, and what becomes of the calls that people write.
 
-`ops.json` and `apis.json` beside this file are written by `python -m xlalint.facts` and read on first use. Each holds
-several versions of TensorFlow: the newest in full, of the older ones what differs. A version that was not measured is
-answered from the nearest older one that was, or from the oldest.
+`ops.json` and `apis.json` are written by `python -m xlalint.measuring` and read on first use. Each holds several
+versions of TensorFlow: the newest in full, of the older ones what differs. A version that was not measured is answered
+from the nearest older one that was, or from the oldest.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
-FOLDER: Final = Path(__file__).parent
+from . import FOLDER
+
 DEVICES: Final = ("cpu", "gpu", "tpu")
 
 
@@ -72,7 +72,7 @@ class Follows(msgspec.Struct, frozen=True, omit_defaults=True):
 class Case(msgspec.Struct, frozen=True, omit_defaults=True):
     """One call, as it was run, and what became of it.
 
-    `call` is a Python expression in which `f32[2, 3]` is a tensor argument (see `xlalint.facts.measure.samples`); all
+    `call` is a Python expression in which `f32[2, 3]` is a tensor argument (see `xlalint.measuring.samples`); all
     else in it is a Python value at trace time. A class called without tensors is built once, outside.
     """
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from ..findings import Edit, Fix
+from ..findings.findings import Edit, Fix
 from ..sources.text import OversizedSource, UnreadableSource, source_of
 from ..sources.write import UnwritableSource, edited
 

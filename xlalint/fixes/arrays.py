@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.files import Place
-from ..tree import nodes as cst
+from ..analysis.files.files import Place
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .known import dotted
 from .names import Names
 from .rewrite import Rewrite, Rewriter, replace

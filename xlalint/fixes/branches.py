@@ -13,11 +13,11 @@ from itertools import pairwise, takewhile
 from textwrap import indent
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.files import Place
-from ..semantics.values import Dependence, Dict, Sequence, Static, Tensor, Value
-from ..tree import nodes as cst
-from ..tree.build import parse_expression
+from ..analysis.domain.values import Dependence, Dict, Sequence, Static, Tensor, Value
+from ..analysis.files.files import Place
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
+from ..syntax.build import parse_expression
 from .guards import EAGERLY, SILENT
 from .known import Gradient, Knowledge, Known, Scope, number
 from .logic import condition

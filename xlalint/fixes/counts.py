@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.events import ApiCall
-from ..semantics.values import Static, Tensor
-from ..tree import nodes as cst
+from ..analysis.domain.values import Static, Tensor
+from ..analysis.interpreter.events import ApiCall
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .known import dotted
 from .names import Names
 from .rewrite import Rewrite, before, replace

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.files import Place
-from ..tree import nodes as cst
+from ..analysis.files.files import Place
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .logic import is_pure
 from .names import Names
 from .rewrite import Rewrite, before

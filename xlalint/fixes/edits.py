@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from ..findings import Edit, Fix, Span
-from ..semantics.files import Place
+from ..analysis.files.files import Place
+from ..findings.findings import Edit, Fix, Span
 from ..sources.text import split_lines
-from ..tree import nodes as cst
+from ..syntax import nodes as cst
 from .imports import import_edit
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, Side

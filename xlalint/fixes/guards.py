@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.events import ApiCall
-from ..tree import nodes as cst
+from ..analysis.interpreter.events import ApiCall
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
 from .syntax import plain

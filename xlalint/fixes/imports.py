@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..findings import Edit, Span
+from ..findings.findings import Edit, Span
 from ..sources.text import newline_of, split_lines
 
 

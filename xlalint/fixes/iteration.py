@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.events import IterateOver
-from ..semantics.values import Dependence, as_tensor
-from ..tree import nodes as cst
+from ..analysis.domain.values import Dependence, as_tensor
+from ..analysis.interpreter.events import IterateOver
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
 from .sizes import counted_in_python, with_static_sizes

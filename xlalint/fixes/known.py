@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias
 
-from ..semantics.values import Nest, Static, Tensor, Value
-from ..tree import nodes as cst
+from ..analysis.domain.values import Nest, Static, Tensor, Value
+from ..syntax import nodes as cst
 
 Scope: TypeAlias = Mapping[str, Value]
 """What the analyser knows of the names at a place."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.events import TruthOf
-from ..semantics.files import Place
-from ..semantics.values import Dependence, Static, Tensor, Value, as_tensor
-from ..tree import nodes as cst
+from ..analysis.domain.values import Dependence, Static, Tensor, Value, as_tensor
+from ..analysis.files.files import Place
+from ..analysis.interpreter.events import TruthOf
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
 from .sizes import with_static_sizes

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from textwrap import indent
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.files import Place
-from ..semantics.values import Static, Tensor, Value
-from ..tree import nodes as cst
+from ..analysis.domain.values import Static, Tensor, Value
+from ..analysis.files.files import Place
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .known import Scope
 from .logic import condition
 from .names import Names

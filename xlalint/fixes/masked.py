@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from ..semantics.files import Place
-from ..tree import nodes as cst
+from ..analysis.files.files import Place
+from ..syntax import nodes as cst
 
 _LONGEST: Final = 60
 _ATOMS: Final = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)

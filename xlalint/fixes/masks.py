@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.events import Consume
-from ..semantics.files import Place
-from ..semantics.values import Dependence, Nest, Tensor, Value
-from ..tree import nodes as cst
-from ..tree.build import parse_expression
+from ..analysis.domain.values import Dependence, Nest, Tensor, Value
+from ..analysis.files.files import Place
+from ..analysis.interpreter.events import Consume
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
+from ..syntax.build import parse_expression
 from .known import Knowledge, dotted
 from .names import Names
 from .reductions import KEEPING, REDUCTIONS, WEIGHED, Selected, reduction

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
-from ..semantics.files import Place
+from ..analysis.files.files import Place
 from ..sources.outline import Binding, ImportOutline, Outline, bind_import
-from ..tree import nodes as cst
+from ..syntax import nodes as cst
 
 _TENSORFLOW: Final = frozenset(("tensorflow", "tensorflow.compat.v2"))
 # What an import of TensorFlow is written as, by the name that it binds; the first that is free is taken.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.events import IndexWith
-from ..semantics.files import Place
-from ..tree import nodes as cst
+from ..analysis.files.files import Place
+from ..analysis.interpreter.events import IndexWith
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
 from .syntax import any_node, assigned, parameter_names, plain, small_statements

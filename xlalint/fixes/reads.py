@@ -6,10 +6,10 @@ import re
 from itertools import dropwhile
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.events import HostRead
-from ..semantics.values import Dependence, Tensor, as_tensor
-from ..tree import nodes as cst
+from ..analysis.domain.values import Dependence, Tensor, as_tensor
+from ..analysis.interpreter.events import HostRead
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
 from .sizes import with_static_sizes

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, Final
 
+from ..analysis.domain.values import Sequence, Static, Value
+from ..analysis.interpreter.events import ApiCall
 from ..facts.replacements import Form, replacements
-from ..findings import Safety
-from ..semantics.events import ApiCall
-from ..semantics.values import Sequence, Static, Value
-from ..tree import nodes as cst
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .known import dotted
 from .names import Names
 from .rewrite import Rewrite, replace

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from ..findings import Safety
-from ..semantics.files import Place
+from ..analysis.files.files import Place
+from ..findings.findings import Safety
 from .names import Names
 
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 from textwrap import indent
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.files import Place
-from ..tree import nodes as cst
+from ..analysis.files.files import Place
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .known import dotted
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, after, before, remove, replace

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ..findings import Safety
-from ..semantics.files import Place
-from ..semantics.values import Tensor
-from ..tree import nodes as cst
+from ..analysis.domain.values import Tensor
+from ..analysis.files.files import Place
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
 from .known import Scope
 from .names import Names
 from .rewrite import Rewrite, replace

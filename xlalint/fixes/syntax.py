@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import indent
 from typing import Final
 
-from ..tree import nodes as cst
+from ..syntax import nodes as cst
 
 _WIDTH: Final = 100  # longer calls are written one argument a line
 # A line break inside an expression, with a backslash before it or without.

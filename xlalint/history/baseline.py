@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 
-from ..findings import Finding
+from ..findings.findings import Finding
 from ..sources.text import UnreadableSource, display_path, read_bytes
 from ..sources.write import write_atomically
 from .marks import Content, Mark, is_under, marks_of

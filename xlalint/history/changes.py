@@ -13,12 +13,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from ..cache import Folder, key_of
-from ..config import Settings, inferred_anew
-from ..engine import check
-from ..findings import Finding, Report, Severity
-from ..inputs import settings_parts
+from ..findings.findings import Finding, Report, Severity
+from ..linter.cache import Folder, key_of
+from ..linter.inputs import settings_parts
+from ..linter.run import check
 from ..reports.terminal import counted
+from ..settings.config import Settings, inferred_anew
 from ..sources.discovery import PathPatterns
 from ..sources.text import Source, UnreadableSource, source_of, split_lines
 from .git import GitError, Repository

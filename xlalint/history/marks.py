@@ -13,8 +13,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from ..codes import INVALID_SUPPRESSION, UNUSED_SUPPRESSION
-from ..findings import Finding
+from ..findings.codes import INVALID_SUPPRESSION, UNUSED_SUPPRESSION
+from ..findings.findings import Finding
 from ..sources.outline import OutlineError, parsed
 from ..sources.text import Source, UnreadableSource, read_bytes, source_of, split_lines
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from ..config import Settings
-from ..findings import Finding, Report
+from ..findings.findings import Finding, Report
+from ..settings.config import Settings
 from ..sources.suppressions import suppressions_of
 from ..sources.text import UnreadableSource, read_source
 from .protocol import Outcome

@@ -8,15 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from ..processes import run_parts
-from ..semantics.analysis import Options, analyse, deep_recursion
-from ..semantics.api_keras import is_keras
-from ..semantics.events import ContextKind
-from ..semantics.files import Files
-from ..semantics.frames import Summary
-from ..semantics.parts import Member
-from ..semantics.project import Function
-from ..semantics.values import (
+from ..analysis.domain.values import (
     NONE,
     ApiObject,
     Array,
@@ -29,7 +21,15 @@ from ..semantics.values import (
     Value,
     options,
 )
-from ..semantics.values import Sequence as SequenceValue
+from ..analysis.domain.values import Sequence as SequenceValue
+from ..analysis.files.files import Files
+from ..analysis.fixpoint.entry_points import Options, analyse, deep_recursion
+from ..analysis.fixpoint.partitions import Member
+from ..analysis.fixpoint.processes import run_parts
+from ..analysis.interpreter.events import ContextKind
+from ..analysis.interpreter.frames import Summary
+from ..analysis.library.keras_classes import is_keras
+from ..analysis.program.project import Function
 from ..sources.text import display_path, read_source
 from .target import Parameter
 

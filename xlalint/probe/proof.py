@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from ..config import Settings
+from ..settings.config import Settings
 from ..sources.packages import dotted_name
 from ..sources.text import encoding_of, kept_lines
 from .definitions import Definition, FileDefinitions

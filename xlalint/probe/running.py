@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from ..config import ProbeSettings
+from ..settings.config import ProbeSettings
 from ..tpu import stack
 from ..tpu.chips import chip_of
 from .pool import START_LIMIT, Interpreter, Limits, Pool, ProbeUnavailableError

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ..cache import Folder, key_of
+from ..linter.cache import Folder, key_of
 from .pool import Interpreter
 from .protocol import Outcome, Plan, Spot
 from .target import Target

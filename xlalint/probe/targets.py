@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from ..findings import Finding
+from ..findings.findings import Finding
 from ..sources.packages import dotted_name
 from ..sources.text import UnreadableSource
 from .definitions import Definition, FileDefinitions

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from ..codes import PROBE_ONLY, rule_names
 from ..facts import tables
-from ..findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
+from ..findings.codes import PROBE_ONLY, rule_names
+from ..findings.findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
 from ..sources.text import display_path
 from ..tpu.chips import chip_of
 from .protocol import (

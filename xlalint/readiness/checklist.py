@@ -8,11 +8,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from ..codes import rule_names
-from ..config import Settings
-from ..engine import observe
-from ..findings import Finding, Problem, Severity
+from ..findings.codes import rule_names
+from ..findings.findings import Finding, Problem, Severity
+from ..linter.run import observe
 from ..probe.protocol import Lowering
+from ..settings.config import Settings
 from .evidence import watchers
 
 

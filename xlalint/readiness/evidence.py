@@ -9,17 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..rule import Draft, Effect, Rule
-from ..semantics.distribution import (
-    address_of,
-    beginning,
-    is_strategy,
-    is_tpu,
-    making_of,
-)
-from ..semantics.events import CompiledEntry, ContextKind, Event, Program, SetupCall
-from ..semantics.values import ApiObject, Array, FunctionValue, Made, Pipeline, Static, Tensor, Value
-from ..semantics.variations import variations_of
+from ..analysis.domain.values import ApiObject, Array, FunctionValue, Made, Pipeline, Static, Tensor, Value
+from ..analysis.domain.varying_shapes import variations_of
+from ..analysis.interpreter.events import CompiledEntry, ContextKind, Event, Program, SetupCall
+from ..analysis.models.strategies import address_of, beginning, is_strategy, is_tpu, making_of
+from ..linter.rule import Draft, Effect, Rule
 
 OWN_LAYERS: Final = "a model of Keras's own layers"
 _RUNNING: Final = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from ..config import Settings
-from ..engine import files_to_check
-from ..findings import Finding
+from ..findings.findings import Finding
+from ..linter.run import files_to_check
 from ..probe.protocol import FAILS, TPU_BOUNDED, TPU_FAILS, Observation, Outcome
 from ..probe.running import run_targets
 from ..probe.target import Target
 from ..probe.targets import NoTarget, Targets
 from ..probe.verdicts import NOT_RUN, TPU_COMPILES, Run, lowered, told
+from ..settings.config import Settings
 from ..sources.text import display_path
 from .checklist import Answer, Line, Proof, Readiness, State
 from .evidence import OWN_LAYERS

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from ..findings import Finding
+from ..findings.findings import Finding
 from ..reports.terminal import Paint, counted, joined, place, safe
 from ..tpu.chips import chip_of
 from .checklist import Answer, Proof, Readiness, State

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..findings import Finding, Fix, Report, Safety, Span
+from ..findings.findings import Finding, Fix, Report, Safety, Span
 from ..sources.views import Replacement, View
 from .full import Lines
 from .terminal import Paint, place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..findings import Finding, Report
+from ..findings.findings import Finding, Report
 from .terminal import SEVERITY_COLOURS, Paint, joined, place, safe
 
 

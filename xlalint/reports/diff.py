@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..findings import Edit
+from ..findings.findings import Edit
 from ..sources.text import decode, kept_lines, split_lines
 from ..sources.write import apply_edits
 from .terminal import Paint, safe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Final
 
-from ..findings import Report
+from ..findings.findings import Report
 from .around import Around
 from .concise import concise
 from .full import full

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from ..findings import Edit, Finding, Fix, Note, Report, Safety, Span
+from ..findings.findings import Edit, Finding, Fix, Note, Report, Safety, Span
 from .terminal import SEVERITY_COLOURS, Paint, joined, laid_out, place, safe
 
 Lines = Callable[[str, int | None], Sequence[str]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..findings import Finding, Report, Severity
+from ..findings.findings import Finding, Report, Severity
 from .around import Around
 from .terminal import joined, safe
 

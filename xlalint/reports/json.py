@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from ..findings import Edit, Finding, FindingContext, Fix, Note, Probed, Report, Span
+from ..findings.findings import Edit, Finding, FindingContext, Fix, Note, Probed, Report, Span
 from .summary import counts
 
 VERSION = 1

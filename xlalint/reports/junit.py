@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from xml.etree import ElementTree as Xml
 
-from ..findings import Finding, Report
+from ..findings.findings import Finding, Report
 from .around import Around, further
 from .terminal import place, safe
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ..findings import Finding, Report
+from ..findings.findings import Finding, Report
 from .around import Around, further
 from .summary import summary
 from .terminal import Paint, joined, place, safe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..findings import Probed, Report
+from ..findings.findings import Probed, Report
 from .terminal import Paint, joined, safe
 
 _COLOURS: Final = {

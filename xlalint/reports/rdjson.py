@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from ..findings import Finding, Report, Severity, Span
+from ..findings.findings import Finding, Report, Severity, Span
 from .around import Around, further
 from .terminal import place
 

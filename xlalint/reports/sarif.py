@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..authoring.verdicts import page as whole_page
-from ..findings import Edit, Finding, Fix, Problem, Report, Severity, Span
-from ..rule import Rule, all_rules
+from ..findings.findings import Edit, Finding, Fix, Problem, Report, Severity, Span
+from ..linter.rule import Rule, all_rules
 from .around import Around, further
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..findings import Report, Safety, Severity
+from ..findings.findings import Report, Safety, Severity
 from .terminal import SEVERITY_COLOURS, Paint, counted, joined, safe
 
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from ..findings import Severity
+from ..findings.findings import Severity
 
 _TAB: Final = 4
 _CODES: Final = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36", "dim": "2"}

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..facts import describe
-from ..findings import Finding
-from ..rule import all_rules
+from ..findings.findings import Finding
+from ..linter.rule import all_rules
 
 _CHAIN: Final = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
 _IMPORT: Final = re.compile(r"[ \t]*(?:from|import)\b.*")

@@ -6,7 +6,7 @@ from typing import Final
 
 from lsprotocol import types
 
-from ..findings import Span
+from ..findings.findings import Span
 from ..sources.text import split_lines
 
 _KINDS: Final = types.PositionEncodingKind

@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from .. import config
-from ..config import ConfigurationError, Settings
-from ..engine import Stdin, check
-from ..findings import Narrow, Report, unchanged
-from ..fixing import fix
+from ..analysis.files.files import Session
+from ..findings.findings import Narrow, Report, unchanged
 from ..history.baseline import Baseline, BaselineError
 from ..history.marks import contents
-from ..semantics.files import Session
+from ..linter.fix_runs import fix
+from ..linter.run import Stdin, check
+from ..settings import config
+from ..settings.config import ConfigurationError, Settings
 from ..sources.text import display_path
 from .documents import Document
 

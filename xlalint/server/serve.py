@@ -14,9 +14,9 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from .. import __version__
-from ..config import ConfigurationError, home_of
-from ..findings import Edit, Finding, Safety
-from ..semantics.files import Stopped
+from ..analysis.files.files import Stopped
+from ..findings.findings import Edit, Finding, Safety
+from ..settings.config import ConfigurationError, home_of
 from ..sources.ignoring import ignorable, ignore_edits
 from ..sources.text import UnreadableSource, source_of
 from . import hover

@@ -12,8 +12,8 @@ from typing import Final
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
-from ..codes import UNUSED_SUPPRESSION
-from ..findings import Edit, Finding, Safety, Severity, Span
+from ..findings.codes import UNUSED_SUPPRESSION
+from ..findings.findings import Edit, Finding, Safety, Severity, Span
 from ..sources.text import decode, is_notebook, kept_lines
 from .documents import Document, Part
 from .positions import Text

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..findings import Problem
+from ..findings.findings import Problem
 from .text import MOST_SETTINGS, UnreadableSource, display_path, read_bytes
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from ..findings import Edit, Finding, Span
+from ..findings.findings import Edit, Finding, Span
 from .text import Source, newline_of, split_lines
 
 _QUIET: Final = frozenset((tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER))

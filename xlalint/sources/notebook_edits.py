@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-from ..findings import Edit, Span
+from ..findings.findings import Edit, Span
 from .notebooks import Cell, cells_of, notebook_text
 from .text import split_lines
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..codes import code_letters, matching, selectors_known, suggestion
-from ..findings import Finding, Span
+from ..findings.codes import code_letters, matching, selectors_known, suggestion
+from ..findings.findings import Finding, Span
 from .text import Source, split_lines
 
 _MARK: Final = r"#\s*xlalint:|#\s*noqa\s*:[^\n\r#]*(?:%s)"

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
-from ..findings import Edit, Span
+from ..findings.findings import Edit, Span
 from .text import UnreadableSource, decode, is_notebook, line_starts, read_bytes
 from .write import UnwritableSource, edited
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..findings import Edit
+from ..findings.findings import Edit
 from .text import UnreadableSource, decode, encoding_of, is_notebook, line_starts, read_bytes
 
 

@@ -1,8 +1,8 @@
 """What becomes of each construct of the language and of TensorFlow, on a CPU and for a TPU.
 
 The constructs are the files `*.toml` beside this one: groups of them by name, each the body of a function of `x`, or an
-`Entry`. What was measured is in `constructs.json`, which `python -m xlalint.facts constructs` and `tables` write. Each
-is measured with AutoGraph, and without: so Keras 3 runs its layers, losses and training steps.
+`Entry`. What was measured is in `constructs.json`, which `python -m xlalint.measuring constructs` and `tables` write.
+Each is measured with AutoGraph, and without: so Keras 3 runs its layers, losses and training steps.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from itertools import groupby
 from textwrap import indent
 from typing import Any, Final
 
-from ...codes import rule_names
+from ...findings.codes import rule_names
 from .. import tpu
 from ..describe import WORDS
 from ..tables import Outcome

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile, groupby, pairwise
 from typing import Final
 
-from ...findings import Edit, Span
+from ...findings.findings import Edit, Span
 from ...sources.text import split_lines
 from ...sources.write import apply_edits
 from .markup import Markup, element, joined

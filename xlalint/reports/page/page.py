@@ -12,8 +12,8 @@ from typing import Final
 
 from ... import __version__
 from ...authoring.verdicts import page as documented
-from ...findings import Edit, Effect, Finding, Fix, Note, Report, Safety, Severity
-from ...rule import all_rules
+from ...findings.findings import Edit, Effect, Finding, Fix, Note, Report, Safety, Severity
+from ...linter.rule import all_rules
 from ..around import Around
 from ..full import Lines
 from ..summary import counts

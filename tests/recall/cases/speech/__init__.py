@@ -1,6 +1,6 @@
 """A recogniser in a package: helpers behind re-exports."""
 
-from .ops import energy_frames as energy_frames
+from .ops import energy_frames
 from .ops import voiced as voiced_frames
 
-from .model import Recogniser as Recogniser  # after the helpers, which its layers import from here
+from .model import Recogniser  # after the helpers, which its layers import from here

@@ -1,0 +1,344 @@
+"""How values meet: the join of two branches, and the pattern under which a function's analysis is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import reduce
+from itertools import compress
+from operator import is_not
+from typing import Any, Final
+
+from ..record import replace
+from .values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    UNSET,
+    ApiObject,
+    Array,
+    ClassValue,
+    Deferred,
+    Dict,
+    FunctionValue,
+    Instance,
+    Member,
+    ModuleValue,
+    Nest,
+    OneOf,
+    Origin,
+    Sequence,
+    Static,
+    Tensor,
+    TensorMethod,
+    Unknown,
+    Value,
+    options,
+    settled,
+    united,
+)
+
+# More alternatives than this say nothing any more, except that a tensor is among them.
+FEW: Final = 4
+_MOST_FUNCTIONS: Final = 64  # a table of functions: which of them is called is not known, that they are called is
+_PATTERN_DEPTH: Final = 3
+_PATTERN_ITEMS: Final = 8
+_TOLD_APART: Final = (bool, int, float, str, Member)  # the constants that each have an analysis of their own
+_NAMED_TUPLES: Final = frozenset(("typing.NamedTuple", "collections.namedtuple"))
+
+
+def join(a: Value, b: Value) -> Value:
+    """The value that may be either. Returns `a` itself where `b` adds nothing, so that loops see their fixed point."""
+    if a is b:
+        return a
+    if isinstance(a, Deferred) or isinstance(b, Deferred):
+        a, b = settled(a), settled(b)
+    if not isinstance(a, OneOf) and not isinstance(b, OneOf):
+        return _meet(a, b) or OneOf((a, b))
+    merged = list(options(a))
+    changed = False
+    for option in options(b):
+        for position, present in enumerate(merged):
+            met = _meet(present, option)
+            if met is not None:
+                changed = changed or met is not present
+                merged[position] = met
+                break
+        else:
+            merged.append(option)
+            changed = True
+    if not changed:
+        return a
+    table = all(isinstance(option, FunctionValue) for option in merged)
+    if len(merged) > (_MOST_FUNCTIONS if table else FEW):
+        tensors = [option for option in merged if isinstance(option, Tensor | Nest)]
+        if not tensors:
+            return UNKNOWN
+        merged = [*tensors, UNKNOWN]
+    return OneOf(tuple(merged))
+
+
+def join_all(*values: Value) -> Value:
+    """The join of at least one value."""
+    return reduce(join, values)
+
+
+def join_parts(*values: Value) -> Value:
+    """The join of what one container holds, which is not what one name is on two ways: what only some of the parts
+    are, made by a loop or by chance, is not said of all."""
+    joined = join_all(*values)
+    if not any(isinstance(option, Tensor) and option.carried for option in options(joined)) or all(
+        isinstance(option, Tensor) and option.carried for value in values for option in options(value)
+    ):
+        return joined
+    kept = [option.with_(carried=False) if isinstance(option, Tensor) else option for option in options(joined)]
+    weakened = kept[0] if len(kept) == 1 else OneOf(tuple(kept))
+    return values[0] if weakened == values[0] else weakened
+
+
+def _meet(a: Value, b: Value) -> Value | None:
+    """The join of two values of one kind as one value of that kind; None where the kinds differ."""
+    if a is b:
+        return a
+    kind = type(a)
+    if type(b) is not kind:
+        return None
+    meet = _MEETINGS.get(kind)
+    return meet(a, b) if meet is not None else a if a == b else None
+
+
+def _meet_static(a: Static, b: Static) -> Static | None:
+    varies = united(a.varies, b.varies)
+    if not a.known or (type(a.constant) is type(b.constant) and a.constant == b.constant):
+        return a if varies == a.varies else replace(a, varies=varies)
+    # None stays apart: `x is None` is the commonest question of all.
+    if (a.constant is None) != (b.known and b.constant is None):
+        return None
+    return Static(varies=varies) if varies else STATIC
+
+
+def _meet_nests(a: Nest, b: Nest) -> Nest:
+    stronger = a if a.dependence >= b.dependence else b
+    merged = replace(
+        stronger,
+        varies=united(a.varies, b.varies),
+        handed=a.handed or b.handed,
+        carried=a.carried or b.carried,
+        several=a.several and b.several,
+    )
+    return stronger if merged == stronger else merged
+
+
+def _meet_arrays(a: Array, b: Array) -> Array:
+    if a == b:
+        return a
+    length = a.length if a.length == b.length else None
+    return Array(a.dtype if a.dtype == b.dtype else None, length, united(a.varies, b.varies))
+
+
+def _meet_unknown(a: Unknown, b: Unknown) -> Unknown:
+    merged = Unknown(a.names | b.names, a.compared and b.compared, a.part or b.part)
+    return a if merged == a else merged
+
+
+def _meet_instances(a: Instance, b: Instance) -> Instance | None:
+    return a if a.cls is b.cls else None
+
+
+def _meet_functions(a: FunctionValue, b: FunctionValue) -> FunctionValue | None:
+    same = a.function is b.function and a.scope is b.scope and a.bound is b.bound and a.compiled == b.compiled
+    return a if same and a.partial_args == b.partial_args else None
+
+
+def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
+    strongest = a if a.dependence >= b.dependence else b
+    merged = Tensor(
+        strongest.dependence,
+        a.dtype if a.dtype == b.dtype else None,
+        a.rank if a.rank == b.rank else None,
+        strongest.origin,
+        _bounded_on_some_way(a.bounded, b.bounded),
+        a.carried or b.carried,
+        a.variable and b.variable,
+        a.mixed or b.mixed,
+        united(a.varies, b.varies),
+    )
+    return a if merged == a else merged
+
+
+def _bounded_on_some_way(a: Origin | None, b: Origin | None) -> Origin | None:
+    """Where a shape became dynamic on one of two ways: a condition met before and again later may choose the way."""
+    found = a or b
+    if found is None or (a is not None and b is not None) or found.perhaps:
+        return found
+    return replace(found, perhaps=True)
+
+
+def _meet_sequences(a: Sequence, b: Sequence) -> Sequence | None:
+    if a.kind != b.kind:
+        return None
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        items = tuple(map(join, a.items, b.items))
+        return a if all(map(lambda x, y: x is y, items, a.items)) else Sequence(a.kind, items)
+    element = _join_optional(element_of(a), element_of(b))
+    return a if a.items is None and element is a.element else Sequence(a.kind, None, element)
+
+
+def _meet_dicts(a: Dict, b: Dict) -> Dict:
+    entries = {
+        key: join(a.entries[key], b.entries[key]) if key in a.entries and key in b.entries else value
+        for key, value in {**b.entries, **a.entries}.items()
+    }
+    element = _join_optional(a.element, b.element)
+    same = len(entries) == len(a.entries) and all(entries[key] is a.entries[key] for key in entries)
+    return a if same and element is a.element else Dict(entries, element)
+
+
+# The kinds whose values may meet although they differ.
+_MEETINGS: Final[dict[type[object], Callable[[Any, Any], Value | None]]] = {
+    Array: _meet_arrays,
+    Dict: _meet_dicts,
+    FunctionValue: _meet_functions,
+    Instance: _meet_instances,
+    Nest: _meet_nests,
+    Sequence: _meet_sequences,
+    Static: _meet_static,
+    Tensor: _meet_tensors,
+    Unknown: _meet_unknown,
+}
+
+
+def _join_optional(a: Value | None, b: Value | None) -> Value | None:
+    if a is None or b is None:
+        return a or b
+    return join(a, b)
+
+
+def element_of(value: Sequence) -> Value | None:
+    """What iterating the sequence yields; None when it is known to be empty.
+
+    Tensors beside structures are a nest: which of them an element is, is not known.
+    """
+    element = (join_parts(*value.items) if value.items else None) if value.items is not None else value.element
+    if isinstance(element, OneOf):
+        kinds = [option for option in element.options if option != NONE]
+        tensors = [option for option in kinds if isinstance(option, Tensor)]
+        if tensors and any(isinstance(option, Sequence | Dict | Nest) for option in kinds):
+            return Nest(tensors[0].dependence, tensors[0].origin)
+    return element
+
+
+def as_tuple(value: Value) -> Value:
+    """A named tuple as the tuple that it is; any other value as itself."""
+    if isinstance(value, Instance) and any(base in _NAMED_TUPLES for base in value.cls.external_bases):
+        return Sequence("tuple", tuple(value.attributes.values()))
+    return value
+
+
+def join_environments(a: dict[str, Value] | None, b: dict[str, Value] | None) -> dict[str, Value] | None:
+    """The names after two branches; None is unreachable. A name bound in one branch only keeps that value."""
+    if a is None or b is None or a is b:
+        return a if b is None else b
+    joined = dict(a)
+    for name in compress(b, map(is_not, map(a.get, b), b.values())):  # most names are what they were on either way
+        present = a.get(name)
+        joined[name] = b[name] if present is None else join(present, b[name])
+    return joined
+
+
+def without_none(value: Value) -> Value:
+    """The value where it is known not to be None."""
+    if isinstance(value, OneOf):
+        rest = tuple(option for option in value.options if option != NONE)
+        return rest[0] if len(rest) == 1 else OneOf(rest) if rest else value
+    return value
+
+
+def pattern(value: Value, depth: int = 0) -> Hashable:
+    """What two argument values must share for one analysis of a function to serve both."""
+    described = _PATTERNS.get(type(value))
+    return value if described is None else described(value, depth)
+
+
+def _static_pattern(value: Static, depth: int) -> Hashable:
+    constant = value.constant
+    plain = constant is None or isinstance(constant, _TOLD_APART)
+    return ("static", type(constant), constant) if plain else ("static", constant is not UNSET, value.varies)
+
+
+def _tensor_pattern(value: Tensor, depth: int) -> Hashable:
+    bounded = value.bounded and value.bounded.perhaps
+    said = (value.dependence, value.dtype, value.rank, bounded, value.carried, value.variable, value.mixed)
+    return ("tensor", *said, value.varies)
+
+
+def _sequence_pattern(value: Sequence, depth: int) -> Hashable:
+    items = value.items
+    if depth >= _PATTERN_DEPTH or (items is not None and len(items) > _PATTERN_ITEMS):
+        return (value.kind,)
+    inner = items if items is not None else () if value.element is None else (value.element,)
+    return (value.kind, items is None, *(pattern(item, depth + 1) for item in inner))
+
+
+def _dict_pattern(value: Dict, depth: int) -> Hashable:
+    if depth >= _PATTERN_DEPTH or len(value.entries) > _PATTERN_ITEMS:
+        return ("dict",)
+    entries = ((repr(key), pattern(item, depth + 1)) for key, item in value.entries.items())
+    return ("dict", *entries, value.element and pattern(value.element, depth + 1))
+
+
+def _function_pattern(value: FunctionValue, depth: int) -> Hashable:
+    own = None if value.bound is None else pattern(value.bound, depth + 1)
+    return ("function", value.function, value.scope, own, tuple(map(pattern, value.partial_args)), value.compiled)
+
+
+def _object_pattern(value: ApiObject, depth: int) -> Hashable:
+    # What a dataset holds decides what becomes of it; the payloads of other objects do not.
+    held = pattern(value.payload, depth + 1) if value.facts is not None and value.payload is not None else None
+    return ("object", value.api, value.method, held, value.facts, value.made)
+
+
+# The kinds of values that are told by something else than all that is known of them.
+_PATTERNS: Final[dict[type[object], Callable[[Any, int], Hashable]]] = {
+    ApiObject: _object_pattern,
+    ClassValue: lambda value, depth: ("class", value.cls),
+    Dict: _dict_pattern,
+    FunctionValue: _function_pattern,
+    Instance: lambda value, depth: ("instance", value, value.version),
+    ModuleValue: lambda value, depth: ("module", value.module),
+    Nest: lambda value, depth: ("nest", value.dependence, value.varies, value.handed, value.carried, value.several),
+    OneOf: lambda value, depth: ("one of", *(pattern(option, depth + 1) for option in value.options)),
+    Sequence: _sequence_pattern,
+    Static: _static_pattern,
+    Tensor: _tensor_pattern,
+    TensorMethod: lambda value, depth: ("method", pattern(value.owner, depth + 1), value.name),
+}
+
+
+def generalise(value: Value) -> Value:
+    """The value without its constants: what a function that was analysed too often is analysed with instead."""
+    match value:
+        case Static(constant) if constant is not None and not isinstance(constant, Member):
+            return STATIC
+        case Sequence(kind, items, _) if items is not None:
+            return Sequence(kind, None, element_of(value))
+        case Tensor():
+            return replace(value, rank=None)
+        case _:
+            return value
+
+
+def mismatch(first: Value, second: Value) -> str | None:
+    """Why XLA cannot join the two, if it is known."""
+    match first, second:
+        case Tensor(dtype=a, rank=p), Tensor(dtype=b, rank=q):
+            if a is not None and b is not None and a != b:
+                return "dtype"
+            return "rank" if p is not None and q is not None and p != q else None
+        case (Tensor(), Static(None)) | (Static(None), Tensor()):
+            return "structure"
+        case Sequence(kind, tuple(left)), Sequence(other, tuple(right)) if kind == other:
+            if len(left) != len(right):
+                return "structure" if kind == "tuple" else None  # what made a list longer in a branch is said itself
+            return next(filter(None, map(mismatch, left, right)), None)
+        case _:
+            return None

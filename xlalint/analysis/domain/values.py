@@ -1,0 +1,497 @@
+"""What the analyser knows of an expression.
+
+The heart is the ladder `Dependence`: STATIC (a Python value at trace time) < SHAPE (a tensor made of shapes and
+constants only; XLA folds it) < VALUE (a tensor that depends on data). Only tensors carry a dependence: everything else
+is a Python value, and `Unknown` is honest about knowing nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
+
+from ..record import Record, replace
+
+if TYPE_CHECKING:
+    from xlalint.sources.outline import ImportOutline
+
+    from ..files.files import Place
+    from ..program.project import Class, Function, Module
+
+
+class Dependence(IntEnum):
+    """How late a tensor's content is known."""
+
+    STATIC = 0
+    SHAPE = 1
+    VALUE = 2
+
+
+class _Unset:
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET: Final = _Unset()
+
+
+class Origin(Record):
+    """The place where a value became VALUE, a mask, or got a bounded dynamic shape, and what happened there.
+
+    `{code}` in `what` stands for the place's source text, which is written out only for what is reported. `perhaps`:
+    another way leads past the place, on which nothing happened.
+    """
+
+    place: Place
+    what: str
+    perhaps: bool = False
+
+    @property
+    def text(self) -> str:
+        """What happened, in words."""
+        return self.what.replace("{code}", self.place.code) if "{code}" in self.what else self.what
+
+
+class Scope(Record):
+    """The scope of a distribution strategy that code runs in. `strategy` is UNKNOWN where it is not known which one it
+    is, or whether it is one at all. `replica`: the strategy itself runs the code, in `strategy.run`."""
+
+    strategy: Value
+    replica: bool = False
+
+    def __hash__(self) -> int:
+        made = self.strategy.made if isinstance(self.strategy, ApiObject) else None
+        return hash((made, self.replica))
+
+
+class Made(Record, eq=False):
+    """Where an object that holds variables, or a strategy, was made, and in which scope; None: in none. `complete`: a
+    model has its variables from the start. `cls`: the project's class that it is of, if it is of one."""
+
+    place: Place
+    scope: Scope | None = None
+    complete: bool = False
+    cls: Class | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Made) and self._told == other._told
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    @property
+    def _told(self) -> tuple[Place, Scope | None, bool]:
+        return (self.place, self.scope, self.complete)
+
+
+class Member(Record):
+    """A member of an `enum.Enum` of the project, as a constant: it is itself and nothing else."""
+
+    owner: Class
+    name: str
+
+
+class Variation(Record):
+    """Why a tensor has another shape, or a Python number another value, from one call to the next.
+
+    `kind`: "last batch", "longest", "unpadded", "padded batch", "bucket", "generator", "joined" (it grows where it is
+    joined with itself), "grows", "resized", "counter", ...; `axis`: the dimension that varies, where that is known;
+    `shapes`: how many there are, where that can be told; `detail`: what a message needs.
+    """
+
+    kind: str
+    place: Place
+    axis: int | None = None
+    shapes: int | None = None
+    detail: str = ""
+
+
+class Static(Record):
+    """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
+    one in each round of a loop, say."""
+
+    constant: Any = UNSET
+    varies: tuple[Variation, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        return self.constant is not UNSET
+
+
+class Tensor(Record):
+    """A tensor (or variable). `dtype` is a class: bool, int, float, complex, string, or None when unknown."""
+
+    dependence: Dependence
+    dtype: str | None = None
+    rank: int | None = None
+    origin: Origin | None = None  # where its content became data
+    bounded: Origin | None = None  # where its shape became a bounded dynamic one
+    carried: bool = False  # made by a tensor loop or by chance: never a compile-time constant
+    variable: bool = False
+    mixed: bool = False  # carried, and made of data that no loop carries as well
+    varies: tuple[Variation, ...] = ()  # on the host: why its shape is another one from call to call
+
+    @property
+    def is_mask(self) -> bool:
+        return self.dtype == "bool" and self.rank != 0
+
+    def with_(self, **changes: Any) -> Tensor:
+        return replace(self, **changes)
+
+    def element(self, rank: int | None, origin: Origin | None) -> Tensor:
+        """What a loop that runs in the graph takes of it."""
+        mixed = self.mixed or (self.dependence is Dependence.VALUE and not self.carried)
+        return Tensor(Dependence.VALUE, self.dtype, rank, origin, carried=True, mixed=mixed)
+
+
+class Nest(Record):
+    """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `handed`: by
+    users of a layer, perhaps an object that holds more than tensors. `carried`: as of a tensor. `several`: the code has
+    asked whether it is one tensor, and it is not."""
+
+    dependence: Dependence = Dependence.VALUE
+    origin: Origin | None = None
+    varies: tuple[Variation, ...] = ()
+    handed: bool = False
+    carried: bool = False
+    several: bool = False
+
+    @property
+    def tensor(self) -> Tensor:
+        """The tensor that it is where only one tensor can stand."""
+        return Tensor(self.dependence, origin=self.origin, carried=self.carried, varies=self.varies)
+
+    @property
+    def part(self) -> Nest:
+        """What it holds: one tensor again, or a structure of them."""
+        return replace(self, several=False) if self.several else self
+
+
+class Array(Record):
+    """A NumPy array: host data, constant to the compiler. `length`: its first dimension, where it is known."""
+
+    dtype: str | None = None
+    length: int | None = None
+    varies: tuple[Variation, ...] = ()
+
+
+class Sequence(Record):
+    """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds.
+
+    `size` is how many values it is to somebody who follows every way into it: `x = (x, x)` doubles it, with hardly any
+    memory for it. Of one that is too large, or too deep, nothing is known but the kind.
+    """
+
+    kind: str  # "list", "tuple", "set"
+    items: tuple[Value, ...] | None
+    element: Value | None = None
+    size: int = 0  # this and the depth are counted when it is made
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        size, depth = _extent(self.items or (self.element,))
+        if size > _LARGEST or depth > _DEEPEST:
+            force_setattr(self, "items", None)
+            force_setattr(self, "element", UNKNOWN)
+            size, depth = 2, 1
+        force_setattr(self, "size", size)
+        force_setattr(self, "depth", depth)
+
+
+class Dict(Record):
+    """A dict. `entries` holds the literal keys; `element` is any other value. `size` and `depth` as of a sequence."""
+
+    entries: Mapping[Any, Value]
+    element: Value | None = None
+    size: int = 0  # this and the depth are counted when it is made
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        size, depth = _extent((*self.entries.values(), self.element))
+        if size > _LARGEST or depth > _DEEPEST:
+            force_setattr(self, "entries", {})
+            force_setattr(self, "element", UNKNOWN)
+            size, depth = 2, 1
+        force_setattr(self, "size", size)
+        force_setattr(self, "depth", depth)
+
+
+class Slice(Record):
+    """`start:stop:step` inside an index."""
+
+    start: Value | None
+    stop: Value | None
+    step: Value | None
+
+
+class Api(Record):
+    """A name that another library owns, fully qualified and canonical: `tf.boolean_mask`, `np.sum`, `builtins.len`."""
+
+    name: str
+
+
+class ApiObject(Record):
+    """An instance of a library's class (`tf.keras.layers.Dense`), or a bound method of one when `method` is set."""
+
+    api: str
+    method: str | None = None
+    payload: Value | None = None  # what it was made of: a dataset's elements, a TensorArray's dtype
+    facts: Facts | None = None
+    made: Made | None = None  # of models, optimizers, metrics and strategies, in programs that use strategies
+    options: tuple[tuple[str, Static], ...] = ()  # constants it was built with that decide whether its call compiles
+
+    @property
+    def owner(self) -> ApiObject:
+        """The object itself, of which this may be a method."""
+        if self.method is None:
+            return self
+        return ApiObject(self.api, None, self.payload, self.facts, self.made, self.options)
+
+
+class Pipeline(Record):
+    """What is known of a `tf.data.Dataset` beside its elements. `count`: how many elements, where that is known;
+    `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None
+    where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays."""
+
+    count: int | None = None
+    endless: bool = False
+    batch: int | None = None
+    uniform: bool = False
+
+
+class Compiled(Record):
+    """How a Keras model was compiled. `jit`: XLA compiles its steps; None: Keras decides, by the devices that it finds.
+    `why`: what makes it so, in words; `place`: the call of `compile`."""
+
+    jit: bool | None
+    why: str
+    place: Place
+
+
+class Padding(Record):
+    """What a collator makes of examples: `varies` is empty where its batches have one length, or few."""
+
+    varies: tuple[Variation, ...] = ()
+
+
+class Wrapped(Record):
+    """What `tf.function(jit_compile=True)` made of something that is no function of the project: what `entry` says.
+    `signature`: with an input signature."""
+
+    entry: str
+    signature: bool
+    place: Place
+
+
+Facts: TypeAlias = Pipeline | Compiled | Padding | Wrapped
+
+
+class TensorMethod(Record):
+    """`x.numpy`, `x.assign`, ... before the call."""
+
+    owner: Value
+    name: str
+
+
+class FunctionValue(Record, eq=False):
+    """A function of the project, with the scope it closes over, the object it is bound to and partial arguments."""
+
+    function: Function
+    scope: Any = None
+    bound: Value | None = None
+    partial_args: tuple[Value, ...] = ()
+    partial_keywords: Mapping[str, Value] = field(default_factory=dict)
+    compiled: Any = None  # a Compilation when wrapped by tf.function
+
+    def compiled_by(self, compilation: Any) -> FunctionValue:
+        """The function with another Compilation, or none."""
+        return FunctionValue(
+            self.function, self.scope, self.bound, self.partial_args, self.partial_keywords, compilation
+        )
+
+
+class ClassValue(Record):
+    """A class of the project."""
+
+    cls: Class
+
+
+class Instance(Struct, eq=False):
+    """An object of a project class; `attributes` is shared by everything that sees the object. `version` counts the
+    changes: what was said of its methods before one need not hold after it. `makings`: where it was made."""
+
+    cls: Class
+    attributes: dict[str, Value] = field(default_factory=dict)
+    version: int = 0
+    facts: Facts | None = None
+    makings: set[Made] = field(default_factory=set)
+
+
+class ModuleValue(Record):
+    """A module of the project."""
+
+    module: Module
+
+
+class Unknown(Record):
+    """No idea. `names`: the parameters it may come from; `compared`: it is the result of a comparison; `part`: it is
+    an element of what the parameter holds."""
+
+    names: frozenset[str] = frozenset()
+    compared: bool = False
+    part: bool = False
+
+
+class OneOf(Record):
+    """One of a few values of different kinds, after branches joined."""
+
+    options: tuple[Value, ...]
+
+
+class Deferred(Record, eq=False):
+    """What an import statement binds, until the name is read: most imports of a package lead to files that nobody
+    asks about. Only environments hold it; who reads one takes what is `settled`."""
+
+    module: Module
+    binding: ImportOutline
+
+
+Value: TypeAlias = (
+    Static
+    | Tensor
+    | Nest
+    | Array
+    | Sequence
+    | Dict
+    | Slice
+    | Api
+    | ApiObject
+    | TensorMethod
+    | FunctionValue
+    | ClassValue
+    | Instance
+    | ModuleValue
+    | Unknown
+    | Deferred
+    | OneOf
+)
+
+
+# How large and how deep containers may be: more than programs write, and little enough to be followed everywhere.
+_LARGEST: Final = 4_000
+_DEEPEST: Final = 40
+_HOLDERS: Final = frozenset((Sequence, Dict, OneOf, ApiObject, TensorMethod))
+_STRUCTURES: Final = (Sequence, Dict, Nest)
+
+
+def _extent(parts: tuple[Value | None, ...]) -> tuple[int, int]:
+    """The size and the depth of a container with these parts."""
+    if _HOLDERS.isdisjoint(map(type, parts)):  # most containers
+        return len(parts) + 1, 1
+    size = depth = 0
+    pending = list(parts)
+    for part in pending:
+        match part:
+            case Sequence() | Dict():
+                size += part.size
+                depth = max(depth, part.depth)
+            case OneOf(alternatives):
+                pending += alternatives
+            case ApiObject(payload=inner) | TensorMethod(owner=inner):
+                pending.append(inner)
+            case _:
+                size += 1
+    return size + 1, depth + 1
+
+
+def united(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variation, ...]:
+    """The variations of both, those of `a` first; `a` itself where `b` adds nothing."""
+    if not b or a == b:
+        return a
+    new = tuple(variation for variation in b if variation not in a)
+    return (*a, *new) if new else a
+
+
+def is_mixed(parts: Iterable[Tensor]) -> bool:
+    """Whether what is made of these is carried, and made of data that no loop carries as well."""
+    data = [part for part in parts if part.dependence is Dependence.VALUE]
+    return any(part.carried for part in data) and any(part.mixed or not part.carried for part in data)
+
+
+UNKNOWN: Final = Unknown()
+STATIC: Final = Static()
+NONE: Final = Static(None)
+
+
+def settled(value: Value) -> Value:
+    """The value itself, that of an import looked up."""
+    return value.module.imported(value.binding) if isinstance(value, Deferred) else value
+
+
+def options(value: Value) -> Iterator[Value]:
+    """The alternatives of a value: itself, or the options of a `OneOf`."""
+    if isinstance(value, OneOf):
+        yield from value.options
+    else:
+        yield value
+
+
+def surely_tensor(value: Value) -> bool:
+    """Whether the value is a tensor whatever happened before, or None where it was left out."""
+    if not isinstance(value, OneOf):
+        return isinstance(value, Tensor)
+    kinds = [option for option in value.options if option != NONE]
+    return bool(kinds) and all(isinstance(option, Tensor) for option in kinds)
+
+
+def perhaps_array(value: Value) -> bool:
+    """Whether NumPy data may be meant: what reads it on the host need not be for tensors."""
+    if not isinstance(value, OneOf):
+        return isinstance(value, Array)
+    return any(isinstance(option, Array) for option in value.options)
+
+
+def perhaps_structure(value: Value) -> bool:
+    """Whether a list, a dict or a nest of tensors may be meant."""
+    if not isinstance(value, OneOf):
+        return isinstance(value, _STRUCTURES)
+    return any(isinstance(option, _STRUCTURES) for option in value.options)
+
+
+def as_condition(value: Value) -> Tensor | None:
+    """The tensor that is asked for its truth. What is perhaps something else, and nobody has seen as a tensor, is a
+    flag or is asked whether it is there; what is perhaps a structure, whether it is empty."""
+    if not isinstance(value, OneOf):
+        return value if isinstance(value, Tensor) else None
+    if perhaps_structure(value):
+        return None
+    tensor = as_tensor(value, Dependence.STATIC)
+    unsure = tensor is not None and tensor.dtype is None and tensor.origin is None
+    return None if unsure else tensor
+
+
+def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor | None:
+    """The tensor that `value` is or may be, if its dependence reaches `at_least`.
+
+    A join with `None` (a default) counts as the tensor; a join of a SHAPE tensor with anything else does not: a helper
+    that returns the static number or list where there is one (`shape_list`) returns that.
+    """
+    if not isinstance(value, OneOf):
+        return value if isinstance(value, Tensor) and value.dependence >= at_least else None
+    best: Tensor | None = None
+    another = False
+    for option in value.options:
+        if isinstance(option, Tensor):
+            if best is None or option.dependence > best.dependence:
+                best = option
+        elif option != NONE:
+            another = True
+    if best is None or best.dependence < at_least:
+        return None
+    if best.dependence < Dependence.VALUE and another:
+        return None
+    return best

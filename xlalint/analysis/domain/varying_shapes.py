@@ -1,0 +1,177 @@
+"""What differs from one call to the next: which values carry a variation, and which operations end it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from ..record import replace
+from .values import (
+    ApiObject,
+    Array,
+    Dependence,
+    Dict,
+    Nest,
+    OneOf,
+    Sequence,
+    Slice,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    Variation,
+    united,
+)
+
+_DEEPEST: Final = 4
+# Their result has the shape that an argument names, whatever shape goes in.
+_RESHAPING: Final = frozenset(
+    (
+        "central_crop",
+        "crop_images",
+        "crop_to_bounding_box",
+        "ensure_shape",
+        "pad",
+        "pad_images",
+        "pad_to_bounding_box",
+        "random_crop",
+        "repeat_elements",
+        "resize",
+        "resize_bilinear",
+        "resize_with_crop_or_pad",
+        "resize_with_pad",
+        "scale_and_translate",
+        "slice",
+        "stack",
+        "stateless_random_crop",
+        "strided_slice",
+        "tile",
+    )
+)
+# Rules for the rank of a result (see `api_tables`) under which it has the dimensions of its arguments.
+_KEEPING: Final = frozenset(("same", "all", "+1"))
+
+
+def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
+    """Every variation inside a value."""
+    match value:
+        case Tensor(varies=varies) | Nest(varies=varies) | Array(varies=varies) | Static(varies=varies):
+            return varies
+        case ApiObject(payload=payload) if payload is not None:
+            return variations_of(payload, depth + 1)
+        case Sequence() | Dict() | OneOf() if depth < _DEEPEST:
+            found: tuple[Variation, ...] = ()
+            for item in _inside(value):
+                found = united(found, variations_of(item, depth + 1))
+            return found
+        case _:
+            return ()
+
+
+def _inside(value: Sequence | Dict | OneOf) -> Iterator[Value]:
+    match value:
+        case OneOf(alternatives):
+            yield from alternatives
+        case Sequence(items=items, element=element):
+            yield from items or ()
+            if element is not None:
+                yield element
+        case Dict(entries, element):
+            yield from entries.values()
+            if element is not None:
+                yield element
+
+
+def varied(value: Value, variations: tuple[Variation, ...]) -> Value:
+    """The value with these variations in all its tensors; what nobody knows of becomes tensors in some structure."""
+    if not variations:
+        return value
+
+    def add(leaf: Value) -> Value:
+        match leaf:
+            case Tensor() | Nest() | Array():
+                return replace(leaf, varies=united(leaf.varies, variations))
+            case Unknown():
+                return Nest(varies=variations)
+            case _:
+                return leaf
+
+    return mapped(value, add)
+
+
+def filtered(value: Value, keep: Callable[[Variation], bool]) -> Value:
+    """The value with those of its variations only that `keep` says yes to."""
+
+    def sift(leaf: Value) -> Value:
+        match leaf:
+            case Tensor(varies=(_, *_)) | Nest(varies=(_, *_)) | Array(varies=(_, *_)) | Static(varies=(_, *_)):
+                return replace(leaf, varies=tuple(filter(keep, leaf.varies)))
+            case _:
+                return leaf
+
+    return mapped(value, sift)
+
+
+def mapped(value: Value, function: Callable[[Value], Value]) -> Value:
+    """The structure with `function` applied to each of its leaves."""
+    match value:
+        case Sequence(kind, items, element):
+            inner = None if items is None else tuple(mapped(item, function) for item in items)
+            return Sequence(kind, inner, None if element is None else mapped(element, function))
+        case Dict(entries, element):
+            kept = {key: mapped(item, function) for key, item in entries.items()}
+            return Dict(kept, None if element is None else mapped(element, function))
+        case OneOf(alternatives):
+            return OneOf(tuple(mapped(option, function) for option in alternatives))
+        case _:
+            return function(value)
+
+
+def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
+    """What remains of its arguments' variations in the result of a function."""
+    if not varies or name.rpartition(".")[2] in _RESHAPING:
+        return ()
+    if rank_rule.partition(":")[0] in _KEEPING:
+        return varies
+    return ()
+
+
+def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tuple[Variation, ...]:
+    """What remains of a tensor's variations in a part of it: a dimension that is taken at one position, or from which a
+    fixed piece is cut, varies no longer."""
+    if not varies:
+        return ()
+    if any(item in (Static(...), Static(None)) for item in index):
+        return ()  # which dimension is meant is not worth counting
+    fixed = {axis for axis, item in enumerate(index) if not (isinstance(item, Slice) and _follows_the_length(item))}
+    return tuple(
+        variation
+        for variation in varies
+        if (variation.axis not in fixed if variation.axis is not None else not fixed - {0})
+    )
+
+
+def _follows_the_length(cut: Slice) -> bool:
+    """Whether a slice is longer where the tensor is: `[:]`, `[1:]`, `[:-1]`."""
+    lower = cut.start is None or _sign(cut.start) > 0
+    upper = cut.stop is None or _sign(cut.stop) < 0
+    return lower and upper
+
+
+def _sign(value: Value) -> int:
+    match value:
+        case Static(int() as number):
+            return -1 if number < 0 else 1
+        case _:
+            return 0
+
+
+def is_data(value: Value) -> bool:
+    """Whether the value is a tensor or an array."""
+    match value:
+        case Tensor(dependence=dependence):
+            return dependence is Dependence.VALUE
+        case Nest() | Array():
+            return True
+        case _:
+            return False

@@ -1,0 +1,1 @@
+"""Where analysis starts, and how partitions of a project exchange summaries until nothing changes."""

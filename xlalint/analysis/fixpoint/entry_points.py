@@ -1,0 +1,696 @@
+"""From sources to events: where analysis starts, in which order, and which of the analyses count in the end."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from ..budget import Clock, Work
+from ..domain.joins import pattern
+from ..domain.values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Static, Tensor, Value
+from ..files.files import Files, InternalTrouble, Place
+from ..interpreter.base import Entry, Options, method_value
+from ..interpreter.events import HOST, CallOwnCompiled, Context, ContextKind, Event, Run, Setup, Trail
+from ..interpreter.frames import Arguments, Compilation, Summary
+from ..interpreter.functions import Interpreter
+from ..library import api
+from ..program.parameter_uses import dicts_among
+from ..program.project import Class, Function, Module, Project
+from ..record import replace
+from .partitions import Heard, HeardTogether, Key, OpenRoot, Part, Round, Said
+from .setup_calls import compiled_entries, files_that_set_up, setup_events
+
+_Position: TypeAlias = tuple[int, str, int]
+_Question: TypeAlias = Callable[[Function], bool]  # whether other parts named a function
+_WORD: Final = re.compile(r"\w+")
+# What stands between words that ASCII can write, as blanks: many times as fast as the pattern.
+_BLANKS: Final = {ord(sign): " " for sign in map(chr, range(128)) if not (sign.isalnum() or sign == "_")}
+_KINDS: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule", "regularizer", "constraint")
+# How a layer says so: Keras's own layers for strings and integers have all of these.
+_OUTSIDE: Final = (
+    {"supports_jit": Static(False)},
+    {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)},
+)
+_FORWARD: Final = frozenset(("call", "__call__"))
+# So many of the classes are entered that share an inherited method and everything it uses.
+_ENOUGH: Final = 2
+_OPEN: Final = Context(ContextKind.OPEN, True, "code that uses tensors and whose callers are not seen")
+# Objects that are made for each line of a function that nothing calls; a test runs much besides its own lines (measured
+# on transformers, tf-models-official and tf-agents).
+_OBJECTS_OF_A_LINE: Final = 17
+_OBJECTS_OF_A_TEST: Final = 40
+_TEST_CASES: Final = ("unittest.TestCase", "tf.test.TestCase")
+_UNCOMPILED: Final = (ContextKind.GRAPH, ContextKind.OPEN)
+# Abstract execution nests deeper than Python's default allows; every level costs no C stack.
+_RECURSION_LIMIT: Final = 20_000
+# What Python asks of an object as a whole (a number, a truth, a copy), and what sets one up.
+_EAGER_METHODS: Final = frozenset(
+    (
+        *("__init__", "__new__", "__init_subclass__", "build", "setup", "get_config", "from_config"),
+        *("compute_output_shape", "__repr__", "__str__", "__format__", "__eq__", "__ne__", "__hash__", "__bool__"),
+        *("__len__", "__contains__", "__int__", "__float__", "__index__", "__copy__", "__deepcopy__", "__reduce__"),
+        *("__getstate__", "__setstate__"),
+    )
+)
+
+
+def analyse(
+    files: Files,
+    share: Sequence[Path] | None,
+    options: Options,
+    emit: Callable[[Event, Run], None],
+    wanted_apis: frozenset[str],
+    learned: Callable[[Summary], None] | None = None,
+    clock: Clock | None = None,
+    rounds: list[Round] | None = None,
+) -> Part[Project]:
+    """Execute a share of the files abstractly, and hand each event that counts to `emit`. `share`: the files, None for
+    all, where this is the only part; `learned` is told of every analysis of a function; `clock` says which files take
+    too long; `rounds` is filled with what the parts said to each other. Returns the project with the troubles that
+    were met."""
+    project, clock = Project(files, share), clock or Clock()
+    analysis = _Analysis(project, share is None, options, wanted_apis, clock, [] if rounds is None else rounds)
+    yield from analysis.run()
+    if learned is not None:
+        for summary in analysis.machine.memo.values():
+            learned(summary)
+    for path, events in groupby(analysis.events(), key=lambda said: said[0].place.path):
+        with clock.spent_on(path, Work.RULES):
+            for event, run in events:
+                clock.check()
+                with _noted(project, path, event.place.unit.first_line, "applying the rules"):
+                    emit(event, run)
+    return project
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """What an analysis needs around it: abstract execution nests as deep as the program does."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+@contextmanager
+def _noted(project: Project, path: str, line: int, doing: str) -> Iterator[None]:
+    """An exception inside costs only what stands inside: it is noted, and the run goes on."""
+    try:
+        yield
+    except Exception as error:
+        project.failures.append(InternalTrouble.of(error, path, line, doing))
+
+
+class _Analysis:
+    """The order of work: what is compiled for certain, then module code, then what nobody was seen to call."""
+
+    def __init__(
+        self,
+        project: Project,
+        alone: bool,
+        options: Options,
+        wanted_apis: frozenset[str],
+        clock: Clock,
+        rounds: list[Round],
+    ) -> None:
+        self.project = project
+        self.alone = alone
+        self.options = options
+        self._rounds = rounds
+        self.machine = Interpreter(project, options, wanted_apis, clock)
+        self.roots: list[Summary] = []
+        self.open_roots: list[tuple[_Position, Summary]] = []
+        self._reached: set[object] = set()  # identities of functions
+        self._reached_elsewhere: _Question = _nobody_said
+        self._called_elsewhere: _Question = _nobody_said
+        self._piped_elsewhere: _Question = _nobody_said
+        self._piped_beside: _Question = _nobody_said
+        self._walked: set[Summary] = set()
+        self._opened: list[Summary] = []
+        self._piped: set[Summary] = set()
+        self._compiled: list[Entry] = []
+        self._noted = [0, 0]
+        self._inherited = Counter[tuple[str, Function, frozenset[tuple[str, Hashable]]]]()
+        self._names: dict[Function, frozenset[str]] = {}
+
+    def run(self) -> Part[None]:
+        """Analyse everything; the events are there afterwards."""
+        machine = self.machine
+        for module in self.project.read():  # what was parsed of one is used before the next ones are parsed
+            for cls in list(module.classes):
+                with self._about(module, cls.name):
+                    self._enter_keras(cls)
+            for function in module.all_functions():
+                if function.decorator_texts:
+                    with self._about(module, function.qualname, function):
+                        if machine.may_be_compiled(function):
+                            machine.enter_compiled(machine.decorated(machine.as_called(function)))
+        self._drain()
+        for module in self.project.modules:
+            if module.file.concerns_tensorflow(None) or module.file.may_be_fragment:
+                with self._about(module, module.name):
+                    machine.execute_module(module)
+        self._drain()
+        expected = self._expected()
+        self.project.files.expected += expected
+        yield from self._learn_reached()
+        self._enter_tests()
+        yield from self._learn_reached()
+        self._run_unreached()
+        self.project.files.expected -= expected
+        yield from self._learn_called()
+        self._run_inputs()
+        yield from self._learn_called()
+        yield from self._find_opened()
+        yield from self._find_piped()
+
+    @contextmanager
+    def _about(self, module: Module, name: str, function: Function | None = None) -> Iterator[None]:
+        """What is done about a definition; no exception leaves it."""
+        line = function.stretch.first if function is not None and function.stretch is not None else 1
+        path = module.source.display
+        with self.machine.clock.spent_on(path, Work.ANALYSIS), _noted(self.project, path, line, f"reading `{name}`"):
+            yield
+
+    def _drain(self) -> None:
+        """Analyse everything that is known to be entered, and what that brings to light."""
+        machine = self.machine
+        while machine.entries or machine.local_classes:
+            for cls in machine.local_classes:
+                with self._about(cls.module, cls.name):
+                    self._enter_keras(cls)
+            machine.local_classes.clear()
+            entries, machine.entries = machine.entries, []
+            for entry in entries:
+                if entry.value.compiled is not None and entry.context.kind is ContextKind.XLA:
+                    self._compiled.append(entry)
+                function = entry.value.function
+                with self._about(function.module, function.qualname, function):
+                    summary = machine.analyse(None, entry.value, entry.arguments, entry.context)
+                    if summary is not None:
+                        self.roots.append(summary)
+        self._note_reached(self._fresh_roots())
+
+    def _fresh_roots(self) -> Iterator[Summary]:
+        """The roots that came since this was asked last."""
+        for position, roots in enumerate((self.roots, self.machine.host_roots)):
+            yield from roots[self._noted[position] :]
+            self._noted[position] = len(roots)
+        yield from self.machine.fragments.values()
+
+    def _note_reached(self, roots: Iterable[Summary]) -> None:
+        pending = list(roots)
+        while pending:
+            summary = pending.pop()
+            if summary in self._walked:
+                continue
+            self._walked.add(summary)
+            if summary.function is not None:
+                self._reached.add(summary.function.identity)
+            pending.extend(callee for _, callee in summary.calls)
+
+    def _is_reached(self, function: Function) -> bool:
+        return function.identity in self._reached or self._reached_elsewhere(function)
+
+    def _learn_reached(self) -> Part[None]:
+        """Exchange which functions are reached."""
+        mine = (summary.function for summary in self._walked if summary.function is not None)
+        self._reached_elsewhere = yield from self._named_by_others(mine)
+
+    def _learn_called(self) -> Part[None]:
+        """Exchange which functions the project runs itself."""
+        machine = self.machine
+        self._called_elsewhere = yield from self._named_by_others(machine.called.values())
+        files = {_file_key(function) for function in machine.piped.values()}
+        keys = files.union(function.key for function in machine.piped.values())
+        is_named = yield from self._exchanged(keys)
+        self._piped_elsewhere = lambda function: is_named(function.key)
+        self._piped_beside = lambda function: _file_key(function) in files or is_named(_file_key(function))
+
+    # -- entry points -------------------------------------------------------------------------------------------------
+
+    def _enter_keras(self, cls: Class) -> None:
+        """The methods that Keras runs in a step that it may compile."""
+        for kind in _KINDS:
+            if not cls.is_keras(kind) or (kind in ("layer", "model") and self._stays_outside(cls)):
+                continue
+            autograph = self.machine.keras_version(cls.module) == 2
+            how = "which Keras 2 converts with AutoGraph" if autograph else "which Keras 3 runs without AutoGraph"
+            for name in api.keras_roles(kind):
+                method = cls.find(name)
+                if method is None or method.owner is None or self._is_told_by_others(cls, name, method):
+                    continue
+                value = self.machine.decorated(method_value(method, self.machine.canonical_instance(cls)))
+                entry = f"`{cls.name}.{name}`, {how}"
+                own = value.compiled
+                if isinstance(own, Compilation) and own.kind is not ContextKind.OPEN:
+                    autograph_here, entry = own.autograph, f"`{cls.name}.{name}`, which Keras may compile"
+                else:
+                    autograph_here = autograph and not (isinstance(own, Compilation) and not own.autograph)
+                context = Context(ContextKind.XLA, autograph_here, entry, by_keras=True)
+                self.machine.enter(replace(value, compiled=None), context, _role_arguments(kind, name, method), "keras")
+
+    def _is_told_by_others(self, cls: Class, role: str, method: Function) -> bool:
+        """Whether enough other classes inherit the method as well and give all that it comes to name the same meaning,
+        but for the forward pass, which is entered by itself: of a hundred models that share a training step, some
+        tell what there is to tell of it."""
+        if method.owner is cls:
+            return False
+        given = self._attributes_of(cls)
+        meanings: dict[str, Hashable] = {}
+        pending = [method]
+        while pending:
+            for name in self._names_in(pending.pop()) & given.keys() - meanings.keys() - _FORWARD:
+                match given[name]:
+                    case Function() as called:
+                        pending.append(called)
+                        meanings[name] = called
+                    case value:
+                        meanings[name] = pattern(value)
+        run = (role, method, frozenset(meanings.items()))
+        self._inherited[run] += 1
+        return self._inherited[run] > _ENOUGH
+
+    def _attributes_of(self, cls: Class) -> dict[str, Function | Value]:
+        """What `self.name` may be in a method, by the name."""
+        found: dict[str, Function | Value] = {}
+        for ancestor in reversed(cls.mro):
+            if isinstance(ancestor, Class):
+                found |= self.machine.class_attributes(ancestor)
+                found |= ancestor.functions
+        return found | self.machine.canonical_instance(cls).attributes
+
+    def _names_in(self, function: Function) -> frozenset[str]:
+        """The words in a function's text."""
+        if function not in self._names:
+            self._names[function] = frozenset(_words(function.text))
+        return self._names[function]
+
+    def _stays_outside(self, cls: Class) -> bool:
+        """Whether a layer says that Keras shall not compile it, or that it takes what is no tensor yet (lists, text),
+        as those do that are mapped over datasets. Code that calls it may be compiled all the same. What the class
+        itself says counts for nothing: Keras sets each object up anew."""
+        said = self.machine.canonical_instance(cls).attributes
+        return any(all(said.get(name) == value for name, value in words.items()) for words in _OUTSIDE)
+
+    def _enter_tests(self) -> None:
+        """Tests are host code, and so is what only they call."""
+        for function in self._unreached():
+            if _is_run_by_host(function):
+                with self._about(function.module, function.qualname, function):
+                    self.machine.enter(self.machine.as_called(function), HOST, Arguments(unknown=True), "test")
+        self._drain()
+
+    def _unreached(self) -> Iterator[Function]:
+        """The functions that use TensorFlow and that nothing was seen to call so far."""
+        for module in self.project.modules:
+            for function in module.all_functions():
+                if function.uses_tensorflow and not self._is_reached(function):
+                    yield function
+
+    def _expected(self) -> int:
+        """About how many objects will be made where functions are run that nothing calls."""
+        if self.alone:
+            return 0
+        lines = Counter[bool]()
+        for function in self._unreached():
+            if function.stretch is not None and not _is_eager_by_role(function):
+                lines[_is_run_by_host(function)] += function.stretch.last - function.stretch.first + 1
+        return _OBJECTS_OF_A_TEST * lines[True] + _OBJECTS_OF_A_LINE * lines[False]
+
+    # -- what nobody calls --------------------------------------------------------------------------------------------
+
+    def _run_unreached(self) -> None:
+        """Functions without a caller, those first that nobody even names; then functions made inside others."""
+        self.project.files.let_go()
+        named = self._named()
+        candidates = [
+            ((int(named[function.name] > 1), module.source.display, position), function)
+            for module in self.project.modules
+            for position, function in enumerate(module.all_functions())
+        ]
+        candidates.sort(key=lambda candidate: candidate[0])
+        for position, function in candidates:
+            # What others know is asked last: each answer is one that may turn out otherwise.
+            if not _is_eager_by_role(function) and function.uses_tensorflow and not self._is_reached(function):
+                with self._about(function.module, function.qualname, function):
+                    self._run_open(self.machine.decorated(self.machine.as_called(function)), _OPEN, position)
+        for number, (value, context) in enumerate(self.machine.orphans):
+            if not context.pipeline and _may_take_tensors(value, context) and not self._is_reached(value.function):
+                kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
+                position = (2, value.function.module.source.display, number)
+                self._run_open(value, context if kind is context.kind else _OPEN, position)
+
+    def _named(self) -> Counter[str]:
+        """How often the files of this part name its functions."""
+        names = {function.name for module in self.project.modules for function in module.all_functions()}
+        found = Counter[str]()
+        for module in self.project.modules:
+            counts = Counter(filter(names.__contains__, _words(module.file.text)))
+            found.update(counts.keys())
+            # What the file itself uses stands in it more than once.
+            found.update(function.name for function in module.functions if counts[function.name] > 1)
+        return found
+
+    def _run_open(self, value: FunctionValue, context: Context, position: _Position) -> None:
+        summary = None
+        with self._about(value.function.module, value.function.qualname, value.function):
+            summary = self.machine.analyse(None, value, Arguments(unknown=True), context)
+        if summary is not None:
+            if context.kind is ContextKind.OPEN:
+                self.open_roots.append((position, summary))
+            else:
+                self.roots.append(summary)
+            self._note_reached([summary])
+        self._drain()
+
+    def _run_inputs(self) -> None:
+        """Compiled functions that the project does not call itself: what they are handed are tensors, unless they use
+        it in another way."""
+        for entry in self._compiled:
+            function = entry.value.function
+            if function.identity not in self.machine.called and not self._called_elsewhere(function):
+                given = replace(entry.arguments, inputs=True)
+                with self._about(function.module, function.qualname, function):
+                    summary = self.machine.analyse(None, entry.value, given, entry.context)
+                    if summary is not None:
+                        self.roots.append(summary)
+        self._drain()
+
+    # -- the outcome --------------------------------------------------------------------------------------------------
+
+    def events(self) -> Iterator[tuple[Event, Run]]:
+        """The events of all analyses that count, each with the shortest trail to it and the analysis it is of. Which
+        others there are of that function is known once all have been asked for."""
+        hosts = self.machine.host_roots if self.options.include_host else ()
+        loops = _around_steps((*self.roots, *self._opened))
+        compiled = [*self.roots, *self.machine.fragments.values(), *self._opened]
+        yield from _events_below(sorted([*compiled, *hosts], key=_root_key), loops, self._piped)
+        whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
+        everywhere = sorted([*compiled, *self.machine.host_roots], key=_root_key)
+        yield from ((event, whole) for event in _events_of_host(everywhere))
+        yield from ((event, whole) for event in compiled_entries(sorted(self.roots, key=_root_key)))
+        if self.machine.set_up:
+            yield from ((event, whole) for event in setup_events(everywhere))
+
+    def _find_piped(self) -> Part[None]:
+        """The analyses of each plain `tf.function` that the project runs, and in input pipelines only, in this part
+        and all others."""
+        roots = [*self.roots, *self.machine.fragments.values(), *self._opened, *self.machine.host_roots]
+        piped = {summary for summary in _below(roots) if self._runs_in_pipelines(summary)}
+        others = _below([root for root in roots if root not in piped], _is_aside)
+        called = _functions_of(summary for summary in others if summary.context.kind is not ContextKind.HOST)
+        called_elsewhere = yield from self._named_by_others(called.values())
+        self._piped = {
+            summary
+            for summary in piped
+            if summary.function is not None
+            and summary.function.identity not in called
+            and not called_elsewhere(summary.function)
+        }
+
+    def _runs_in_pipelines(self, summary: Summary) -> bool:
+        """Whether this is a plain `tf.function` that input pipelines run, and perhaps others as well."""
+        function = summary.function
+        if function is None or summary.context.kind is not ContextKind.GRAPH:
+            return False
+        return function.identity in self.machine.piped or self._piped_elsewhere(function)
+
+    def _find_opened(self) -> Part[None]:
+        """The roots that turned out to have no caller: who calls a function may come to light after it was taken for
+        one that nobody calls, in this part or another."""
+        _spread_host_only([root for _, root in self.open_roots])
+        others = (*self.roots, *self.machine.host_roots, *self.machine.fragments.values())
+        called = _functions_of(_below(others))
+        called_elsewhere = yield from self._named_by_others(called.values())
+        matters = self._matters(others)
+        mine, asked = list[OpenRoot](), list[bool]()
+        for position, root in self.open_roots:
+            assert root.function is not None
+            below = _below((root,))
+            keys = frozenset(function.key for function in _functions_of(below).values())
+            mine.append(OpenRoot(position, root.function.key, keys))
+            asked.append(root.function.identity not in called and any(map(matters, below)))
+        followed = yield from self._followed(mine, asked)
+        for (_, root), follows in zip(self.open_roots, followed, strict=True):
+            assert root.function is not None
+            if follows is False and not called_elsewhere(root.function):
+                self._opened.append(root)
+
+    def _matters(self, others: Sequence[Summary]) -> Callable[[Summary], bool]:
+        """Whether an open root that leads to an analysis may make a difference, when it counts: where any analysis of
+        that function says something, or what sets a program up runs when its file is imported, or a pipeline may run
+        the function. Most do not, and nothing is asked about them, so that no answer can outdate what was found.
+        `others`: all but the open roots."""
+        summaries = _below((*others, *(root for _, root in self.open_roots)))
+        telling = _functions_of(summary for summary in summaries if summary.events)
+        setting_up = files_that_set_up(others) if self.machine.set_up else frozenset()
+
+        def matters(summary: Summary) -> bool:
+            function = summary.function
+            if function is None:
+                return bool(summary.events)
+            return (
+                function.identity in telling
+                or function.module.source.display in setting_up
+                or self._piped_beside(function)
+            )
+
+        return matters
+
+    # -- the other parts ----------------------------------------------------------------------------------------------
+
+    def _named_by_others(self, functions: Iterable[Function]) -> Part[_Question]:
+        """Name functions to the other parts; whether they, in turn, name one."""
+        is_named = yield from self._exchanged(function.key for function in functions)
+        return lambda function: is_named(function.key)
+
+    def _exchanged(self, keys: Iterable[Key]) -> Part[Callable[[Key], bool]]:
+        """Name functions, or files, to the other parts; whether they, in turn, name one."""
+        if self.alone:
+            return lambda key: False
+        made = Round(Said(frozenset(keys)))
+        self._rounds.append(made)
+        heard: Heard = yield made.said
+        return lambda key: made.is_named(key, heard)
+
+    def _followed(self, roots: Sequence[OpenRoot], asked: Sequence[bool]) -> Part[list[bool | None]]:
+        """Name open roots to the other parts; whether another one leads to each of which that is `asked`."""
+        made = Round(Said(roots=tuple(roots)))
+        heard: Heard = HeardTogether([made.said])
+        if not self.alone:
+            self._rounds.append(made)
+            heard = yield made.said
+        made.followed = [heard.follows(root) if ask else None for root, ask in zip(roots, asked, strict=True)]
+        return made.followed
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, once for each time that they stand in it."""
+    return text.translate(_BLANKS).split() if text.isascii() else _WORD.findall(text)
+
+
+def _nobody_said(function: Function) -> bool:
+    """What other parts say where there are none."""
+    return False
+
+
+def _below(roots: Iterable[Summary], ends: Callable[[Summary], bool] = lambda summary: False) -> set[Summary]:
+    """The analyses that these lead to, themselves among them; those where the way `ends` lead nowhere."""
+    pending = list(roots)
+    seen = set(pending)
+    while pending:
+        summary = pending.pop()
+        if ends(summary):
+            continue
+        for _, callee in summary.calls:
+            if callee not in seen:
+                seen.add(callee)
+                pending.append(callee)
+    return seen
+
+
+def _is_aside(summary: Summary) -> bool:
+    """Whether what a function calls says nothing of how that is compiled: eager code that nobody compiles, a test."""
+    match summary.context.kind:
+        case ContextKind.OPEN:
+            return summary.host_only
+        case ContextKind.HOST:
+            return summary.function is not None and summary.function.module.is_test
+        case _:
+            return False
+
+
+def _functions_of(summaries: Iterable[Summary]) -> dict[object, Function]:
+    """The functions that were analysed, by identity."""
+    return {summary.function.identity: summary.function for summary in summaries if summary.function is not None}
+
+
+def _spread_host_only(roots: Sequence[Summary]) -> None:
+    """What calls a function that only eager code can call is eager itself, and so is what nothing else calls."""
+    callers: dict[Summary, list[Summary]] = {}
+    eager: list[Summary] = []
+    pending, seen = list(roots), set(roots)
+    while pending:
+        summary = pending.pop()
+        if summary.host_only:
+            eager.append(summary)
+        for _, callee in summary.calls:
+            if callee.context.kind is ContextKind.OPEN:
+                callers.setdefault(callee, []).append(summary)
+                if callee not in seen:
+                    seen.add(callee)
+                    pending.append(callee)
+    while eager:
+        for caller in callers.get(eager.pop(), ()):
+            if caller.context.kind is ContextKind.OPEN and not caller.host_only:
+                caller.host_only = True
+                eager.append(caller)
+
+
+def _root_key(root: Summary) -> tuple[str, int, str]:
+    """An order of entry points that does not depend on who found them."""
+    match root:
+        case Summary(function=Function() as function):
+            return (function.module.source.display, function.unit.first_line, root.name)
+        case Summary(place=Place() as place):
+            return (place.path, 0, root.name)
+        case _:
+            return ("", 0, root.name)
+
+
+def _around_steps(roots: Iterable[Summary]) -> set[Summary]:
+    """What has a strategy run steps, and what calls that: loops that stay outside of what XLA compiles."""
+    callers: dict[Summary, list[Summary]] = {}
+    seen = _below(roots)
+    for summary in seen:
+        for _, callee in summary.calls:
+            callers.setdefault(callee, []).append(summary)
+    found = {summary for summary in seen if summary.steps and summary.context.kind in _UNCOMPILED}
+    pending = list(found)
+    while pending:
+        for caller in callers.get(pending.pop(), ()):
+            if caller not in found and caller.context.kind in _UNCOMPILED:
+                found.add(caller)
+                pending.append(caller)
+    return found
+
+
+def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Summary]) -> Iterator[tuple[Event, Run]]:
+    """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
+    anything, what only eager code can do ends the way, and so does what is in `without`; a loop around steps leads to
+    the steps alone."""
+    seen = set(without)
+    runs: dict[object, list[Run]] = {}
+    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
+    while pending:
+        following: list[tuple[Summary, Trail | None]] = []
+        for summary, trail in pending:
+            if summary in seen or (summary.host_only and summary.context.kind is ContextKind.OPEN):
+                continue
+            seen.add(summary)
+            if summary not in loops:
+                together = runs.setdefault(summary if summary.function is None else summary.function.identity, [])
+                run = Run(together, frozenset(summary.skipped))
+                together.append(run)
+                for event in summary.events:
+                    if not event.of_host and not isinstance(event, Setup):
+                        yield replace(event, trail=trail), run
+            following += [
+                (callee, callee.trail(place, trail))
+                for place, callee in summary.calls
+                if callee not in seen and (summary not in loops or callee in summary.steps or callee in loops)
+            ]
+        pending = following
+
+
+def _events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
+    """What the host does to what is compiled, wherever it stands, each with the shortest trail to it."""
+    seen = set(roots)
+    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
+    repeated = _below([callee for root in _below(roots) for callee in root.looped])
+    while pending:
+        following: list[tuple[Summary, Trail | None]] = []
+        for summary, trail in pending:
+            for event in summary.events:
+                if event.of_host:
+                    told = replace(event, trail=trail)
+                    if isinstance(told, CallOwnCompiled) and summary in repeated:
+                        told = replace(told, again=True)
+                    yield told
+            for place, callee in summary.calls:
+                if callee not in seen:
+                    seen.add(callee)
+                    following.append((callee, callee.trail(place, trail)))
+        pending = following
+
+
+def _is_run_by_host(function: Function) -> bool:
+    """Whether a function that nothing calls is run by those that run tests, or by Keras between steps."""
+    owner = function.owner
+    if function.module.is_test or owner is None:
+        return function.module.is_test
+    return owner.is_keras("callback") or any(base.endswith(_TEST_CASES) for base in owner.external_bases)
+
+
+def _file_key(function: Function) -> Key:
+    """What stands for all functions of a file."""
+    return (function.module.source.display, 0, "")
+
+
+def _is_eager_by_role(function: Function) -> bool:
+    """Methods that Python or Keras calls while nothing is traced."""
+    return function.owner is not None and function.name in _EAGER_METHODS
+
+
+def _may_take_tensors(value: FunctionValue, context: Context) -> bool:
+    """Whether a function made inside another may be about tensors though nobody was seen to call it: where compiled
+    code makes it, or in a file that has to do with TensorFlow. Of a project one part may follow another through files
+    that have not; to run all that stands in these, with arguments that nobody knows, may take for ever."""
+    module = value.function.module
+    compiled = context.kind in (ContextKind.XLA, ContextKind.GRAPH)
+    return compiled or module.serves_tensorflow or module.file.may_be_fragment
+
+
+def _role_arguments(kind: str, name: str, method: Function) -> Arguments:
+    """What Keras hands a method: a layer gets tensors in whatever structure, a loss gets two tensors."""
+    place = method.label
+
+    def tensor(dtype: str | None = None) -> Value:
+        return Tensor(Dependence.VALUE, dtype, origin=Origin(place, f"Keras calls `{name}` with tensors"))
+
+    nest = Nest(origin=Origin(place, f"Keras calls `{name}` with tensors"), handed=True)
+    match kind, name:
+        case ("loss", _):
+            # A model with several outputs hands its loss all of them, where the loss takes them apart.
+            dicts = dicts_among(method.node)
+            names = [parameter.name.value for parameter in method.node.params.params[1:3]]
+            given: list[Value] = [nest if name in dicts else tensor() for name in names]
+        case ("optimizer", "update_step"):
+            given = [tensor(), tensor()]
+        case ("optimizer", "apply"):
+            given = [nest, nest]
+        case ("metric", "update_state"):
+            given = [tensor(), tensor(), OneOf((NONE, tensor()))]
+        case ("metric", _):
+            given = []
+        case ("schedule", _):
+            given = [tensor()]
+        case ("regularizer" | "constraint", _):
+            given = [tensor("float")]
+        case _:
+            given = [nest]
+    node = method.node.params
+    count = len(node.posonly_params) + len(node.params) - 1
+    return Arguments(given[: max(count, 0)], unknown=True)
+
+
+__all__ = ["Options", "analyse"]

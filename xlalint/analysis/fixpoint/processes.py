@@ -1,0 +1,273 @@
+"""Runs the parts of an analysis in several processes. They are forked from this one, so that what it holds in memory is
+theirs, too; where the system cannot fork, all parts run here."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import count, pairwise
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
+
+from .partitions import Member, Running
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+# macOS can fork, but its own libraries do not survive that.
+CAN_FORK: Final = hasattr(os, "fork") and sys.platform != "darwin"
+
+
+class ProcessLostError(Exception):
+    """A process ended before its work was done; the text says how, or is the traceback."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the parts of one process say to the others, by their positions, and the results of those that have ended;
+    whether the process has no room for more of them."""
+
+    said: dict[int, Any]
+    results: dict[int, Any]
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    detail: str
+
+
+class _Stage(Protocol):
+    """Where parts run."""
+
+    def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
+        """What the parts say next, after they heard what all have said; `starts` are to run as well from now on."""
+
+
+def run_parts(members: Sequence[Member[T]], processes: int, hear: Callable[[list[Any]], Any] = list) -> list[T]:
+    """The results of all parts, in order. `hear` makes of what all parts have said what
+    each of them is sent. Raises ProcessLostError."""
+    stale = sum(member.recorded is None for member in members)
+    processes = min(processes, stale)
+    if processes <= 1 or not CAN_FORK:
+        return _direct(members, _Here(Running(members)), hear)
+    with _children() as start:
+        return _direct(members, _There([start(_run, members, hear, None) for _ in range(processes)]), hear)
+
+
+def run_in_turns(
+    members: Sequence[Member[T]], most: int, full: Callable[[], bool], hear: Callable[[list[Any]], Any] = list
+) -> list[T]:
+    """The same with one process at work at a time. Where one is `full`, as it is asked after each part that it starts,
+    the next takes the other parts; `most`: how many there are at most. Raises ProcessLostError."""
+    with _children() as start:
+        return _direct(members, _Turns(partial(start, _run, members, hear, full), most), hear)
+
+
+def _direct(members: Sequence[Member[T]], stage: _Stage, hear: Callable[[list[Any]], Any]) -> list[T]:
+    """Have the parts hear each other until all have come to their end."""
+    recorded = {position: member.recorded for position, member in enumerate(members) if member.recorded is not None}
+    starts = [position for position in range(len(members)) if position not in recorded]
+    said: list[Any] | None = None
+    heard = None
+    for round_number in count():
+        told = stage.step(said, heard, starts)
+        told.said.update((position, one.said(round_number)) for position, one in recorded.items())
+        if told.results or all(one is None for one in told.said.values()):
+            results = {position: one.result for position, one in recorded.items()} | told.results
+            return [results[position] for position in range(len(members))]
+        said = [told.said[position] for position in range(len(members))]
+        heard = hear(said)
+        starts = [position for position, one in recorded.items() if not one.holds(round_number, heard)]
+        for position in starts:
+            del recorded[position]
+    raise AssertionError
+
+
+def run_each(work: Callable[[A], T], tasks: Sequence[A], processes: int, done: Callable[[T], None]) -> None:
+    """Hand what `work` makes of each task to `done`, as it comes. Each task has a process of its own, so many at a
+    time, that knows what this one knows when it starts. Raises ProcessLostError."""
+    waiting, working = deque(tasks), list[Any]()
+    with _children() as start:
+        while waiting or working:
+            while waiting and len(working) < processes:
+                working.append(start(_tell, work, waiting.popleft()))
+            for connection in _ready(working):
+                working.remove(connection)
+                told = connection.recv()
+                if isinstance(told, _Failed):
+                    raise ProcessLostError(told.detail)
+                done(told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """All parts in this process."""
+
+    running: Running[Any]
+
+    def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
+        told = self.running.go_on(heard) if said is not None else {}
+        return _Told(told | self.running.start(starts), self.running.results)
+
+
+class _There:
+    """The parts in other processes."""
+
+    def __init__(self, connections: Sequence[Connection]) -> None:
+        self._connections = connections
+
+    def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
+        told = _Told({}, {})
+        if said is not None:
+            for connection in self._connections:
+                connection.send((said, ()))
+            for connection in self._connections:
+                _hear(connection, told)
+        self._start(starts, told)
+        return told
+
+    def _start(self, starts: Sequence[int], told: _Told) -> None:
+        """Start parts one by one, each where there is time for it: how long one takes is not known before."""
+        count = len(self._connections)
+        bounds = [len(starts) * rank // count for rank in range(count + 1)]
+        # Neighbours have most in common; who is done with its own takes the last one of who has most left.
+        waiting = [deque(starts[first:end]) for first, end in pairwise(bounds)]
+        ranks = {connection: rank for rank, connection in enumerate(self._connections)}
+        ready = list(self._connections)
+        working = 0
+        while True:
+            for connection in ready:
+                if own := waiting[ranks[connection]]:
+                    connection.send((None, (own.popleft(),)))
+                elif most := max(waiting, key=len):
+                    connection.send((None, (most.pop(),)))
+                else:
+                    continue
+                working += 1
+            if not working:
+                return
+            ready = _ready(self._connections)
+            for connection in ready:
+                _hear(connection, told)
+            working -= len(ready)
+
+
+class _Turns:
+    """The parts in other processes, of which one is at work."""
+
+    def __init__(self, begin: Callable[[], Connection], most: int) -> None:
+        self._begin, self._most = begin, most
+        self._connections = [begin()]
+
+    def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
+        told = _Told({}, {})
+        if said is not None:
+            for connection in self._connections:
+                connection.send((said, ()))
+                _hear(connection, told)
+        full = False
+        for start in starts:
+            # Who begins later has not heard what was said before.
+            if full and said is None and len(self._connections) < self._most:
+                self._connections.append(self._begin())
+            self._connections[-1].send((None, (start,)))
+            full = _hear(self._connections[-1], told)
+        return told
+
+
+def _ready(connections: Sequence[Connection]) -> list[Connection]:
+    """Those at which something was said; waits until there is one."""
+    from multiprocessing.connection import wait  # a run that needs no other process has no need of it
+
+    return cast("list[Connection]", wait(connections))
+
+
+def _hear(connection: Connection, told: _Told) -> bool:
+    """Add what a process tells; whether it is full. Raises ProcessLostError."""
+    message = connection.recv()
+    if isinstance(message, _Failed):
+        raise ProcessLostError(message.detail)
+    told.said.update(message.said)
+    told.results.update(message.results)
+    return bool(message.full)
+
+
+@contextmanager
+def _children() -> Iterator[Callable[..., Connection]]:
+    """Starts processes that run a function, each with the other end of a connection for its last argument. Raises
+    ProcessLostError where one is lost."""
+    import multiprocessing
+
+    context = multiprocessing.get_context("fork")
+    children: list[BaseProcess] = []
+
+    def start(function: Callable[..., None], *arguments: object) -> Connection:
+        here, there = context.Pipe()
+        child = context.Process(target=function, args=(*arguments, there), daemon=True)
+        with _deaf_to_interrupts():  # until it is among those that are ended below
+            child.start()
+            children.append(child)
+        there.close()
+        return here
+
+    try:
+        yield start
+    except (EOFError, OSError):
+        for child in children:
+            child.join(0.1)
+        codes = [child.exitcode for child in children if child.exitcode]
+        raise ProcessLostError(f"exit code {codes[0]}" if codes else "it closed its connection") from None
+    finally:
+        for child in children:
+            child.terminate()
+            child.join()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """What is started inside is not interrupted: its parent is, and ends it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _run(
+    members: Sequence[Member[Any]],
+    hear: Callable[[list[Any]], Any],
+    full: Callable[[], bool] | None,
+    parent: Connection,
+) -> None:
+    """The work of one process: after it heard what all said its parts go on, else it starts others."""
+    running = Running(members)
+    with suppress(EOFError, BrokenPipeError):  # nobody wants to know any more
+        while True:
+            said, starts = parent.recv()
+            try:
+                told = running.start(starts) if said is None else running.go_on(hear(said))
+            except Exception:
+                parent.send(_Failed(traceback.format_exc()))
+                break
+            parent.send(_Told(told, running.results, full is not None and full()))
+
+
+def _tell(work: Callable[[A], Any], task: A, parent: Connection) -> None:
+    """The work of a process that does one thing."""
+    try:
+        told = work(task)
+    except Exception:
+        told = _Failed(traceback.format_exc())
+    with suppress(BrokenPipeError):
+        parent.send(told)

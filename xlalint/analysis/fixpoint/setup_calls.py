@@ -1,0 +1,103 @@
+"""The calls that set programs up: each by itself, with the way to it, and those of one program together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...syntax import nodes as cst
+from ..interpreter.events import HOST, CompiledEntry, ContextKind, Event, Program, Setup, SetupCall, Trail
+from ..interpreter.frames import Summary
+from ..models.strategies import making_of
+from ..record import replace
+
+
+@dataclass(slots=True)
+class _Reached:
+    """What the code of one file leads to: calls by their place, in a strategy's step and elsewhere, and the files that
+    it touches."""
+
+    calls: dict[tuple[cst.CSTNode, bool], SetupCall] = field(default_factory=dict)
+    files: set[str] = field(default_factory=set)
+
+
+def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
+    """Each event about how a program is set up, once, and then each program. What is eager by nature counts here."""
+    seen: dict[Summary, list[Setup]] = {}
+    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
+    while pending:
+        following: list[tuple[Summary, Trail | None]] = []
+        for summary, trail in pending:
+            if summary not in seen:
+                seen[summary] = [replace(event, trail=trail) for event in summary.events if isinstance(event, Setup)]
+                yield from seen[summary]
+                following += [(callee, callee.trail(place, trail)) for place, callee in summary.calls]
+        pending = following
+    yield from _programs(roots, seen)
+
+
+def compiled_entries(roots: Sequence[Summary]) -> Iterator[CompiledEntry]:
+    """Where compiled code begins, tests left out."""
+    for root in roots:
+        function, context = root.function, root.context
+        if function is not None and context.kind is ContextKind.XLA and not function.module.is_test:
+            asked = "jit_compile=True" in context.entry
+            yield CompiledEntry(function.label, context, None, False, function.qualname, asked)
+
+
+def files_that_set_up(roots: Iterable[Summary]) -> frozenset[str]:
+    """The files whose import sets a program up: what leads to them takes part in that."""
+    found = set[str]()
+    for root in roots:
+        if root.function is None and (path := _file_of(root)) is not None:
+            pending, seen = [root], {root}
+            while pending:
+                summary = pending.pop()
+                if any(isinstance(event, SetupCall) for event in summary.events):
+                    found.add(path)
+                    break
+                fresh = {callee for _, callee in summary.calls} - seen
+                seen |= fresh
+                pending += fresh
+    return frozenset(found)
+
+
+def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]]) -> Iterator[Program]:
+    """What the code of each file leads to, with what runs when the files that it touches are imported."""
+    by_file: dict[str, _Reached] = {}
+    for root in roots:
+        if (path := _file_of(root)) is not None:
+            _reach(root, said, by_file.setdefault(path, _Reached()))
+    at_top = [(path, root) for root in roots if root.function is None and (path := _file_of(root)) is not None]
+    for path, reached in by_file.items():
+        for other, root in at_top:
+            if other in reached.files and other != path:
+                _reach(root, said, reached)
+        if reached.calls:
+            steps = tuple(sorted(reached.calls.values(), key=lambda step: step.order))
+            yield Program(steps[0].place, HOST, None, False, steps)
+
+
+def _file_of(root: Summary) -> str | None:
+    """The file whose code begins here; None of what is evaluated aside, such as decorators."""
+    if root.function is not None:
+        return root.function.module.source.display
+    return None if root.place is None else root.place.path
+
+
+def _reach(root: Summary, said: Mapping[Summary, Sequence[Setup]], reached: _Reached) -> None:
+    pending, seen = [root], {root}
+    while pending:
+        summary = pending.pop()
+        if summary.function is not None:
+            reached.files.add(summary.function.module.source.display)
+        for event in said[summary]:
+            if isinstance(event, SetupCall):
+                scope = event.context.scope
+                reached.calls.setdefault((event.place.node, scope is not None and scope.replica), event)
+                made = making_of(event.owner) if event.owner is not None else None
+                reached.files |= {made.place.path} if made is not None else set()
+        for _, callee in summary.calls:
+            if callee not in seen:
+                seen.add(callee)
+                pending.append(callee)

@@ -1,0 +1,199 @@
+"""What `owner.name` is, and what assigning to it does: modules, classes, instances, and the objects of libraries."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.joins import join, join_all
+from ..domain.operators import is_optional_library
+from ..domain.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    ClassValue,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Instance,
+    Member,
+    ModuleValue,
+    OneOf,
+    Sequence,
+    Static,
+    Tensor,
+    TensorMethod,
+    Unknown,
+    Value,
+)
+from ..library import api
+from ..models.strategies import making_of
+from ..program.project import Class, Function
+from ..record import replace
+from .base import method_value
+from .events import ContextKind
+from .expressions import Expressions
+from .frames import Arguments, Compilation, Frame
+
+_SOME_TENSOR: Final = Tensor(Dependence.VALUE)
+_VARIABLES: Final = Sequence("list", None, Tensor(Dependence.VALUE, variable=True))
+# What Keras's own base classes give every instance.
+_KERAS_ATTRIBUTES: Final[dict[str, Value]] = {
+    "trainable_variables": _VARIABLES,
+    "trainable_weights": _VARIABLES,
+    "non_trainable_variables": _VARIABLES,
+    "weights": _VARIABLES,
+    "variables": _VARIABLES,
+    "dtype": STATIC,
+    "compute_dtype": STATIC,
+    "name": STATIC,
+    "trainable": STATIC,
+    "built": STATIC,
+    "optimizer": ApiObject("keras.optimizers.Optimizer"),
+}
+_ABOUT_MODULES: Final = frozenset(("__version__", "__name__", "__doc__", "__file__", "__path__"))
+_PROPERTIES: Final = frozenset(("property", "functools.cached_property", "cached_property", "abc.abstractproperty"))
+_ENUMS: Final = frozenset(("enum.Enum", "builtins.object"))
+# The numbers that integers of TensorFlow's dtypes lie between.
+_LIMITS: Final = {
+    f"tf.{prefix}{dtype}.{name}": Static(value)
+    for bits in (8, 16, 32, 64)
+    for dtype, least, most in (
+        (f"int{bits}", -(2 ** (bits - 1)), 2 ** (bits - 1) - 1),
+        (f"uint{bits}", 0, 2**bits - 1),
+    )
+    for name, value in (("min", least), ("max", most))
+    for prefix in ("", "dtypes.")
+}
+_UNBOUND: Final = frozenset(("staticmethod", "builtins.staticmethod"))
+
+
+class Attributes(Expressions):
+    """The second floor: attributes."""
+
+    def attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value:
+        """The value of `owner.name`, read at `node`."""
+        match owner:
+            case Api(qualified):
+                return _api_attribute(qualified, name)
+            case ModuleValue(module):
+                return self.project.member(module, name) or UNKNOWN
+            case Instance():
+                return self._instance_attribute(frame, owner, name, node)
+            case ClassValue(cls):
+                return self._class_attribute(frame, cls, name) or UNKNOWN
+            case FunctionValue():
+                return owner if name in ("python_function", "__wrapped__", "__call__") else UNKNOWN
+            case OneOf(alternatives):
+                there = [it for it in alternatives if it != NONE] if is_optional_library(owner) else alternatives
+                return join_all(*(self.attribute(frame, option, name, node) for option in there))
+            case Unknown(names):
+                if api.attribute(_SOME_TENSOR, name) is None:
+                    self.no_tensor(frame, owner)
+                # `x.shape` of whatever it is: numbers. What else an unknown object has is unknown too.
+                return Sequence("tuple", None, STATIC) if name == "shape" and names else UNKNOWN
+            case Sequence() | Dict():
+                known = api.attribute(owner, name)
+                return TensorMethod(owner, name) if known is None else known
+            case _:
+                known = api.attribute(owner, name)
+                if known is not None:
+                    return known
+                return STATIC if isinstance(owner, Static) else UNKNOWN
+
+    def _instance_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:
+        if owner.cls.view_of is None and name in owner.attributes:
+            return owner.attributes[name]
+        method = owner.cls.find(name)
+        if method is not None:
+            return self.bound_method(frame, method, owner, node)
+        found = self._class_attribute(frame, owner.cls, name)
+        if found is not None:
+            return found
+        if owner.cls.view_of is None and owner is not self.instances.get(owner.cls):
+            shared = self.canonical_instance(owner.cls).attributes.get(name)
+            if shared is not None:
+                return shared
+        if name == "__class__":
+            return ClassValue(owner.cls)
+        if any(owner.cls.is_keras(kind) for kind in ("layer", "model", "metric", "loss")):
+            if name in _KERAS_ATTRIBUTES:
+                return _KERAS_ATTRIBUTES[name]
+            base = next(owner.cls.external_bases, "keras.layers.Layer")
+            known = api.attribute(ApiObject(base, made=making_of(owner)), name)
+            if known is not None:
+                return known
+        return UNKNOWN
+
+    def bound_method(self, frame: Frame, method: Function, owner: Instance, node: cst.BaseExpression) -> Value:
+        """A method as an attribute of its instance: called at once where it is a property."""
+        decorators = self.decorators_of(method)
+        owner = owner.cls.view_of or owner
+        if decorators & _PROPERTIES or any(text.endswith("property") for text in decorators):
+            value = method_value(method, owner)
+            if frame.context.converted:  # Python makes the call, not the code that AutoGraph made
+                entry = f"`{method.qualname}`, a property"
+                value = replace(value, compiled=Compilation(ContextKind.OPEN, False, entry))
+            return self.invoke(frame, value, Arguments(), node)
+        if decorators & _UNBOUND:
+            return self.decorated(method_value(method, None))
+        if "classmethod" in decorators or "builtins.classmethod" in decorators:
+            return self.decorated(method_value(method, ClassValue(owner.cls)))
+        return self.decorated(method_value(method, owner))
+
+    def _class_attribute(self, frame: Frame, cls: Class, name: str) -> Value | None:
+        for ancestor in cls.mro:
+            if not isinstance(ancestor, Class):
+                continue
+            if name in ancestor.functions:
+                method = ancestor.functions[name]
+                decorators = self.decorators_of(method)
+                bound = ClassValue(cls) if "classmethod" in decorators else None
+                return self.decorated(method_value(method, bound))
+            if name in ancestor.classes:
+                return ClassValue(ancestor.classes[name])
+            attributes = self.class_attributes(ancestor)
+            if name in attributes:
+                return Static(Member(ancestor, name)) if _is_enum(ancestor, name) else attributes[name]
+        return None
+
+    def set_attribute(self, frame: Frame, owner: Value, name: str, value: Value) -> None:
+        """`owner.name = value`: joined with what was there, since methods run in an order that nobody knows."""
+        for option in owner.options if isinstance(owner, OneOf) else (owner,):
+            if isinstance(option, Instance):
+                present = option.attributes.get(name)
+                joined = value if present is None else join(present, value)
+                if joined is not present:
+                    option.attributes[name] = joined
+                    option.version += 1
+
+    def class_attributes(self, cls: Class) -> dict[str, Value]:
+        raise NotImplementedError
+
+    def canonical_instance(self, cls: Class) -> Instance:
+        raise NotImplementedError
+
+    def decorated(self, value: FunctionValue, frame: Frame | None = None) -> FunctionValue:
+        raise NotImplementedError
+
+    @staticmethod
+    def decorators_of(function: Function) -> frozenset[str]:
+        """The decorators as they are written, without arguments."""
+        return frozenset(text.partition("(")[0] for text in function.decorator_texts)
+
+
+@cache
+def _api_attribute(qualified: str, name: str) -> Value:
+    if name in _ABOUT_MODULES:
+        return STATIC
+    whole = f"{qualified}.{name}"
+    return UNKNOWN if name == "__dict__" else _LIMITS.get(whole) or Api(api.canonical(whole))
+
+
+def _is_enum(cls: Class, name: str) -> bool:
+    """Whether the class makes a member of what its body binds; one that is a number or text, too, counts as that."""
+    bases = set(cls.external_bases)
+    return "enum.Enum" in bases and bases <= _ENUMS and not name.startswith("_")

@@ -1,0 +1,469 @@
+"""What calls do: of the project's functions and classes, of library functions, of objects and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as Ordered
+from functools import cache
+from typing import Final
+
+from ...sources.outline import ImportOutline
+from ...syntax import nodes as cst
+from ..domain.joins import FEW, join_all
+from ..domain.operators import COMPARED, arithmetic_tensor
+from ..domain.values import (
+    STATIC,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    Array,
+    ClassValue,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Instance,
+    Nest,
+    OneOf,
+    Sequence,
+    Slice,
+    Static,
+    Tensor,
+    TensorMethod,
+    Unknown,
+    Value,
+    as_tensor,
+    perhaps_array,
+)
+from ..files.files import Place, Unit
+from ..library import api
+from ..library.tokenizers import MODEL
+from ..models.feeding import given_values, say_foreign
+from ..models.higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, run_in_pipeline
+from ..models.host_shapes import shaped
+from ..models.python_builtins import BUILTIN_CALLS, CONTAINER_METHODS, Handler
+from ..models.strategies import OF_OTHERS, asks_for_complex128, placed, said_setup, sets_up
+from ..program.project import Class
+from ..record import Record, replace
+from .attributes import Attributes
+from .base import method_value
+from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
+from .frames import Arguments, Compilation, Frame
+
+_READERS: Final = frozenset(("numpy", "item", "tolist", "eval", "__array__", "__bool__", "__int__", "__float__"))
+# What NumPy answers without reading a symbolic tensor (measured).
+_SHAPE_ONLY: Final = frozenset(("np.shape", "np.ndim", "np.isscalar", "np.result_type", "np.dtype"))
+_HOST_LIBRARIES: Final = ("np.", "math.", "scipy.", "keras.ops.convert_to_numpy")
+# Calls that only eager code makes: a function that makes one is not on its way to the compiler.
+HOST_APIS: Final = (
+    "tf.io.",
+    "tf.image.decode_",
+    "tf.image.encode_",
+    "tf.image.extract_jpeg_shape",
+    "tf.data.",
+    "tf.summary.",
+    "tf.train.Checkpoint",
+    "tf.train.latest_checkpoint",
+    "tf.saved_model.",
+    "tf.python_io.",
+    "tf.gfile.",
+    "tf.train.Example",
+    "tf.train.SequenceExample",
+    "tf.config.",
+    "tf.estimator.",
+    "keras.utils.",
+    "keras.models.load_model",
+    "keras.Sequential",
+    "keras.Input",
+    "keras.layers.Input",
+    "tf.compat.v1.Session",
+    "tf.compat.v1.train.",
+    "tf.lite.",
+    "builtins.open",
+    "builtins.input",
+    "tf.Variable",
+    "keras.Variable",
+)
+# The methods of a model that take batches.
+_FED: Final = frozenset(("evaluate", "fit", "predict", "predict_on_batch", "test_on_batch", "train_on_batch"))
+_WEIGHT_MAKERS: Final = frozenset(("add_weight", "add_variable"))
+# Calls that are made for a list or a nest of tensors.
+_OF_STRUCTURES: Final = ("tf.nest.", "keras.tree.", "tf.concat", "tf.stack", "tf.add_n", "keras.ops.concatenate")
+_SEVERAL: Final = (OneOf, Sequence, Slice)
+_WITHOUT_SHAPE: Final = (Static, Unknown, Api)
+_KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
+
+
+class Calls(Attributes):
+    """The third floor: calls."""
+
+    def call(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        """The value of calling `callee`."""
+        match callee:
+            case Api(name):
+                return self._call_api(frame, name, arguments, node)
+            case FunctionValue():
+                return self.invoke(frame, callee, arguments, node)
+            case ClassValue(cls):
+                return self.instantiate(frame, cls, arguments, node)
+            case Instance():
+                return self._call_instance(frame, callee, arguments, node)
+            case TensorMethod(owner, name):
+                return self._call_method(frame, owner, name, arguments, node)
+            case ApiObject(method=None):
+                return self._call_object(frame, callee, arguments, node)
+            case ApiObject(method=str() as method):
+                return self._call_method(frame, callee.owner, method, arguments, node)
+            case OneOf(alternatives) if len(alternatives) > FEW:
+                for option in alternatives:
+                    self._enter_on_host(frame.context, option)
+                return self._call_unknown(frame, UNKNOWN, arguments, node)
+            case OneOf(alternatives):
+                if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1:
+                    arguments = _perhaps(arguments)
+                return join_all(*(self.call(frame, option, arguments, node) for option in alternatives))
+            case _:
+                return self._call_unknown(frame, callee, arguments, node)
+
+    # -- library functions --------------------------------------------------------------------------------------------
+
+    def _call_api(self, frame: Frame, name: str, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        traits = _traits(name)
+        if traits.eager:
+            frame.summary.host_only = True
+        if traits.of_structures:
+            for value in arguments.positional:
+                self.no_tensor(frame, value)
+        result = traits.special(self, frame, arguments, node) if traits.special is not None else None
+        bound, nodes = bind_api(traits.parameters, arguments)
+        for parameter in ("axis", "axes", "perm"):
+            if parameter in bound:
+                self.no_tensor(frame, bound[parameter])
+        match bound.get("shape", bound.get("dims")):
+            case Unknown(names):
+                frame.shapes |= names
+        place = Place(frame.unit, node)
+        if result is None:
+            if traits.pipeline:
+                run_in_pipeline(self, arguments)
+            elif traits.calls_back:
+                self._hand_over(HOST if traits.eager else frame.context, arguments)
+            if traits.reads:
+                self._host_read(frame, name, bound, node)
+            for parameter in traits.tensor_parameters & bound.keys():
+                self.witness(frame, bound[parameter])
+                if isinstance(bound[parameter], Nest):  # what an operation takes as one tensor, is one
+                    bound[parameter] = arithmetic_tensor(bound[parameter]) or bound[parameter]
+            result = shaped(frame, name, bound, api.call(name, bound, place), place)
+        if self.strategies:
+            result = placed(frame, name, bound, nodes, result, node)
+        self.said_call(frame, name, bound, nodes, result, node)
+        return result
+
+    def said_call(
+        self,
+        frame: Frame,
+        name: str,
+        bound: Mapping[str, Value],
+        nodes: Mapping[str, cst.BaseExpression],
+        result: Value,
+        node: cst.BaseExpression,
+        owner: Value | None = None,
+    ) -> None:
+        """Say that a library function is called, and that it is handed a bounded dynamic shape."""
+        compiled = frame.context.kind is ContextKind.XLA
+        if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
+            said_setup(self, frame, name, owner, bound, nodes, result, node)
+        for value in bound.values():
+            if isinstance(value, _WITHOUT_SHAPE):
+                continue  # most arguments
+            for part in _direct(value) if isinstance(value, _SEVERAL) else (value,):
+                if isinstance(part, Tensor) and part.bounded is not None:
+                    self.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
+        if name in self.wanted_apis and isinstance(node, cst.Call):
+            # What a partial or an unpacked dict hands over has no syntax of its own: the call stands for it.
+            nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
+            self.emit(frame, ApiCall, node, api=name, arguments=bound, argument_nodes=nodes, result=result, node=node)
+
+    def _host_read(self, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression) -> None:
+        """Say that a library of the host reads a tensor."""
+        parts = [part for value in bound.values() for part in _given(value) if not perhaps_array(part)]
+        read = next((tensor for part in parts if (tensor := as_tensor(part, Dependence.STATIC)) is not None), None)
+        if read is not None:
+            if frame.context.kind is ContextKind.OPEN:
+                frame.summary.host_only = True  # nobody compiles what NumPy computes
+            self.emit(frame, HostRead, node, value=read, reader=name)
+        for value in bound.values():
+            self.doubt(frame, value)
+
+    # -- objects and methods ------------------------------------------------------------------------------------------
+
+    def _call_object(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        special = HIGHER_ORDER_METHODS.get(f"{owner.api}.__call__")
+        if special is not None and (found := special(self, frame, owner, arguments, node)) is not None:
+            return found
+        if "training" in arguments.keywords:
+            self.no_tensor(frame, arguments.keywords["training"])
+        for value in arguments.positional[:1]:
+            if api.kind_of(owner.api) in ("layer", "model", "loss"):
+                self.witness(frame, value)
+        self._said_foreign(frame, owner, arguments, node)
+        bound, nodes = bind_api(None, arguments)
+        result = api.call_object(owner, bound, Place(frame.unit, node))
+        self.said_call(frame, f"{owner.api}.__call__", dict(owner.options) | bound, nodes, result, node, owner)
+        return result
+
+    def _call_method(
+        self, frame: Frame, owner: Value, name: str, arguments: Arguments, node: cst.BaseExpression
+    ) -> Value:
+        if isinstance(owner, OneOf):
+            return join_all(*(self._call_method(frame, option, name, arguments, node) for option in owner.options))
+        if name in OF_OTHERS:
+            said_setup(self, frame, f".{name}", owner, *bind_api(None, arguments), UNKNOWN, node)
+        tensor = as_tensor(owner, Dependence.STATIC)
+        if name in _READERS and (tensor is not None or isinstance(owner, Nest)):
+            if frame.context.kind is ContextKind.OPEN:
+                frame.summary.host_only = True  # only eager tensors have it: nobody compiles this function
+            if tensor is not None:
+                self.emit(frame, HostRead, node, value=owner, reader=f".{name}")
+        if isinstance(owner, Sequence | Dict):
+            handler = CONTAINER_METHODS.get(name)
+            if handler is not None:
+                return handler(self, frame, owner, arguments, node)
+        for key in (f"{owner.api}.{name}" if isinstance(owner, ApiObject) else "", f".{name}"):
+            special = HIGHER_ORDER_METHODS.get(key)
+            if special is not None:
+                found = special(self, frame, owner, arguments, node)
+                if found is not None:
+                    return found
+        if tensor is not None and name in COMPARED and len(arguments.positional) == 1:
+            return self.compare_values(frame, COMPARED[name], owner, arguments.positional[0])
+        bound, nodes = bind_api(api.method_parameters(owner, name), arguments)
+        result = api.call_method(owner, name, bound, Place(frame.unit, node))
+        if isinstance(owner, ApiObject):
+            if name in _FED:
+                self._said_foreign(frame, owner, arguments, node)
+            if owner.api.startswith(HOST_APIS) or name in _WEIGHT_MAKERS:
+                frame.summary.host_only = True
+            self.said_call(frame, f"{owner.api}.{name}", bound, nodes, result, node, owner)
+        return result
+
+    def _said_foreign(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> None:
+        """Hugging Face's models for TensorFlow refuse the tensors of PyTorch, which Keras's own convert (measured)."""
+        if owner.api == MODEL:
+            say_foreign(self, frame, (value for value, _ in given_values(arguments, node)), node, model=True)
+
+    def _call_instance(self, frame: Frame, owner: Instance, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        """Calling an object: Keras calls `call` of its own, Python calls `__call__`."""
+        if frame.context.scope is not None and frame.context.scope.replica and owner.cls.is_keras("model"):
+            said_setup(self, frame, "keras.Model.__call__", owner, *bind_api(None, arguments), UNKNOWN, node)
+        own = owner.cls.find("__call__")
+        if own is not None:
+            return self.invoke(frame, method_value(own, owner), arguments, node)
+        for kind in _KERAS_CALLED:
+            if owner.cls.is_keras(kind):
+                method = owner.cls.find("call")
+                if method is not None:
+                    value = self.decorated(method_value(method, owner))
+                    own = value.compiled
+                    if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):
+                        run = self.by_keras(owner, frame)
+                        kept = isinstance(own, Compilation) and not own.autograph  # Keras runs it as it is marked
+                        value = value.compiled_by(replace(run, autograph=False, entry=own.entry) if kept else run)
+                        if self.keras_version(owner.cls.module) == 2:
+                            arguments = _first_converted(arguments)
+                    return self.invoke(frame, value, arguments, node)
+                base = next(base for base in owner.cls.external_bases if api.is_keras(base, kind))
+                if base in ("keras.Model", "keras.layers.Layer"):
+                    return Nest()  # whatever a class that is not seen makes of its inputs
+                return self._call_object(frame, ApiObject(base), arguments, node)
+        return self._call_unknown(frame, owner, arguments, node)
+
+    def by_keras(self, owner: Instance, frame: Frame) -> Compilation:
+        """How Keras runs `call`: in the caller's context, converted by AutoGraph only in Keras 2."""
+        autograph = self.keras_version(owner.cls.module) == 2
+        how = "which Keras 2 converts with AutoGraph" if autograph else "which Keras 3 runs without AutoGraph"
+        kind, by_keras = frame.context.kind, frame.context.by_keras
+        if kind in (ContextKind.HOST, ContextKind.OPEN):
+            kind, by_keras = ContextKind.XLA, True
+        return Compilation(kind, autograph, f"`{owner.cls.name}.call`, {how}", by_keras=by_keras)
+
+    def _hand_over(self, context: Context, arguments: Arguments) -> None:
+        """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""
+        if context.kind is ContextKind.HOST:
+            for value in (*arguments.positional, *arguments.keywords.values()):
+                self._enter_on_host(context, value)
+
+    def _enter_on_host(self, context: Context, value: Value) -> None:
+        """Functions that host code has called with what is not known."""
+        if context.kind is ContextKind.HOST:
+            for function in self.functions_in(value):
+                if function.compiled is None:
+                    self.enter(function, context, Arguments(unknown=True), "callback")
+
+    def _call_unknown(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        """Something outside the project: what it does with functions that it is handed is not known."""
+        self.no_tensor(frame, callee)
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            name = node.func.attr.value
+            if name in OF_OTHERS:
+                said_setup(self, frame, f".{name}", UNKNOWN, *bind_api(None, arguments), UNKNOWN, node)
+            special = HIGHER_ORDER_METHODS.get(f".{name}")
+            if special is not None:
+                found = special(self, frame, UNKNOWN, arguments, node)
+                if found is not None:
+                    return found
+        self._hand_over(frame.context, arguments)
+        if isinstance(callee, Static):
+            given = (*arguments.positional, *arguments.keywords.values())
+            return STATIC if all(isinstance(value, Static) for value in given) else UNKNOWN
+        return UNKNOWN
+
+    def instantiate(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
+        raise NotImplementedError
+
+    def annotated_value(self, frame: Frame, annotation: cst.BaseExpression) -> Value | None:
+        raise NotImplementedError
+
+    def run_class_body(
+        self, cls: Class, outside: Frame, body: Ordered[cst.BaseStatement], unit: Unit | None = None
+    ) -> dict[str, Value]:
+        raise NotImplementedError
+
+    def local_class(self, frame: Frame, cls: Class) -> None:
+        raise NotImplementedError
+
+    def mutated_call(self, frame: Frame, node: cst.BaseExpression, form: str) -> None:
+        raise NotImplementedError
+
+    def assign_quietly(self, frame: Frame, target: cst.BaseExpression, value: Value) -> None:
+        raise NotImplementedError
+
+    # -- shared by the tables -----------------------------------------------------------------------------------------
+
+    def entered(self, value: Value) -> Value:
+        """What `with value as name` binds."""
+        match value:
+            case Instance(cls) if (method := cls.find("__enter__")) is None or method.name == "__enter__":
+                return value
+            case Sequence(kind="list", items=None, element=element) if element is not None:
+                return element  # a generator that contextlib turned into a context manager
+            case _:
+                return value
+
+    @staticmethod
+    def jitted(context: Context) -> Context:
+        """The context inside `tf.xla.experimental.jit_scope`."""
+        if context.kind is ContextKind.HOST:
+            return context
+        return replace(context, kind=ContextKind.XLA, entry="code inside `tf.xla.experimental.jit_scope`")
+
+    @staticmethod
+    def imports_of(node: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, ImportOutline]]:
+        """The names that an import inside a function binds."""
+        if isinstance(node, cst.Import):
+            for alias in node.names:
+                dotted = alias.evaluated_name
+                bound = alias.evaluated_alias
+                yield bound or dotted.partition(".")[0], ImportOutline(dotted, None, 0, bound is None and "." in dotted)
+        elif not isinstance(node.names, cst.ImportStar):
+            module = node.module or ""
+            for alias in node.names:
+                name = alias.evaluated_name
+                yield alias.evaluated_alias or name, ImportOutline(module, name, node.level)
+
+
+def bind_api(
+    parameters: tuple[str, ...] | None, arguments: Arguments
+) -> tuple[dict[str, Value], dict[str, cst.BaseExpression]]:
+    """Arguments and their syntax by parameter name; surplus positional ones as "*0", "*1", ..."""
+    names, positional = parameters or (), arguments.positional
+    if len(positional) > len(names):
+        names = (*names, *(f"*{position}" for position in range(len(positional) - len(names))))
+    bound = dict(zip(names, positional, strict=False))
+    nodes = dict(zip(names, arguments.nodes, strict=False))
+    bound |= arguments.keywords
+    nodes |= arguments.keyword_nodes
+    if arguments.rest is not None:
+        bound["*rest"] = arguments.rest
+    return bound, nodes
+
+
+def _given(value: Value) -> tuple[Value, ...]:
+    """The value, or what a list or tuple of it holds."""
+    match value:
+        case Sequence(items=tuple(items)):
+            return items
+        case Sequence(element=element) if element is not None:
+            return (element,)
+        case _:
+            return (value,)
+
+
+def _first_converted(arguments: Arguments) -> Arguments:
+    """Keras 2 makes tensors of the arrays in the first argument only; the others stay what Python knows."""
+
+    def kept(value: Value) -> Value:
+        return STATIC if isinstance(value, Array) else value
+
+    later = (*arguments.positional[1:], *arguments.keywords.values())
+    if not any(isinstance(value, Array) for value in later):
+        return arguments  # most calls
+    positional = [*arguments.positional[:1], *map(kept, arguments.positional[1:])]
+    return replace(arguments, positional=positional, keywords={k: kept(v) for k, v in arguments.keywords.items()})
+
+
+def _perhaps(arguments: Arguments) -> Arguments:
+    """The arguments for one of several callees: a tensor for one of them may be a tuple for another."""
+
+    def weaken(value: Value) -> Value:
+        return OneOf((value, UNKNOWN)) if isinstance(value, Tensor) else value
+
+    keywords = {name: weaken(value) for name, value in arguments.keywords.items()}
+    return replace(arguments, positional=list(map(weaken, arguments.positional)), keywords=keywords)
+
+
+def _direct(value: Value) -> Iterator[Value]:
+    """The value, and what a list or tuple of it holds."""
+    match value:
+        case OneOf(alternatives):
+            for option in alternatives:
+                yield from _direct(option)
+        case Sequence(items=tuple(items)):
+            for item in items:
+                yield from item.options if isinstance(item, OneOf) else (item,)
+        case Sequence(element=element) if element is not None:
+            yield element
+        case Slice():
+            return
+        case _:
+            yield value
+
+
+class _Traits(Record):
+    """What the name alone says of a call of a library function. `eager`: only eager code makes it; `of_structures`: it
+    is made for a list or a nest of tensors; `pipeline`: for `tf.data`; `calls_back`: it may call what it is handed;
+    `reads`: what it is handed is read on the host."""
+
+    eager: bool
+    of_structures: bool
+    pipeline: bool
+    calls_back: bool
+    reads: bool
+    special: Handler | None
+    parameters: tuple[str, ...] | None
+    tensor_parameters: frozenset[str]
+
+
+@cache
+def _traits(name: str) -> _Traits:
+    eager = name.startswith(HOST_APIS)
+    return _Traits(
+        eager,
+        name.startswith(_OF_STRUCTURES),
+        name.startswith("tf.data."),
+        eager or not api.known(name),
+        name.startswith(_HOST_LIBRARIES) and name not in _SHAPE_ONLY,
+        HIGHER_ORDER.get(name) or BUILTIN_CALLS.get(name),
+        api.parameters(name),
+        api.tensor_parameters(name),
+    )

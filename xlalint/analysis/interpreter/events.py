@@ -1,0 +1,346 @@
+"""What the interpreter says as it executes a function abstractly. Rules listen to these and know nothing else.
+
+Every event carries its place (the expression that would have to change), the context in which XLA meets it, and the
+values as far as they are known. Events are about what the code does, never about whether that is good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+from typing import ClassVar, Final
+
+from msgspec import field
+
+from ...syntax import nodes as cst
+from ..domain.values import Dependence, Scope, Slice, Tensor, Value
+from ..files.files import Place
+from ..record import Record
+
+
+class ContextKind(StrEnum):
+    """Who runs a function (DESIGN, section 2)."""
+
+    XLA = "xla"  # reached from jit_compile=True, TPUStrategy.run, code that Keras may compile
+    GRAPH = "graph"  # reached from a plain tf.function only
+    OPEN = "open"  # uses tensors; no caller is seen
+    HOST = "host"  # eager script code, tf.data functions, callbacks, tests
+
+
+class Context(Record):
+    """How a function is run. `entry` completes "reached from ..." in a message; `plain_python` says why AutoGraph
+    converts nothing here although it is on ("a walrus", "a match statement"), else None. `pipeline`: the host runs it
+    as part of an input pipeline. `scope`: the scope of a distribution strategy around it. `by_keras`: nobody but Keras
+    decides whether XLA compiles it."""
+
+    kind: ContextKind
+    autograph: bool
+    entry: str = ""
+    plain_python: str | None = None
+    pipeline: bool = False
+    scope: Scope | None = None
+    by_keras: bool = False
+
+    @property
+    def converted(self) -> bool:
+        """AutoGraph really rewrites control flow here."""
+        return self.autograph and self.plain_python is None
+
+
+HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
+PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs on the host", pipeline=True)
+
+
+class Trail(Record):
+    """The frames from here back to the entry point; `place` is the definition or call that enters `name`. `wrapped`: a
+    decorator of unknown intent stands around it, and may run it once, or under a condition."""
+
+    name: str
+    place: Place
+    parent: Trail | None = None
+    wrapped: bool = False
+
+
+class Run(Record, eq=False):
+    """One of the analyses of a function that count: one for each pattern of arguments in each context. `all`: these
+    analyses; `skipped`: the code that this pattern does not get to."""
+
+    all: list[Run]
+    skipped: Collection[cst.CSTNode]
+
+    def reaching(self, place: Place) -> set[Run]:
+        """All analyses of the function that get to a place in it."""
+        around = {place.node, *place.unit.around(place.node)}
+        return {run for run in self.all if around.isdisjoint(run.skipped)}
+
+
+class Event(Record):
+    """Something happens at `place`. `in_tensor_loop`: inside a loop that runs in the graph (`for .. in tf.range`,
+    a `tf.while_loop` or `tf.map_fn` body). `of_host`: host code does it to what XLA compiles, so that it counts whether
+    or not reports on the host are wanted."""
+
+    of_host: ClassVar[bool] = False
+
+    place: Place
+    context: Context
+    trail: Trail | None
+    in_tensor_loop: bool
+
+
+class Setup(Event):
+    """Something that decides how a program is compiled, fed or distributed; it is said of eager code on the host, too.
+    `order`: which of the events of this kind comes first when the program runs."""
+
+    order: int
+
+
+class SetupCall(Setup):
+    """A call that sets a program up; place: the whole call. `api`: the canonical name of the function, of the class
+    that is made, or of a method (".fit" where the owner is not known); `owner`: what a method is called on; `keras`:
+    the version that runs it, 2 or 3."""
+
+    api: str
+    keras: int
+    owner: Value | None
+    arguments: Mapping[str, Value]
+    argument_nodes: Mapping[str, cst.BaseExpression]
+    result: Value
+    node: cst.Call
+
+
+class CompiledEntry(Event):
+    """A function begins that XLA compiles, or that Keras may have compiled; place: its name. `name`: with its class;
+    `asked`: by `jit_compile=True` of its own."""
+
+    name: str
+    asked: bool
+
+
+class Program(Event):
+    """All calls that set up one program, in the order in which they run; place: the first of them."""
+
+    steps: tuple[SetupCall, ...]
+
+
+class BranchOn(Event):
+    """`if`, `elif` or a ternary on `test`; place: the test. `statement` is the `cst.If` or `cst.IfExp`; `names`: what
+    the function's own names are before it."""
+
+    test: Value
+    form: str  # "if", "elif", "ternary", "comprehension if", "match"
+    statement: cst.CSTNode
+    names: Mapping[str, Value]
+
+
+class LoopWhile(Event):
+    """`while test`; place: the test. `names`: what the function's own names are before the loop."""
+
+    test: Value
+    statement: cst.CSTNode
+    names: Mapping[str, Value]
+
+
+class IterateOver(Event):
+    """A tensor is iterated (`iterable` is the tensor, also for `range(t)`, `zip(t, ..)`); place: the iterable.
+
+    `form`: "for", "for range" (`for i in range(t)` as a statement), "comprehension", "unpacking", "star", or the
+    builtin that iterates: "range", "enumerate", "zip", "list", "tuple", "sorted", "reversed", "map", "filter",
+    "max", "min", "sum", "any", "all".
+    """
+
+    iterable: Value
+    form: str
+
+
+class TruthOf(Event):
+    """Python asks a tensor for its truth inside an expression; place: the whole expression.
+
+    `form`: "and", "or", "not", "chained comparison", "in", "max", "min", "any", "all" (`max(t1, t2)` compares).
+    `tested`: this expression is itself the test of an `if` or `while`, so `BranchOn`/`LoopWhile` reports it too.
+    """
+
+    operands: tuple[Value, ...]
+    form: str
+    tested: bool
+
+
+class AssertOn(Event):
+    """`assert test`; place: the test."""
+
+    test: Value
+
+
+class HostRead(Event):
+    """Python or NumPy wants a tensor's content now; place: the whole call.
+
+    `reader`: "bool", "int", "float", "complex", "len", "round", ".numpy", ".item", ".tolist", ".eval", "np.sum",
+    "list index", "format", ... `names`: what the function's own names are before it, for the builtins.
+    """
+
+    value: Value
+    reader: str
+    names: Mapping[str, Value] = field(default_factory=dict)
+
+
+class IndexWith(Event):
+    """`base[index]` on a tensor; place: the whole subscript. `store`: it is assigned to (`x[i] = v`)."""
+
+    base: Value
+    index: tuple[Value | Slice, ...]
+    node: cst.Subscript
+    store: bool
+
+
+class DivideBy(Event):
+    """`left // right` or `left % right` on tensors; place: the whole operation. `sign`: "//" or "%"."""
+
+    left: Value
+    right: Value
+    sign: str
+
+
+class ApiCall(Event):
+    """A call of a library's function by its canonical name ("tf.boolean_mask"); place: the whole call.
+
+    `arguments`: by parameter name as the library's signature binds them, `argument_nodes` the same as syntax; surplus
+    positional arguments are named "*0", "*1", ... Defaults are not filled in. Where an object is called, the constants
+    are among them that it was built with and that decide whether the call compiles.
+    """
+
+    api: str
+    arguments: Mapping[str, Value]
+    argument_nodes: Mapping[str, cst.BaseExpression]
+    result: Value
+    node: cst.Call
+
+
+class MutateInLoop(Event):
+    """Python state that lives outside is changed inside a tensor loop or a branch on a tensor; place: the mutation.
+
+    `form`: "append", "extend", "insert", "pop", "new key", "attribute", "nonlocal", ...; `inside`: "loop" or "branch".
+    """
+
+    form: str
+    inside: str
+    target: str
+
+
+class LeaveLoop(Event):
+    """`break`, `continue` or `return` that a tensor decides, out of a loop; place: the statement.
+
+    `loop`: "python" (a loop unrolled at trace time) or "tensor".
+    """
+
+    form: str
+    loop: str
+
+
+class JoinBranches(Event):
+    """The branches of a tensor conditional leave `name` in forms that XLA cannot join; place: the whole conditional's
+    test. `reason`: "one branch only", "rank", "dtype", "structure", "no return", "shape". `functions`: the branches are
+    functions, whose results are meant, of a call, which is the place."""
+
+    name: str
+    reason: str
+    functions: bool = False
+
+
+class Consume(Event):
+    """A tensor of bounded dynamic shape feeds an operation; place: the consumer. `consumer` is the canonical name of
+    the API, or "index" / "operator"; `node` the syntax; `tensor.bounded` says where the shape became dynamic."""
+
+    tensor: Tensor
+    consumer: str
+    node: cst.CSTNode
+    arguments: Mapping[str, Value]
+
+
+class FeedCompiled(Event):
+    """Host code hands values to something that XLA compiles; place: the call. The context is that of the callee.
+
+    `values`: those that are not the same each time, `nodes` the same as syntax; of a dataset, each element is handed
+    over. `target`: the identity
+    of what is compiled. `certain`: XLA compiles it on every device, not only where Keras finds an accelerator.
+    `often`: it is seen to happen more than once, or in a function. `traced`: a Python number is part of the trace.
+    """
+
+    of_host: ClassVar[bool] = True
+
+    values: tuple[Value, ...]
+    nodes: tuple[cst.CSTNode, ...]
+    target: object
+    certain: bool
+    often: bool
+    traced: bool
+
+
+class FeedForeign(Event):
+    """Host code hands tensors of PyTorch to TensorFlow; place: the call. `made`: where they are asked for; `model`: a
+    model gets them, not a data set."""
+
+    of_host: ClassVar[bool] = True
+
+    made: Place
+    model: bool
+
+
+class MakeCompiled(Event):
+    """Host code wraps a function by `tf.function(jit_compile=True)` or its relatives; place: the call or decorator.
+
+    `arguments`: the settings, by name; `in_loop`: each round of a Python loop makes one.
+    """
+
+    of_host: ClassVar[bool] = True
+
+    arguments: Mapping[str, Value]
+    in_loop: bool
+
+
+class CallOwnCompiled(Event):
+    """Host code calls a compiled function that it has made itself just before; place: the definition, or what makes it.
+    `again`: a Python loop calls the code around it, so that each of its rounds makes and compiles one."""
+
+    of_host: ClassVar[bool] = True
+
+    again: bool
+
+
+class UnrollLoop(Event):
+    """A Python loop over a known number of rounds in code that is traced; place: what it runs over."""
+
+    rounds: int
+    statement: cst.For
+
+
+__all__ = [
+    "HOST",
+    "PIPELINE",
+    "ApiCall",
+    "AssertOn",
+    "BranchOn",
+    "CallOwnCompiled",
+    "CompiledEntry",
+    "Consume",
+    "Context",
+    "ContextKind",
+    "Dependence",
+    "DivideBy",
+    "Event",
+    "FeedCompiled",
+    "FeedForeign",
+    "HostRead",
+    "IndexWith",
+    "IterateOver",
+    "JoinBranches",
+    "LeaveLoop",
+    "LoopWhile",
+    "MakeCompiled",
+    "MutateInLoop",
+    "Program",
+    "Run",
+    "Setup",
+    "SetupCall",
+    "Trail",
+    "TruthOf",
+    "UnrollLoop",
+]

@@ -1,0 +1,129 @@
+"""What is alive while a function is executed abstractly, and what is kept of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+from ...syntax import nodes as cst
+from ..domain.values import UNKNOWN, Value
+from ..files.files import Place, Unit
+from ..program.project import Class, Function, Module
+from ..record import Record
+from .events import Context, ContextKind, Event, Trail
+
+
+class Compilation(Record):
+    """What `tf.function` (or a relative) makes of a function. `entry` completes "reached from ..."."""
+
+    kind: ContextKind
+    autograph: bool
+    entry: str
+    jit: bool = False  # XLA compiles it by itself, whoever calls it
+    signature: bool = False  # with an input signature, of which Python numbers are made tensors
+    gradient: bool = False  # `tf.custom_gradient`: it returns its result and the function of its gradient
+    by_keras: bool = False  # nobody but Keras decides whether XLA compiles it
+
+    @property
+    def context(self) -> Context:
+        """The context of what is called from outside."""
+        return Context(self.kind, self.autograph, self.entry, by_keras=self.by_keras)
+
+
+class Arguments(Struct, eq=False):
+    """The arguments of a call. `rest`: what an unpacked `*args` of unknown length holds; `rest_keywords` likewise.
+
+    `unknown`: the caller is not seen, so that a parameter without an argument may be anything.
+    """
+
+    positional: list[Value] = field(default_factory=list)
+    keywords: dict[str, Value] = field(default_factory=dict)
+    rest: Value | None = None
+    rest_keywords: Value | None = None
+    unknown: bool = False
+    inputs: bool = False  # what is not known of is an input of a compiled function
+    nodes: list[cst.BaseExpression] = field(default_factory=list)
+    keyword_nodes: dict[str, cst.BaseExpression] = field(default_factory=dict)
+
+    def get(self, position: int, keyword: str) -> Value | None:
+        """The argument given at `position` or as `keyword`."""
+        if keyword in self.keywords:
+            return self.keywords[keyword]
+        return self.positional[position] if position < len(self.positional) else None
+
+
+class Summary(Struct, eq=False):
+    """One analysis of one function for one pattern of arguments in one context.
+
+    `calls`: the analyses it led to, each with the place of the call. `host_only`: it does what only eager code can.
+    """
+
+    name: str
+    place: Place | None
+    function: Function | None
+    context: Context
+    value: Value = UNKNOWN
+    events: list[Event] = field(default_factory=list)
+    calls: list[tuple[Place, Summary]] = field(default_factory=list)
+    given: Mapping[str, Value] = field(default_factory=dict)  # what the parameters are, as far as it is known
+    structures: set[str] = field(default_factory=set)  # parameters that a use says are no single tensor
+    host_only: bool = False
+    looped: set[Summary] = field(default_factory=set)  # what it calls in a Python loop
+    steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
+    finished: bool = False
+    skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
+    wrapped: bool = False  # a decorator of unknown intent stands around it
+
+    def trail(self, place: Place | None = None, parent: Trail | None = None) -> Trail | None:
+        """The way to here: from `parent` by the call at `place`, or as an entry point, which a module is not."""
+        if place is None:
+            if self.function is None:
+                return None
+            place = self.function.label
+        return Trail(self.name, place, parent, self.wrapped)
+
+
+class Frame(Struct, eq=False):
+    """A function in execution. `env` is None where execution cannot get to; `parent` is the scope closed over.
+
+    `assumed`: names taken to be tensors because a use said so; `evidence`: names that a use now says are tensors;
+    `doubts`: names whose being a tensor would have mattered; `loop`: depth of loops that run in the graph;
+    `branch`: depth of branches on tensors; `conditional`: depth of branches on what is not known;
+    `half_bound`: names bound in one branch of a tensor conditional only.
+    """
+
+    unit: Unit
+    module: Module
+    context: Context
+    summary: Summary
+    env: dict[str, Value] | None
+    parent: Frame | None = None
+    function: Function | None = None
+    owner: Class | None = None
+    bound: Value | None = None
+    loop: int = 0
+    branch: int = 0
+    loop_around: int = 0  # how many of `loop` are the caller's
+    python_loop: int = 0
+    looped: bool = False  # a Python loop on the host is around it, here or in a caller
+    guards: int = 0  # conditions around it, of whatever kind
+    conditional: int = 0
+    assumed: Mapping[str, Value] = field(default_factory=dict)
+    evidence: set[str] = field(default_factory=set)
+    doubts: set[str] = field(default_factory=set)
+    shapes: set[str] = field(default_factory=set)  # names that are given whole as the shape of something
+    undefined: set[str] = field(default_factory=set)
+    inputs: frozenset[str] = frozenset()  # parameters that a compiled function makes tensors of
+    returns: list[Value] = field(default_factory=list)
+    yields: list[Value] = field(default_factory=list)
+    half_bound: dict[str, tuple[Place, Value]] = field(default_factory=dict)
+    outer_names: list[set[str]] = field(default_factory=list)
+    handed: frozenset[str] = frozenset()  # parameters whose objects are older than the tensor loop around the call
+    globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    after_jump: list[dict[str, Value]] = field(default_factory=list)  # where `break` and `continue` leave to
+    left: dict[str, Value] | None = None  # the names at `return`: functions made here see them later
+    branch_returns: Place | None = None  # a tensor conditional that returns on one side only
+    alternatives: list[tuple[Place, int]] = field(default_factory=list)  # .. and the number of returns before the other
+    is_module: bool = False

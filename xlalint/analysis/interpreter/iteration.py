@@ -1,0 +1,114 @@
+"""What iterating a value yields, and what is said where the value is a tensor."""
+
+from __future__ import annotations
+
+from ...syntax import nodes as cst
+from ..domain.joins import as_tuple, element_of, join_all
+from ..domain.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    ApiObject,
+    Array,
+    Dependence,
+    Dict,
+    Nest,
+    OneOf,
+    Origin,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    Variation,
+    as_tensor,
+    surely_tensor,
+)
+from ..domain.varying_shapes import filtered
+from ..files.files import Place
+from ..library import api
+from ..library.datasets import DATASET
+from .base import Core
+from .events import ContextKind, IterateOver
+from .frames import Frame
+
+
+class Iteration(Core):
+    """Between the ground floor and the expressions: loops of every kind ask here."""
+
+    def iterate(self, frame: Frame, value: Value, node: cst.BaseExpression, form: str) -> Value:
+        """`value` as something iterated at `node`, said as an event where it is a tensor."""
+        match value:
+            case ApiObject("builtins.range", payload=payload) if payload is not None:
+                tensor = as_tensor(payload, Dependence.STATIC)
+                if tensor is not None:
+                    said = "for range" if form == "for" else "range"
+                    self.emit(frame, IterateOver, node, iterable=payload, form=said)
+                return value
+            case OneOf(alternatives) if not as_tensor(value, Dependence.VALUE):
+                rest = tuple(option for option in alternatives if option != NONE)
+                return rest[0] if len(rest) == 1 else OneOf(rest) if rest else value
+        if surely_tensor(value):
+            self.emit(frame, IterateOver, node, iterable=value, form=form)
+        else:
+            self.doubt(frame, value)
+            if form != "for" and not (isinstance(value, Unknown) and (value.compared or value.part)):
+                self.no_tensor(frame, value)  # no tensor can be iterated so: code that works has a list
+        return value
+
+    def element(self, frame: Frame, iterable: Value, node: cst.CSTNode, in_graph: bool = False) -> Value:
+        """What iterating `iterable` yields; `in_graph`: by a loop that runs in the graph."""
+        place = Place(frame.unit, node)
+        iterable = as_tuple(iterable)
+        match iterable:
+            case Tensor(rank=rank, origin=origin):
+                lower = rank - 1 if rank else None
+                if not in_graph:
+                    varies = tuple(filter(_below_the_first, iterable.varies))
+                    return iterable.with_(rank=lower, bounded=None, variable=False, varies=varies)
+                return iterable.element(lower, origin or Origin(place, "a loop over a tensor yields a tensor"))
+            case ApiObject("builtins.range", payload=payload):
+                tensor = as_tensor(payload, Dependence.STATIC) if payload is not None else None
+                if tensor is None:
+                    return self.counter(frame, node, payload)
+                return Tensor(Dependence.VALUE, "int", 0, Origin(place, "the loop runs over a tensor"), carried=True)
+            case ApiObject(api=name, payload=payload) if payload is not None:
+                # A loop over a dataset in a graph becomes part of the pipeline, which compiles nothing (measured).
+                piped = name == DATASET and frame.context.kind is ContextKind.GRAPH
+                return filtered(payload, lambda variation: False) if piped else payload
+            case ApiObject():
+                return api.call_method(iterable, "__iter__", {}, place)
+            case Sequence():
+                return element_of(iterable) or UNKNOWN
+            case Dict() | Static():
+                return STATIC
+            case Nest():
+                return iterable.part  # a structure of tensors, most often: its parts vary as they do
+            case Array(dtype):
+                return Array(dtype)
+            case OneOf(alternatives):
+                found = [self.element(frame, option, node, in_graph) for option in alternatives if option != NONE]
+                return join_all(*found)
+            case Unknown(names):
+                return Unknown(names, part=True)
+            case _:
+                return UNKNOWN
+
+    @staticmethod
+    def counter(frame: Frame, node: cst.CSTNode, count: Value | None = None) -> Value:
+        """The number of a loop's round: on the host another Python number each time, while a function is traced a
+        constant of its trace."""
+        if frame.context.kind not in (ContextKind.HOST, ContextKind.OPEN) or frame.context.pipeline:
+            return STATIC
+        rounds = count.constant if isinstance(count, Static) and isinstance(count.constant, int) else None
+        return Static(varies=(Variation("counter", Place(frame.unit, node), shapes=rounds),))
+
+    @staticmethod
+    def number(frame: Frame, node: cst.CSTNode) -> Value:
+        """A Python number that is read from data."""
+        return Static(varies=(Variation("number", Place(frame.unit, node)),))
+
+
+def _below_the_first(variation: Variation) -> bool:
+    """Whether an element of a tensor varies as the tensor does: not where that is in how many there are."""
+    return variation.axis != 0

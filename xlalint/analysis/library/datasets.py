@@ -1,0 +1,361 @@
+"""What `tf.data` makes of a dataset: which of its batches have another shape than the others, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from ..domain.values import (
+    NONE,
+    ApiObject,
+    Array,
+    Dict,
+    Nest,
+    Origin,
+    Pipeline,
+    Sequence,
+    Static,
+    Value,
+    Variation,
+    united,
+)
+from ..domain.varying_shapes import filtered, variations_of, varied
+from ..files.files import Place
+from ..record import Record, replace
+
+DATASET: Final = "tf.data.Dataset"
+FOLDER: Final = "folder"  # the detail of a last batch that a function of Keras makes of what it reads
+# Functions that batch what they make, in batches of 32 unless they are told otherwise, the last one of what remains.
+_BATCHING: Final = frozenset(
+    f"keras.utils.{name}"
+    for name in (
+        "audio_dataset_from_directory",
+        "image_dataset_from_directory",
+        "text_dataset_from_directory",
+        "timeseries_dataset_from_array",
+    )
+)
+_USUAL_BATCH: Final = 32
+# What makes the elements of one dataset differ in shape; padding them ends it.
+_UNEVEN: Final = frozenset(("generator shape", "longest", "resized", "unpadded"))
+
+
+class Step(Record):
+    """A step of a pipeline: the elements before it, what is known of them, and the call with its arguments."""
+
+    element: Value
+    facts: Pipeline
+    arguments: Mapping[str, Value]
+    place: Place
+
+    def get(self, name: str) -> Value | None:
+        return self.arguments.get(name)
+
+    def dataset(self, element: Value | None = None, **changes: object) -> ApiObject:
+        """The dataset after the step, with what changes."""
+        facts = replace(self.facts, **changes) if changes else self.facts
+        return ApiObject(DATASET, payload=self.element if element is None else element, facts=facts)
+
+
+def is_dataset(value: Value) -> bool:
+    return isinstance(value, ApiObject) and value.api == DATASET and value.method is None
+
+
+# -- where datasets come from -----------------------------------------------------------------------------------------
+
+
+def made(name: str, arguments: Mapping[str, Value], place: Place | None) -> ApiObject:
+    """The dataset that a function of the API returns."""
+    element = Nest(origin=None if place is None else Origin(place, f"`{name}` brings data in"))
+    plain = ApiObject(DATASET, payload=element, facts=Pipeline())
+    if place is None:
+        return plain
+    step = Step(element, Pipeline(), arguments, place)
+    if name in _BATCHING:
+        size = arguments.get("batch_size", Static(_USUAL_BATCH))
+        if size == NONE:
+            return plain
+        return _in_batches(replace(step, arguments={"batch_size": size}), FOLDER)
+    source = _SOURCES.get(name.rpartition(".")[2])
+    return plain if source is None else source(step)
+
+
+def _slices(step: Step) -> ApiObject:
+    """`from_tensor_slices`: elements of one shape; how many, the first dimension says."""
+    tensors = step.get("tensors")
+    ragged = isinstance(tensors, ApiObject) and tensors.api == "tf.RaggedTensor"
+    return step.dataset(count=_length(tensors), uniform=not ragged)
+
+
+def _whole(step: Step) -> ApiObject:
+    return step.dataset(count=1, uniform=True)
+
+
+def _generated(step: Step) -> ApiObject:
+    """`from_generator`: a promise of fixed shapes is one of a single shape."""
+    signature, shapes = step.get("output_signature"), step.get("output_shapes")
+    promised = signature if signature is not None else shapes
+    known = None if promised is None else fixed_shapes(promised)
+    if known is True:
+        return step.dataset(uniform=True)
+    if known is None and promised is not None:
+        return step.dataset()
+    kind = "generator" if promised is None else "generator shape"
+    return step.dataset(varied(step.element, (Variation(kind, step.place, axis=0 if promised is not None else None),)))
+
+
+def _numbers(step: Step) -> ApiObject:
+    bounds = [value.constant for name, value in step.arguments.items() if isinstance(value, Static) and name[:1] == "*"]
+    whole = all(type(bound) is int and abs(bound) < 1 << 40 for bound in bounds)
+    whole = whole and 1 <= len(bounds) <= 3 and 0 not in bounds[2:]
+    return step.dataset(count=len(range(*bounds)) if whole else None, uniform=True)
+
+
+def _zipped(step: Step) -> ApiObject:
+    """`zip`: as long as the shortest."""
+    datasets = [part for value in step.arguments.values() for part in _datasets_in(value)]
+    facts = [part.facts for part in datasets if isinstance(part.facts, Pipeline)]
+    limited = [one for one in facts if not one.endless]
+    counts = [one.count for one in limited]
+    varies: tuple[Variation, ...] = ()
+    for part in datasets:
+        varies = united(varies, variations_of(part))
+    return step.dataset(
+        varied(step.element, varies),
+        count=min((count for count in counts if count is not None), default=None) if None not in counts else None,
+        endless=bool(facts) and not limited,
+        batch=facts[0].batch if facts else None,
+        uniform=bool(facts) and all(one.uniform for one in facts),
+    )
+
+
+def _sampled(step: Step) -> ApiObject:
+    """Elements now of one and now of another dataset, until all have come to their end."""
+    datasets = [part for value in step.arguments.values() for part in _datasets_in(value)]
+    varies: tuple[Variation, ...] = ()
+    for part in datasets:
+        varies = united(varies, variations_of(part))
+    endless = any(isinstance(part.facts, Pipeline) and part.facts.endless for part in datasets)
+    return step.dataset(varied(step.element, varies), endless=endless)
+
+
+def _datasets_in(value: Value) -> list[ApiObject]:
+    match value:
+        case ApiObject() if is_dataset(value):
+            return [value]
+        case Sequence(items=tuple(items)):
+            return [part for item in items for part in _datasets_in(item)]
+        case _:
+            return []
+
+
+def _length(value: Value | None) -> int | None:
+    """The first dimension of what is sliced, where it is written."""
+    match value:
+        case Array(length=length):
+            return length
+        case Static(list() | tuple() as constant):
+            return len(constant)
+        case Sequence(kind="list", items=tuple(items)):
+            return len(items)
+        case Sequence(kind="tuple", items=(first, *_)):
+            return _length(first)
+        case _:
+            return None
+
+
+_SOURCES: Final[dict[str, Callable[[Step], ApiObject]]] = {
+    "from_tensor_slices": _slices,
+    "from_tensors": _whole,
+    "from_generator": _generated,
+    "range": _numbers,
+    "sample_from_datasets": _sampled,
+    "choose_from_datasets": _sampled,
+    "zip": _zipped,
+}
+
+# -- what becomes of them ---------------------------------------------------------------------------------------------
+
+
+def after(owner: ApiObject, method: str, arguments: Mapping[str, Value], place: Place) -> ApiObject | None:
+    """The dataset that a method of a dataset returns; None for a method that is none of these."""
+    facts = owner.facts if isinstance(owner.facts, Pipeline) else Pipeline()
+    step = Step(owner.payload or Nest(), facts, arguments, place)
+    change = _STEPS.get(method)
+    return None if change is None else change(step)
+
+
+def _same(step: Step) -> ApiObject:
+    return step.dataset()
+
+
+def _some(step: Step) -> ApiObject:
+    """Fewer of them, nobody knows how many."""
+    return step.dataset(count=None)
+
+
+def _others(step: Step) -> ApiObject:
+    """Elements of which nothing is known."""
+    return step.dataset(Nest(), count=None, batch=None, uniform=False)
+
+
+def _in_batches(step: Step, detail: str = "") -> ApiObject:
+    """`batch`: the last one is smaller, unless it is dropped, or the elements are as many as fill all batches."""
+    size = step.get("batch_size")
+    number = size.constant if isinstance(size, Static) and type(size.constant) is int and size.constant > 0 else 0
+    count = step.facts.count
+    filled = count is not None and number > 0 and count % number == 0
+    # Elements of several shapes do not fit into one batch.
+    held = step.element if number == 1 else filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
+    element = _shifted(held, 1)
+    if not (number == 1 or filled or step.facts.endless or _drops_remainder(step)):
+        if count is not None and number:
+            detail = f"{count} elements in batches of {number}"
+        single = count is not None and number > count
+        if not single:
+            element = varied(element, (Variation("last batch", step.place, axis=0, shapes=2, detail=detail),))
+    if number:
+        element = _also(element, Variation("batch", step.place, axis=0, detail=str(number)))
+    batches = -(-count // number) if count is not None and number else None
+    return step.dataset(element, count=batches, batch=number)
+
+
+def _drops_remainder(step: Step) -> bool:
+    """Whether the last batch is dropped, or may be: a setting that is not known is trusted."""
+    drop = step.get("drop_remainder")
+    return not (drop is None or drop in (Static(False), NONE))
+
+
+def _in_padded_batches(step: Step) -> ApiObject:
+    """`padded_batch`: what has no fixed shape is padded to the longest of its batch."""
+    shapes = step.get("padded_shapes")
+    known = False if shapes in (None, NONE) else fixed_shapes(shapes) if shapes is not None else None
+    batched = _in_batches(step)
+    if known is not False or step.facts.uniform:
+        return batched
+    return replace(batched, payload=_also(batched.payload, Variation("padded batch", step.place, axis=1)))
+
+
+def _in_buckets(step: Step) -> ApiObject:
+    """`bucket_by_sequence_length`: padded to the longest of the batch, or to the boundary of the bucket."""
+    boundaries = step.get("bucket_boundaries")
+    buckets = _length(boundaries)
+    kept = filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
+    batched = step.dataset(_shifted(kept, 1), count=None, batch=0, uniform=False)
+    if not (step.facts.endless or _drops_remainder(step)):
+        detail = "each bucket"
+        batched = replace(batched, payload=_also(batched.payload, Variation("last batch", step.place, 0, None, detail)))
+    if step.get("pad_to_bucket_boundary") in (None, Static(False)):
+        batched = replace(batched, payload=_also(batched.payload, Variation("bucket", step.place, 1, buckets)))
+    return batched
+
+
+def _out_of_batches(step: Step) -> ApiObject:
+    kept = filtered(step.element, lambda variation: variation.axis != 0)
+    return step.dataset(_shifted(kept, -1), count=None, batch=None)
+
+
+def _repeated(step: Step) -> ApiObject:
+    """`repeat`: for ever, unless a number is given."""
+    match step.get("count"):
+        case Static(int() as times) if times >= 0:
+            count = step.facts.count
+            return step.dataset(count=None if count is None else count * times)
+        case _:
+            return step.dataset(endless=True)
+
+
+def _first(step: Step) -> ApiObject:
+    """`take`: of a dataset in batches, the last one is rarely among the first."""
+    number = step.get("count")
+    count = number.constant if isinstance(number, Static) and type(number.constant) is int else None
+    if count is not None and step.facts.count is not None:
+        count = min(count, step.facts.count) if count >= 0 else step.facts.count
+    kept = step.element
+    if step.facts.batch is not None:
+        kept = filtered(kept, lambda variation: variation.kind != "last batch")
+    return step.dataset(kept, count=count, endless=False)
+
+
+def _rest(step: Step) -> ApiObject:
+    number, count = step.get("count"), step.facts.count
+    skipped = number.constant if isinstance(number, Static) and type(number.constant) is int else None
+    return step.dataset(count=max(count - skipped, 0) if count is not None and skipped is not None else None)
+
+
+def _joined(step: Step) -> ApiObject:
+    other = step.get("dataset")
+    facts = other.facts if isinstance(other, ApiObject) and isinstance(other.facts, Pipeline) else Pipeline()
+    counts = (step.facts.count, facts.count)
+    return step.dataset(
+        varied(step.element, variations_of(other)),
+        count=counts[0] + counts[1] if counts[0] is not None and counts[1] is not None else None,
+        endless=step.facts.endless or facts.endless,
+        uniform=step.facts.uniform and facts.uniform,
+    )
+
+
+def _also(element: Value | None, variation: Variation) -> Value:
+    return varied(element or Nest(), (variation,))
+
+
+def _shifted(element: Value, by: int) -> Value:
+    """The elements with their dimensions counted anew, for one that came before them or went."""
+    varies = tuple(
+        replace(variation, axis=None if variation.axis is None or variation.axis + by < 0 else variation.axis + by)
+        for variation in variations_of(element)
+    )
+    return varied(filtered(element, lambda variation: False), varies) if varies else element
+
+
+def fixed_shapes(value: Value) -> bool | None:
+    """Whether every dimension in a structure of shapes or specs is a number; None where that is not known."""
+    match value:
+        case Static(constant=None | -1):
+            return False
+        case Static():
+            return True
+        case ApiObject(api="tf.TensorSpec", payload=payload):
+            return None if payload is None else fixed_shapes(payload)
+        case ApiObject(api="tf.RaggedTensorSpec"):
+            return False
+        case Dict(entries, None):
+            return fixed_shapes(Sequence("tuple", tuple(entries.values())))
+        case Sequence(items=tuple(items)):
+            found = {fixed_shapes(item) for item in items}
+            return False if False in found else None if None in found else True
+        case _:
+            return None
+
+
+_STEPS: Final[dict[str, Callable[[Step], ApiObject]]] = {
+    **dict.fromkeys(("cache", "prefetch", "prefetch_to_device", "shuffle", "snapshot", "with_options"), _same),
+    **dict.fromkeys(("filter", "ignore_errors", "rejection_resample", "shard", "take_while", "unique"), _some),
+    **dict.fromkeys(("apply", "flat_map", "group_by_window", "interleave", "scan", "window"), _others),
+    "enumerate": _same,
+    "batch": _in_batches,
+    "rebatch": _in_batches,
+    "ragged_batch": _in_batches,
+    "sparse_batch": _in_batches,
+    "padded_batch": _in_padded_batches,
+    "bucket_by_sequence_length": _in_buckets,
+    "unbatch": _out_of_batches,
+    "repeat": _repeated,
+    "take": _first,
+    "skip": _rest,
+    "concatenate": _joined,
+    "zip": _zipped,
+}
+
+
+def after_map(owner: ApiObject, result: Value | None) -> ApiObject:
+    """The dataset whose elements are what a function made of those of `owner`; None where the function is not seen. A
+    batch stays as long as it was, whatever is made of it."""
+    facts = owner.facts if isinstance(owner.facts, Pipeline) else Pipeline()
+    before = variations_of(owner.payload)
+    whole = tuple(variation for variation in before if variation.axis == 0 and facts.batch is not None)
+    seen = () if result is None else variations_of(result)
+    unseen = before if result is None else whole
+    varies = united(seen, unseen)
+    element = Nest(varies=varies) if not isinstance(owner.payload, Nest) else replace(owner.payload, varies=varies)
+    return ApiObject(DATASET, payload=element, facts=replace(facts, uniform=False))

@@ -1,0 +1,549 @@
+"""What a call of the API returns, built from the result language of `api_tables`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final
+
+from ...facts.names import known, parameters
+from ..domain.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    Array,
+    Dependence,
+    Dict,
+    Nest,
+    OneOf,
+    Origin,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    Variation,
+    options,
+    united,
+)
+from ..domain.varying_shapes import carried_over, variations_of
+from ..record import Record
+from . import datasets as pipelines
+from . import tokenizers as texts
+from .keras_classes import kind_of
+from .measured_results import built_with, measured, measured_with, shape_only
+from .ranks import chosen, drops_first_axis, names_every_size, rank_of, result_rank
+from .result_tables import (
+    CAPITAL_FUNCTIONS,
+    CONFIGURATION,
+    DATA_NAMESPACES,
+    DATA_PARAMETERS,
+    DATASET_SIZES,
+    DTYPE_PARAMETERS,
+    NUMERIC,
+    NUMPY_MAKERS,
+    NUMPY_SCALARS,
+    POSITIONS,
+    REST,
+    RESULTS,
+    TENSOR_FIRST,
+    TENSOR_PARAMETERS,
+)
+
+if TYPE_CHECKING:
+    from ..files.files import Place
+
+# Objects that hold tensors and are given where a tensor is expected.
+TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
+
+# Libraries whose capitalised names are classes worth to be known as such.
+_LIBRARIES: Final = frozenset(("tf", "keras", "tnp", "np"))
+
+_WIDTH: Final = ("bool", "int", "float", "complex")
+_CLASSES: Final = {
+    "bool": "bool",
+    "int": "int",
+    "uint": "int",
+    "qint": "int",
+    "quint": "int",
+    "float": "float",
+    "bfloat": "float",
+    "half": "float",
+    "double": "float",
+    "complex": "complex",
+    "str": "string",
+    "string": "string",
+}
+_PLAIN: Final[dict[str, Value]] = {
+    "none": NONE,
+    "static": STATIC,
+    "unknown": UNKNOWN,
+    "array": Array(),
+    "shape": Sequence("tuple", None, STATIC),
+    "dtype": ApiObject("tf.DType"),
+}
+_MADE: Final = {
+    "chance": "draws random numbers",
+    "data": "brings data in",
+    "variable": "makes a variable",
+    "bounded": "gives a bounded dynamic shape",
+    "layer": "computes a tensor",
+}
+
+
+# Rules that take a dtype over, but for these.
+_CHANGED: Final = {
+    "real": {"bool": "float", "int": "float"},
+    "count": {"bool": "int"},
+    "truth": {"bool": "float"},
+    "part": {"complex": "float"},
+}
+_COPYING: Final = frozenset(("like", "promote", *_CHANGED))
+
+# Values that bring nothing into the result of a call.
+_WITHOUT_CONTENT: Final = (Static, Api)
+_STRUCTURES: Final = (OneOf, Sequence, Dict)
+
+
+class Call(Record):
+    """A call of a function, or of a method of `owner`."""
+
+    name: str
+    arguments: Mapping[str, Value]
+    place: Place | None
+    owner: Value | None = None
+
+    def get(self, *names: str) -> Value | None:
+        """The argument under the first of these names that is given."""
+        return next((self.arguments[name] for name in names if name in self.arguments), None)
+
+    def here(self, what: str) -> Origin | None:
+        """The call as the origin of its result."""
+        return None if self.place is None else Origin(self.place, f"`{self.name.removesuffix('.__call__')}` {what}")
+
+
+class _Content(Record):
+    """What the arguments of a call bring into its result."""
+
+    dependence: Dependence = Dependence.STATIC
+    origin: Origin | None = None
+    bounded: Origin | None = None
+    carried: bool = False
+    outside: bool = False  # data that no loop carries is among it
+    varies: tuple[Variation, ...] = ()
+
+
+# -- looking up -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _by_name() -> dict[str, str]:
+    return {name: spec for spec, names in RESULTS.items() for name in names.split()}
+
+
+@cache
+def _by_namespace() -> dict[str, str]:
+    return {name: spec for spec, names in REST.items() for name in names.split()}
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The keys under which a table may hold a name, the most exact first."""
+    namespace, _, word = name.rpartition(".")
+    return (name, word) if namespace in NUMERIC else (name,)
+
+
+@cache
+def result_of(name: str) -> str:
+    """The result of a canonical name in the language of the tables."""
+    table = _by_name()
+    for key in words_of(name):
+        if key in table:
+            return table[key]
+    if (found := measured(name)) is not None:
+        return found
+    parts = name.split(".")
+    namespace = ".".join(parts[:2])
+    rest = _by_namespace().get(namespace, "")
+    if kind_of(name) or (parts[-1][:1].isupper() and parts[0] in _LIBRARIES and namespace not in CAPITAL_FUNCTIONS):
+        return f"@{name}"
+    if parts[0] == "keras" and not known(name):
+        return "unknown"  # a function of Keras's own, which may return anything
+    return rest or {"tf": "?/?", "keras": "?/?", "tnp": "?/?", "math": "static"}.get(parts[0], "unknown")
+
+
+@cache
+def tensor_parameters(name: str) -> frozenset[str]:
+    """The parameters that in practice only receive tensors: evidence about an unknown argument."""
+    if name.startswith("np."):
+        return frozenset()
+    given = parameters(name) or ()
+    namespace, _, word = name.rpartition(".")
+    found = set(TENSOR_PARAMETERS.get(word, "").split() if namespace in NUMERIC else ()).intersection(given)
+    # The product of a shape is taken as often as that of a tensor.
+    first_is = word in TENSOR_FIRST or ("/reduce" in result_of(name) and word not in ("reduce_prod", "prod"))
+    if first_is and namespace in NUMERIC and given:
+        found.add(given[0])
+    if namespace in DATA_NAMESPACES:
+        found |= DATA_PARAMETERS.intersection(given)
+    return frozenset(found)
+
+
+# -- what goes in -----------------------------------------------------------------------------------------------------
+
+
+def leaves(value: Value | None) -> Iterator[Value]:
+    """Everything inside a structure of lists, tuples, dicts and alternatives."""
+    match value:
+        case None:
+            return
+        case OneOf(alternatives):
+            inner: Iterable[Value | None] = alternatives
+        case Sequence(_, items, element):
+            inner = (*(items or ()), element)
+        case Dict(entries, element):
+            inner = (*entries.values(), element)
+        case _:
+            yield value
+            return
+    for item in inner:
+        yield from leaves(item)
+
+
+def content(call: Call, names: Iterable[str] | None = None) -> _Content:
+    """The strongest dependence among the arguments (those of `names`), and what else they hand on."""
+    best, origin, bounded, carried, outside = Dependence.STATIC, None, None, False, False
+    varies: tuple[Variation, ...] = ()
+    evidence, shapes = tensor_parameters(call.name), shape_only(call.name)
+    given = [(name, value) for name, value in call.arguments.items() if names is None or name in names]
+    if call.owner is not None:
+        given.insert(0, ("", call.owner))
+    for name, value in given:
+        if isinstance(value, _WITHOUT_CONTENT):
+            continue
+        for leaf in leaves(value) if isinstance(value, _STRUCTURES) else (value,):
+            dependence, source = Dependence.STATIC, None
+            match leaf:
+                case Tensor():
+                    dependence, source = leaf.dependence, leaf.origin
+                    bounded = bounded or leaf.bounded
+                    carried = carried or (leaf.carried and name not in shapes)
+                    varies = united(varies, leaf.varies)
+                case Nest():
+                    dependence, source = leaf.dependence, leaf.origin
+                    carried = carried or (leaf.carried and name not in shapes)
+                    varies = united(varies, leaf.varies)
+                case Array():
+                    varies = united(varies, leaf.varies)
+                    continue
+                case Unknown() if name in evidence:
+                    dependence, source = Dependence.VALUE, call.here("takes a tensor")
+                case Unknown():
+                    dependence = Dependence.SHAPE
+                case ApiObject("keras.random.SeedGenerator"):
+                    outside = True  # its state is a variable
+                case ApiObject(api, payload=payload) if api in TENSOR_LIKE:
+                    dependence = Dependence.VALUE
+                    source = payload.origin if isinstance(payload, Tensor) else None
+                case _:
+                    continue
+            if name in shapes and dependence > Dependence.SHAPE:
+                dependence, source = Dependence.SHAPE, None
+            if dependence > best:
+                best, origin = dependence, source
+            if dependence is Dependence.VALUE and not isinstance(leaf, Unknown):
+                known = leaf.tensor if isinstance(leaf, Nest) else leaf
+                outside = outside or not (isinstance(known, Tensor) and known.carried and not known.mixed)
+    return _Content(best, origin, bounded, carried and best is Dependence.VALUE, outside, varies)
+
+
+def _deciding(call: Call) -> list[Value]:
+    """The arguments that decide dtype and rank, in the order of the signature."""
+    values = [call.arguments[name] for name in _in_order(call.name, tuple(call.arguments))]
+    return values if call.owner is None else [call.owner, *values]
+
+
+@cache
+def _in_order(name: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    order = parameters(name) or ()
+    names = [*(each for each in order if each in given), *(each for each in given if each not in order)]
+    return tuple(each for each in names if each not in CONFIGURATION)
+
+
+# -- dtype ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _class_of_name(name: str) -> str | None:
+    word = re.match(r"[a-z]*", name.rpartition(".")[2])
+    return _CLASSES.get(word[0]) if word else None
+
+
+def named_dtype(value: Value | None) -> str | None:
+    """The dtype class that a dtype argument names: `tf.int32`, `"int32"`, `x.dtype`, `bool`."""
+    match value:
+        case Api(name) | Static(str() as name):
+            return _class_of_name(name)
+        case ApiObject("tf.DType", payload=payload):
+            return named_dtype(payload)
+        case _:
+            return None
+
+
+def dtype_of(value: Value | None) -> str | None:
+    """The dtype class of a tensor made of this value."""
+    match value:
+        case Tensor(dtype=dtype) | Array(dtype=dtype):
+            return dtype
+        case Static(bool()):
+            return "bool"
+        case Static(int()):
+            return "int"
+        case Static(float()):
+            return "float"
+        case Static(complex()):
+            return "complex"
+        case Static(str() | bytes()):
+            return "string"
+        case Static(list() | tuple() as constant) if constant:
+            return _agreed(dtype_of(Static(item)) for item in constant)
+        case Sequence() | Dict():
+            return _agreed(map(dtype_of, leaves(value)))
+        case OneOf(alternatives):
+            return _agreed(dtype_of(option) for option in alternatives if option != NONE)
+        case ApiObject("tf.TensorArray", payload=payload):
+            return dtype_of(payload)
+        case _:
+            return None
+
+
+def _agreed(dtypes: Iterable[str | None]) -> str | None:
+    """The widest of these classes; unknown as soon as one is."""
+    found = set(dtypes)
+    if not found or None in found:
+        return None
+    if len(found) == 1:
+        return found.pop()
+    return max(found, key=_WIDTH.index) if found <= set(_WIDTH) else None
+
+
+def _promoted(call: Call, values: list[Value]) -> str | None:
+    """The dtype class of an operation on all these. TensorFlow takes the tensors' own; Keras and NumPy the widest."""
+    tensors = [value for value in values if not isinstance(value, Static)]
+    known = [dtype for value in tensors if (dtype := dtype_of(value))]
+    if call.name.startswith("tf.") and known:
+        return known[0]
+    known += [dtype for value in values if isinstance(value, Static) and (dtype := dtype_of(value))]
+    widest = _agreed(known)
+    certain = all(map(dtype_of, tensors))
+    return widest if certain or widest in ("float", "complex", "string") else None
+
+
+def _result_dtype(rule: str, call: Call, values: list[Value]) -> str | None:
+    rule, values = chosen(rule, call, values)
+    for name in DTYPE_PARAMETERS:
+        explicit = call.arguments.get(name)
+        if explicit is not None and explicit != NONE:
+            return named_dtype(explicit)
+    if rule == "?":
+        return None
+    if rule not in _COPYING:
+        return rule
+    several = rule == "promote" or (rule == "real" and len(values) > 1)
+    dtype = _promoted(call, values) if several else dtype_of(values[0] if values else None)
+    return _CHANGED.get(rule, {}).get(dtype or "", dtype)
+
+
+# -- what comes out ---------------------------------------------------------------------------------------------------
+
+
+def build(spec: str, call: Call) -> Value:
+    """The value that a result of the tables stands for in this call."""
+    return _builder(spec)(call)
+
+
+@cache
+def _builder(spec: str) -> Callable[[Call], Value]:
+    """What makes the value that a result of the tables stands for."""
+    if spec in _PLAIN:
+        return partial(_plain, _PLAIN[spec])
+    if spec in _MAKERS:
+        return _MAKERS[spec]
+    if spec.startswith("@"):
+        return partial(instance, spec[1:])
+    if ", " in spec:
+        parts = [_builder(part) for part in spec.split(", ")]
+        return lambda call: Sequence("tuple", tuple(make(call) for make in parts))
+    if spec.startswith("["):
+        element = _builder(spec[1:-1])
+        return lambda call: Sequence("list", None, element(call))
+    dtype, rank, *flags = spec.split("/")
+    return partial(tensor, dtype, rank, flags[0] if flags else "")
+
+
+def _plain(value: Value, call: Call) -> Value:
+    return value
+
+
+def _owner(call: Call) -> Value:
+    return call.owner or UNKNOWN
+
+
+def _nest(call: Call) -> Nest:
+    return Nest(Dependence.VALUE, content(call).origin or call.here("returns tensors"))
+
+
+def instance(api: str, call: Call) -> ApiObject:
+    """A new object of a class, with what its methods and calls need to know of its making."""
+    payload: Value | None = None
+    match api.split("."):
+        case ["tf", "TensorArray"]:
+            payload = Tensor(Dependence.SHAPE, named_dtype(call.get("dtype")))
+        case ["tf", "data", *_, last] if last.endswith("Dataset"):
+            return pipelines.made(call.name, call.arguments, call.place)
+        case ["tf", "data", *_, "Iterator"]:
+            dataset = call.owner if isinstance(call.owner, ApiObject) else None
+            if dataset is not None and dataset.payload is not None:
+                return ApiObject(api, payload=dataset.payload, facts=dataset.facts)
+            payload = Nest(origin=call.here("brings data in"))
+        case ["tf", "TensorSpec" | "RaggedTensorSpec"]:
+            payload = call.get("shape", "*0")
+        case ["keras", "layers", *_] if any(
+            call.get(name) not in (None, Static(False)) for name in ("return_state", "return_attention_scores")
+        ):
+            payload = Nest()
+        case ["keras", "Model" | "Sequential"]:
+            inputs = call.get("inputs", "layers", "args", "*0")
+            payload = inputs if variations_of(inputs) else None
+        case ["keras", "layers", *_, "TextVectorization"]:
+            return ApiObject(api, facts=texts.vectorization(call.arguments, call.place))
+        case ["keras", "losses", *_] if call.get("reduction") is not None:
+            payload = STATIC
+    given = ((name, call.arguments.get(name)) for name in sorted(built_with(api)))
+    options = tuple((name, value) for name, value in given if isinstance(value, Static) and value.known)
+    return ApiObject(api, payload=payload, options=options)
+
+
+def _leaf(call: Call) -> Value:
+    found = [leaf for value in call.arguments.values() for leaf in leaves(value)]
+    inside = content(call)
+    if any(isinstance(leaf, Tensor | Nest) for leaf in found):
+        return Nest(inside.dependence, inside.origin)
+    return UNKNOWN if inside.dependence else STATIC
+
+
+_MAKERS: Final[dict[str, Callable[[Call], Value]]] = {"self": _owner, "nest": _nest, "leaf": _leaf}
+
+
+def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
+    """The tensor that `dtype/rank/flag` stands for, the flag perhaps empty."""
+    values = _deciding(call)
+    inside = content(call)
+    rank = result_rank(rank_rule, call, values)
+    dtype = _result_dtype(dtype_rule, call, values)
+    dependence, origin, bounded, carried = inside.dependence, inside.origin, inside.bounded, inside.carried
+    here = call.here(_MADE[flag]) if flag in _MADE else None
+    match flag:
+        case "chance" | "data" | "variable":
+            dependence, origin, bounded = Dependence.VALUE, here, None
+            carried = flag == "chance"
+        case "bounded":
+            decisive = content(call, ("mask", "condition")) if call.get("mask", "condition") is not None else inside
+            if decisive.dependence is Dependence.VALUE:  # a constant mask gives a static shape
+                bounded = here
+                dependence, origin = Dependence.VALUE, origin or here
+        case "shape" | "filled":
+            # XLA follows the real size of a filled tensor only where a dtype is given (measured).
+            if not (flag == "filled" and bounded is not None and call.get("dtype") is not None):
+                dependence = min(dependence, Dependence.SHAPE)
+            carried = False
+            if flag == "shape" and bounded is not None:
+                if not bounded.perhaps:
+                    dependence, origin = Dependence.VALUE, bounded
+                bounded = None
+            elif dependence is not inside.dependence:
+                origin = None
+        case "layer":
+            dependence, origin = Dependence.VALUE, origin or here
+        case "fixed":
+            bounded = None
+    if bounded is not None and rank_rule == "reduce" and drops_first_axis(call, values):
+        dependence, origin, bounded = Dependence.VALUE, origin or bounded, None
+    if bounded is not None and rank_rule == "reshape" and names_every_size(call):
+        bounded = None  # the new shape is whole: how many elements there really are matters no more (measured)
+    if bounded is not None and "scatter" in call.name:
+        bounded = content(call, ("tensor", "ref", "inputs")).bounded  # the indices say where, never how much
+    if bounded is not None and rank_rule == "gather":
+        bounded = content(call, ("indices", "ids")).bounded
+    if rank == 0:
+        bounded = None
+    mixed = carried and (inside.outside or flag == "layer")
+    varies = () if flag == "fixed" else carried_over(call.name, rank_rule, inside.varies)
+    return Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
+
+
+def call(name: str, arguments: Mapping[str, Value], place: Place) -> Value:
+    """The abstract result of calling the function or class of canonical name `name`."""
+    made = Call(name, arguments, place)
+    if name.startswith("np."):
+        return _numpy(made)
+    if name in POSITIONS and not {"x", "y", "x1", "x2"}.intersection(arguments):
+        return build(POSITIONS[name], made)
+    if (special := measured_with(name, arguments)) is not None:
+        return build(special, made)
+    if name == "keras.ops.shape":
+        return _keras_shape(made)
+    if name.startswith(texts.LIBRARIES):
+        return texts.made(name, arguments, place)
+    if name in DATASET_SIZES:
+        return _loaded(DATASET_SIZES[name])
+    return build(result_of(name), made)
+
+
+def _loaded(sizes: tuple[int, int]) -> Value:
+    """What `load_data` returns: arrays of examples and of labels, to train with and to test with."""
+    return Sequence("tuple", tuple(Sequence("tuple", (Array(length=size), Array(length=size))) for size in sizes))
+
+
+def _keras_shape(call: Call) -> Value:
+    """A tuple of Python ints, and of scalars where a dimension is unknown at trace time."""
+    element = OneOf((STATIC, Tensor(Dependence.SHAPE, "int", 0)))
+    rank = rank_of(call.get("x", "*0"))
+    return Sequence("tuple", (element,) * rank if rank is not None else None, element)
+
+
+def _numpy(call: Call) -> Value:
+    """NumPy computes on the host: numbers stay numbers, all else is an array."""
+    spec = result_of(call.name)
+    if spec in ("static", "shape", "dtype", "none") or spec.startswith("@"):
+        return build(spec, call)
+    word = call.name.rpartition(".")[2]
+    found = [leaf for value in call.arguments.values() for leaf in leaves(value)]
+    if found and all(isinstance(leaf, Static | Api) for leaf in found):
+        plain = all(isinstance(option, Static | Api) for value in call.arguments.values() for option in options(value))
+        if word in NUMPY_SCALARS or (plain and word not in NUMPY_MAKERS and not _holds_list(call.arguments)):
+            return STATIC
+    if ", " in spec or spec.startswith("["):
+        return Sequence("list", None, Array())
+    explicit = next(filter(None, map(named_dtype, call.arguments.values())), None)
+    if explicit or "/" not in spec or (word in NUMPY_MAKERS and len(call.arguments) > 1):
+        return Array(explicit, _written_length(call))  # a maker's second argument may be a dtype
+    varies = carried_over(call.name, spec.split("/")[1], content(call).varies)
+    return Array(_result_dtype(spec.partition("/")[0], call, _deciding(call)), _written_length(call), varies)
+
+
+def _written_length(call: Call) -> int | None:
+    """The first dimension of an array that is made with a shape, where that is written."""
+    if not (call.name.startswith("np.random.") or call.name.rpartition(".")[2] in NUMPY_MAKERS):
+        return None
+    match call.get("shape", "size", "d0", "*0"):
+        case Sequence(items=(Static(int() as length), *_)) | Static(int() as length):
+            return length
+        case _:
+            return None
+
+
+def _holds_list(arguments: Mapping[str, Any]) -> bool:
+    return any(isinstance(value, Static) and isinstance(value.constant, list | tuple) for value in arguments.values())

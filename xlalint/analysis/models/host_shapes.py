@@ -1,0 +1,55 @@
+"""Functions of the host whose results have another shape from call to call: what grows, what is resized."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
+from ..domain.varying_shapes import variations_of, varied
+from ..files.files import Place
+from ..interpreter.frames import Frame
+from ..library.results import leaves
+from .feeding import NOT_TRACED
+
+_JOINING: Final = frozenset(
+    ("keras.ops.append", "keras.ops.concatenate", "np.append", "np.concatenate", "np.hstack", "np.vstack", "tf.concat")
+)
+_RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "keras.ops.image.resize"))
+
+
+def shaped(frame: Frame, name: str, arguments: Mapping[str, Value], result: Value, place: Place) -> Value:
+    """The result of a library's function with the variation that it begins, if it does."""
+    if name in _JOINING and (frame.looped or frame.python_loop) and frame.context.kind in NOT_TRACED:
+        return varied(result, (_joined(arguments, place),))
+    if name in _RESIZING and frame.context.kind in NOT_TRACED and _size_varies(arguments):
+        return varied(result, (Variation("resized", place, axis=None),))
+    if name == "keras.Input" and _is_open(arguments):
+        return varied(result, (Variation("undeclared", place),))
+    return result
+
+
+def _is_open(arguments: Mapping[str, Value]) -> bool:
+    """Whether a symbolic input leaves a dimension besides the batch's open."""
+    match arguments.get("shape"), arguments.get("batch_shape"):
+        case Sequence(items=tuple(items)), _:
+            return NONE in items
+        case _, Sequence(items=(_, *items)):
+            return NONE in items
+        case _:
+            return False
+
+
+def _joined(arguments: Mapping[str, Value], place: Place) -> Variation:
+    """What is joined in a loop with the outcome of the round before grows."""
+    for value in arguments.values():
+        if any(variation.place == place for variation in variations_of(value)):
+            return Variation("grows", place)
+    return Variation("joined", place)
+
+
+def _size_varies(arguments: Mapping[str, Value]) -> bool:
+    if arguments.get("preserve_aspect_ratio", Static(False)) == Static(True):
+        return True
+    size = arguments.get("size", NONE)
+    return any(isinstance(leaf, Tensor) or (isinstance(leaf, Static) and leaf.varies) for leaf in leaves(size))

@@ -1,0 +1,295 @@
+"""Distribution strategies: what they are made of, the code in their scope, and the calls that set a program up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from ...syntax import nodes as cst
+from ..domain.values import (
+    NONE,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    Instance,
+    Made,
+    Nest,
+    OneOf,
+    Scope,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    options,
+)
+from ..files.files import Place
+from ..interpreter.events import ContextKind, SetupCall
+from ..library import api
+from ..record import replace
+
+if TYPE_CHECKING:
+    from ..interpreter.base import Core
+    from ..interpreter.frames import Frame
+
+RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
+SCOPE: Final = "tf.distribute.Strategy.scope"
+_STRATEGY: Final = re.compile(r"tf\.(?:contrib\.)?(?:distribute|tpu)\.(?:experimental\.)?\w*Strategy(?:V[12])?$")
+_MADE_OF: Final = ("tpu_cluster_resolver", "cluster_resolver", "devices")
+LAUNCHERS: Final = frozenset(("accelerate.notebook_launcher", "accelerate.launchers.notebook_launcher"))
+LOADER: Final = "torch.utils.data.DataLoader"
+TORCH_MODULE: Final = "torch.nn.Module"
+# Calls that build or load a PyTorch model.
+MODEL_MAKERS: Final = re.compile(
+    r"transformers\.(?!TF|Flax)\w*(?:Model|For[A-Z]\w*)\.from_(?:pretrained|config)$|timm\.create_model$"
+    r"|torchvision\.models\.\w+$|torch\.hub\.load$|diffusers\.\w*(?:Model|ModelMixin)(?:\.from_pretrained)?$"
+    r"|torch\.nn\.Module$"
+)
+_INPUT_SHAPES: Final = frozenset(("batch_input_shape", "batch_shape", "input_dim", "input_shape"))
+_KEEPERS: Final = frozenset(("model", "optimizer", "metric"))
+# Calls that set a program up, by canonical name.
+_FUNCTIONS: Final = frozenset(
+    (
+        "tf.InteractiveSession",
+        "tf.Session",
+        "tf.config.experimental_connect_to_cluster",
+        "tf.config.experimental_connect_to_host",
+        "tf.config.run_functions_eagerly",
+        "tf.config.set_soft_device_placement",
+        "tf.data.FixedLengthRecordDataset",
+        "tf.data.TFRecordDataset",
+        "tf.data.TextLineDataset",
+        "tf.data.Dataset.from_generator",
+        "tf.data.Dataset.from_tensor_slices",
+        "tf.data.Dataset.from_tensors",
+        "tf.data.Dataset.list_files",
+        "tf.data.experimental.make_csv_dataset",
+        "tf.disable_eager_execution",
+        "tf.disable_v2_behavior",
+        "tf.distribute.experimental_set_strategy",
+        "tf.function",
+        "tf.io.gfile.glob",
+        "tf.lookup.StaticHashTable",
+        "tf.lookup.StaticVocabularyTable",
+        "tf.lookup.experimental.DenseHashTable",
+        "tf.lookup.experimental.MutableHashTable",
+        "tf.numpy_function",
+        "tf.py_func",
+        "tf.py_function",
+        "tf.tpu.experimental.initialize_tpu_system",
+        "keras.utils.audio_dataset_from_directory",
+        "keras.utils.image_dataset_from_directory",
+        "keras.utils.text_dataset_from_directory",
+        RESOLVER,
+        f"{RESOLVER}.connect",
+    )
+)
+# Methods that do, by the kind of what they are called on.
+_METHODS: Final[Mapping[str, frozenset[str]]] = {
+    "model": frozenset(("__call__", "compile", "evaluate", "fit", "predict", "train_on_batch", "test_on_batch")),
+    "optimizer": frozenset(("apply", "apply_gradients", "minimize")),
+    "metric": frozenset(("update_state",)),
+    "strategy": frozenset(
+        (
+            "distribute_datasets_from_function",
+            "experimental_distribute_dataset",
+            "experimental_run_v2",
+            "run",
+            "scope",
+        )
+    ),
+}
+# Methods of objects of other libraries, known by their names alone.
+OF_OTHERS: Final = frozenset(("to_tf_dataset", "prepare_tf_dataset"))
+
+
+@cache
+def sets_up(name: str) -> bool:
+    """Whether a call of this canonical name sets a program up."""
+    if name in _FUNCTIONS or _STRATEGY.match(name):
+        return True
+    if name in LAUNCHERS or name == LOADER or MODEL_MAKERS.match(name):
+        return True
+    owner, _, method = name.rpartition(".")
+    kind = "strategy" if _STRATEGY.match(owner) else api.kind_of(owner)
+    return kind is not None and method in _METHODS.get(kind, ())
+
+
+def asks_for_complex128(arguments: Mapping[str, Value], result: Value) -> bool:
+    """Whether a call is told to make a tensor of complex128."""
+    return isinstance(result, Tensor) and any(map(_is_complex128, arguments.values()))
+
+
+def _is_complex128(value: Value) -> bool:
+    """Whether a value names the one dtype that a TPU has no kernels for."""
+    match value:
+        case Api("tf.complex128" | "np.complex128") | Static("complex128"):
+            return True
+        case _:
+            return False
+
+
+def is_strategy(value: Value) -> bool:
+    """Whether a value is a distribution strategy of TensorFlow's."""
+    return isinstance(value, ApiObject) and value.method is None and _STRATEGY.match(value.api) is not None
+
+
+def is_tpu(strategy: Value) -> bool:
+    """Whether it is a strategy for TPUs."""
+    return isinstance(strategy, ApiObject) and "TPUStrategy" in strategy.api
+
+
+def copies_variables(strategy: Value) -> bool:
+    """Whether it is a strategy of several devices of one kind, each with a copy of the variables."""
+    return isinstance(strategy, ApiObject) and "MirroredStrategy" in strategy.api
+
+
+def address_of(strategy: Value) -> str | None:
+    """What the resolver of a TPU strategy was told: "local", a name or an address, "" for nothing; None: not known."""
+    if not isinstance(strategy, ApiObject) or not is_tpu(strategy):
+        return None
+    match strategy.payload:
+        case ApiObject(api=name, payload=Static(str() as told)) if name == RESOLVER:
+            return told
+        case ApiObject(api=name, payload=Static(None) | None) if name == RESOLVER:
+            return ""
+        case _:
+            return None
+
+
+def is_node(strategy: Value) -> bool:
+    """Whether a TPU strategy is known to be for a TPU node, another machine than the one that runs Python."""
+    return address_of(strategy) not in (None, "", "local")
+
+
+def beginning(value: Value | None, node: cst.BaseExpression | None) -> Value:
+    """A text, or what is written at the beginning of one that is put together; None where there is none."""
+    if value is None:
+        return NONE
+    if isinstance(value, Static) and value.known:
+        return value
+    while isinstance(node, cst.BinaryOperation):
+        node = node.left
+    match node:
+        case cst.SimpleString() if isinstance(text := node.evaluated_value, str):
+            return Static(text)
+        case cst.FormattedString(parts=[cst.FormattedStringText(value=text), *_]):
+            return Static(text)
+        case _:
+            return UNKNOWN
+
+
+def placed(
+    frame: Frame,
+    name: str,
+    bound: Mapping[str, Value],
+    nodes: Mapping[str, cst.BaseExpression],
+    result: Value,
+    node: cst.BaseExpression,
+) -> Value:
+    """The result of a library function with where it was made, and a strategy with what it was made of."""
+    if not isinstance(result, ApiObject) or result.method is not None:
+        return result
+    made = Made(Place(frame.unit, node), frame.context.scope)
+    match result.api:
+        case "tf.distribute.Strategy":  # `get_strategy()`
+            scope = frame.context.scope
+            return scope.strategy if scope is not None and is_strategy(scope.strategy) else result
+        case _ if result.api == RESOLVER:
+            return replace(result, payload=beginning(bound.get("tpu"), nodes.get("tpu")), made=made)
+        case strategy if _STRATEGY.match(strategy):
+            payload = next((bound[name] for name in _MADE_OF if name in bound), UNKNOWN if bound else NONE)
+            return replace(result, payload=payload, made=made)
+        case keeper if api.kind_of(keeper) in _KEEPERS:
+            return replace(result, made=replace(made, complete=_is_complete(name, bound, nodes)))
+        case _:
+            return result
+
+
+def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.BaseExpression]) -> bool:
+    """Whether a call makes a model whose layers know their inputs, and so make their variables at once."""
+    if name == "keras.Model":
+        return "inputs" in bound or "*0" in bound
+    if name != "keras.Sequential":
+        return api.kind_of(name) is None  # an application, or what is loaded
+    parameter = "layers" if "layers" in bound else "*0"
+    match bound.get(parameter):
+        case Sequence(items=(Tensor() | Nest() | ApiObject(api="keras.layers.InputLayer"), *_)):
+            return True
+    match nodes.get(parameter):
+        case cst.List(elements=[cst.Element(value=cst.Call(args=arguments)), *_]):
+            return any(found.keyword is not None and found.keyword.value in _INPUT_SHAPES for found in arguments)
+        case _:
+            return False
+
+
+def note_making(frame: Frame, made: Instance, node: cst.CSTNode) -> None:
+    """Remember where an object of a project class that holds variables is made."""
+    if any(map(made.cls.is_keras, _KEEPERS)):
+        made.makings.add(Made(Place(frame.unit, node), frame.context.scope, cls=made.cls))
+
+
+def making_of(value: Value) -> Made | None:
+    """Where a value was made, if there is one such place."""
+    match value:
+        case ApiObject(made=made):
+            return made
+        case Instance(makings=makings) if len(makings) == 1:
+            return next(iter(makings))
+        case _:
+            return None
+
+
+def scope_entered(frame: Frame, value: Value, node: cst.CSTNode) -> Scope | None:
+    """The scope in which code runs below `with value:`; that of the code around it where `value` opens none."""
+    outer = frame.context.scope
+    alternatives = [*options(value)]
+    found = [option for option in alternatives if isinstance(option, ApiObject) and option.api == SCOPE]
+    if found:
+        strategies = [option.payload for option in found if option.payload is not None]
+        sure = len(found) == len(alternatives) and all(map(is_strategy, strategies))
+        # Of a TPU's strategy and the default one, with which the program runs elsewhere, the former is stricter.
+        strategies.sort(key=lambda strategy: (not is_tpu(strategy), not copies_variables(strategy)))
+        return Scope(strategies[0] if sure and strategies else UNKNOWN)
+    vague = any(isinstance(option, Unknown | Instance) for option in options(value)) or not isinstance(
+        value, ApiObject | Static | OneOf
+    )
+    return Scope(UNKNOWN) if vague and outer is None else outer
+
+
+def said_setup(
+    machine: Core,
+    frame: Frame,
+    name: str,
+    owner: Value | None,
+    bound: Mapping[str, Value],
+    nodes: Mapping[str, cst.BaseExpression],
+    result: Value,
+    node: cst.BaseExpression,
+) -> None:
+    """Say that a call sets the program up. Calls of models inside a step are of interest in the step of a strategy,
+    what makes tensors in all that XLA compiles."""
+    if not isinstance(node, cst.Call) or frame.module.is_test:
+        return
+    inside = frame.context.scope is not None and frame.context.scope.replica
+    compiled = frame.context.kind is ContextKind.XLA
+    method = name.rpartition(".")[2]
+    if not inside and ((compiled and sets_up(name)) or method in ("__call__", "update_state")):
+        return
+    order = machine.order_of(node)
+    nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
+    machine.emit(
+        frame,
+        SetupCall,
+        node,
+        order=order,
+        api=name,
+        keras=machine.keras_version(frame.module),
+        owner=owner,
+        arguments=bound,
+        argument_nodes=nodes,
+        result=result,
+        node=node,
+    )

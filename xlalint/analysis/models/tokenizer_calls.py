@@ -1,0 +1,195 @@
+"""Calls of tokenizers, collators and data sets of Hugging Face's libraries: see `texts`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ...syntax import nodes as cst
+from ..domain.values import (
+    NONE,
+    UNKNOWN,
+    ApiObject,
+    Array,
+    FunctionValue,
+    Nest,
+    Origin,
+    Padding,
+    Pipeline,
+    Sequence,
+    Static,
+    Value,
+    Variation,
+    options,
+    united,
+)
+from ..domain.varying_shapes import variations_of
+from ..files.files import Place
+from ..interpreter.events import HOST
+from ..interpreter.frames import Arguments, Frame
+from ..library.datasets import DATASET
+from ..library.tokenizers import COLLATOR, ENCODING, EXAMPLES, METHODS, TOKENIZER, of_torch, padding
+from ..record import replace
+from .feeding import say_foreign
+
+if TYPE_CHECKING:
+    from ..interpreter.calls import Calls
+
+
+def _is_written(value: Value | None) -> bool:
+    """Whether the text is a literal: its length is the same each time."""
+    match value:
+        case Static(str()):
+            return True
+        case Static(list() | tuple()):
+            return True
+        case Sequence(items=tuple(items)):
+            return all(map(_is_written, items))
+        case _:
+            return False
+
+
+# -- calls ------------------------------------------------------------------------------------------------------------
+
+
+def _tokenized(usual: Value, encoding: bool = True) -> Any:
+    """A tokenizer called: `encoding` says whether it returns its batch by names."""
+
+    def handle(
+        machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+    ) -> Value | None:
+        frame.summary.host_only = True
+        if not isinstance(owner, ApiObject) or owner.api != TOKENIZER:
+            return None
+        if arguments.rest_keywords is not None:
+            return UNKNOWN
+        place = Place(frame.unit, node)
+        text = arguments.positional[0] if arguments.positional else arguments.keywords.get("text")
+        varies = () if _is_written(text) else padding(usual, arguments.keywords, place)
+        if arguments.keywords.get("return_tensors") == Static("tf"):
+            origin = Origin(place, "a tokenizer makes tensors of text")
+            return Nest(origin=origin, varies=varies)
+        made = of_torch(arguments.keywords, varies, place) or Array(varies=varies)
+        return ApiObject(ENCODING, payload=made) if encoding else made
+
+    return handle
+
+
+def _collated(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    frame.summary.host_only = True
+    if isinstance(owner, ApiObject) and owner.payload is not None:
+        return ApiObject(ENCODING, payload=owner.payload)
+    facts = owner.facts if isinstance(owner, ApiObject) else None
+    return Nest(varies=facts.varies if isinstance(facts, Padding) else ())
+
+
+def _mapped(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`data.map(tokenize, batched=True)`: each example as long as it is, or all of one length."""
+    frame.summary.host_only = True
+    function = arguments.get(0, "function")
+    found: list[Value] = []
+    for callee in machine.functions_in(function) if function is not None else ():
+        summary = machine.analyse(None, callee, Arguments(unknown=True), HOST)
+        if summary is not None:
+            frame.summary.calls.append((Place(frame.unit, node), summary))
+            found += options(summary.value)
+    encoded = [value for value in found if isinstance(value, Nest) or _is_encoding(value)]
+    if not isinstance(owner, ApiObject) or not encoded:
+        return owner
+    varies: tuple[Variation, ...] = ()
+    for value in encoded:
+        varies = united(varies, variations_of(value))
+    return replace(owner, facts=Padding(varies))
+
+
+def _is_encoding(value: Value) -> bool:
+    return isinstance(value, ApiObject) and value.api == ENCODING
+
+
+def _kept(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    return owner
+
+
+# -- from examples to a `tf.data.Dataset` -----------------------------------------------------------------------------
+
+
+def _batches(
+    machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression, examples: Value, drops: bool | None
+) -> Value:
+    """The dataset of what a collator makes of examples; `drops`: whether the last batch is left out, if it is known."""
+    frame.summary.host_only = True
+    place = Place(frame.unit, node)
+    settings = arguments.keywords
+    say_foreign(machine, frame, [settings.get("collate_fn")], node, model=False)
+    facts = examples.facts if isinstance(examples, ApiObject) else None
+    one_length = isinstance(facts, Padding) and not facts.varies
+    varies: tuple[Variation, ...] = ()
+    match settings.get("collate_fn"):
+        case _ if one_length:
+            pass
+        case ApiObject(facts=Padding(varies)):
+            pass
+        case FunctionValue() as function:
+            summary = machine.analyse(None, function, Arguments(unknown=True), HOST)
+            varies = () if summary is None else variations_of(summary.value)
+        case None if settings.get("tokenizer", NONE) != NONE:
+            varies = (Variation("longest", place, axis=1, detail="collate_fn"),)
+    if drops is False:
+        varies = (*varies, Variation("last batch", place, axis=0, shapes=2))
+    size = settings.get("batch_size")
+    number = size.constant if isinstance(size, Static) and type(size.constant) is int else 0
+    element = Nest(origin=Origin(place, "brings data in"), varies=varies)
+    return ApiObject(DATASET, payload=element, facts=Pipeline(batch=number))
+
+
+def _flag(value: Value | None, usual: bool) -> bool | None:
+    match value:
+        case None | Static(None):
+            return usual
+        case Static(bool() as said):
+            return said
+        case _:
+            return None
+
+
+def _to_tf_dataset(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`data.to_tf_dataset(..)`: without a size there are no batches, of which the last could be smaller."""
+    sized = arguments.get(1, "batch_size") not in (None, NONE)
+    drops = _flag(arguments.keywords.get("drop_remainder"), False) if sized else None
+    return _batches(machine, frame, arguments, node, owner, drops)
+
+
+def _prepare_tf_dataset(
+    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`model.prepare_tf_dataset(data, ..)`: shuffled, and without a smaller batch, unless it is told otherwise."""
+    shuffled = _flag(arguments.keywords.get("shuffle"), True)
+    drop = arguments.keywords.get("drop_remainder")
+    drops = shuffled if drop in (None, NONE) else _flag(drop, True)
+    return _batches(machine, frame, arguments, node, arguments.get(0, "dataset") or UNKNOWN, drops)
+
+
+def pad_sequences(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """Keras's own: as long as the longest that it is handed, unless `maxlen` says how long."""
+    if arguments.get(1, "maxlen") not in (None, NONE):
+        return Array("int")
+    return Array("int", varies=(Variation("longest", Place(frame.unit, node), axis=1, detail="maxlen"),))
+
+
+_CALLS: Final[dict[str, Any]] = {
+    **{f"{TOKENIZER}.{name}": _tokenized(Static(False)) for name in METHODS[TOKENIZER]},
+    f"{TOKENIZER}.encode": _tokenized(Static(False), encoding=False),
+    f"{TOKENIZER}.pad": _tokenized(Static(True)),
+    **{f"{EXAMPLES}.{name}": _kept for name in METHODS[EXAMPLES]},
+    f"{EXAMPLES}.map": _mapped,
+    f"{COLLATOR}.__call__": _collated,
+}
+# Tried by the name of the method alone, too, where the object is not known.
+CALLS: Final[dict[str, Any]] = {
+    **{name: handle for name, handle in _CALLS.items() if not name.endswith(".to_tf_dataset")},
+    ".to_tf_dataset": _to_tf_dataset,
+    ".prepare_tf_dataset": _prepare_tf_dataset,
+}

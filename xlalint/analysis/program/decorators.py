@@ -1,0 +1,109 @@
+"""What is known of decorators by their names; what they make of a function is evaluated by `interpreter`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import Api, FunctionValue
+from .project import Function
+
+# What a decorator of the project must name in order to compile what it is given, and where it only speaks of it.
+_COMPILERS: Final = re.compile(r"\bfunction\b|\bjit|do_not_convert|compile")
+_SPEAKING: Final = re.compile(r"""#[^\r\n]*|(\"{3}|'{3}|"|')(?:\\.|(?!\1).)*+\1""", re.DOTALL)
+# Decorators that leave the function what it is, as far as the analyser is concerned; properties are seen elsewhere.
+TRANSPARENT: Final = frozenset(
+    (
+        "property",
+        "staticmethod",
+        "classmethod",
+        "abstractmethod",
+        "abc.abstractmethod",
+        "overload",
+        "typing.overload",
+        "functools.wraps",
+        "functools.cached_property",
+        "functools.lru_cache",
+        "functools.cache",
+        "contextlib.contextmanager",
+        "contextmanager",
+        "pytest.fixture",
+        "wraps",
+    )
+)
+RECORDS: Final = ("dataclass", "dataclasses.dataclass", "attr.s", "attr.attrs", "attrs.define", "struct.dataclass")
+
+
+def names_compilers(text: str) -> bool:
+    """Whether the source of a decorator names what compiles, outside of comments and strings."""
+    return _COMPILERS.search(text) is not None and _COMPILERS.search(_SPEAKING.sub("", text)) is not None
+
+
+def is_wrapped(value: FunctionValue) -> bool:
+    """Whether a decorator of unknown intent stands around a function: one of the project, or of an unknown library."""
+    return value.compiled is None and any(
+        not isinstance(value.function.module.resolve_text(name), Api)
+        for text in value.function.decorator_texts
+        if (name := text.partition("(")[0]) not in TRANSPARENT and not name.endswith((".setter", ".getter"))
+    )
+
+
+def gives_another_result(decorator: Function) -> bool:
+    """Whether what a decorator of the project puts in a function's place returns a structure around the function's
+    result, or what another function of the project makes of the function, rather than that result."""
+    made = _in_its_place(decorator.node)
+    if made is None:
+        return False
+    wrapper, given = made
+    returned = [value for value in _Own(wrapper).returned if not _is_none(value)]
+    return bool(returned) and all(_is_another(decorator, value, given) for value in returned)
+
+
+def _is_another(decorator: Function, value: cst.BaseExpression, given: str) -> bool:
+    match value:
+        case cst.Tuple() | cst.List() | cst.Dict():
+            return True
+        case cst.Call(func=cst.Name() | cst.Attribute() as function, args=arguments):
+            names = [argument.value.value for argument in arguments if isinstance(argument.value, cst.Name)]
+            called = decorator.module.resolve_text(function.source.code(function))
+            return given in names and isinstance(called, FunctionValue)
+        case _:
+            return False
+
+
+def _is_none(value: cst.BaseExpression) -> bool:
+    return isinstance(value, cst.Name) and value.value == "None"
+
+
+def _in_its_place(node: cst.FunctionDef | cst.Lambda) -> tuple[cst.FunctionDef, str] | None:
+    """The function that a decorator, or one that it makes, returns for the one that it is given, and its name there."""
+    own = _Own(node)
+    for value in own.returned:
+        # What is returned as it is, or around which something like `functools.wraps(..)` stands.
+        names = [value, *(argument.value for argument in value.args)] if isinstance(value, cst.Call) else [value]
+        for name in names:
+            inner = own.functions.get(name.value) if isinstance(name, cst.Name) else None
+            if inner is not None and node.params.params:
+                return _in_its_place(inner) or (inner, node.params.params[0].name.value)
+    return None
+
+
+class _Own(cst.CSTVisitor):
+    """What a function defines and returns itself, not in the functions that it defines."""
+
+    def __init__(self, node: cst.FunctionDef | cst.Lambda) -> None:
+        self.functions: dict[str, cst.FunctionDef] = {}
+        self.returned: list[cst.BaseExpression] = []
+        node.body.visit(self)
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:  # noqa: N802
+        self.functions[node.name.value] = node
+        return False
+
+    def visit_ClassDef(self, node: cst.ClassDef) -> bool:  # noqa: N802
+        return False
+
+    def visit_Return(self, node: cst.Return) -> None:  # noqa: N802
+        if node.value is not None:
+            self.returned.append(node.value)

@@ -1,0 +1,210 @@
+"""What the form of a function's body says of its parameters, whoever calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence as Ordered
+
+from ...syntax import nodes as cst
+
+_OF_DICTS = frozenset(("items", "keys", "values", "get"))
+
+
+def dicts_among(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
+    """The names that the function reads as dicts: by text as a key, by a dict's methods, or key by key."""
+    finder = _Dicts()
+    node.body.visit(finder)
+    return frozenset(finder.found)
+
+
+class _Dicts(cst.CSTVisitor):
+    """Collects the names that only a dict can stand for."""
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+        self._keys: dict[str, set[str]] = {}  # what loops run over, by the name that they bind
+
+    def visit_For(self, node: cst.For) -> None:  # noqa: N802
+        self._iterated(node)
+
+    def visit_CompFor(self, node: cst.CompFor) -> None:  # noqa: N802
+        self._iterated(node)
+
+    def _iterated(self, node: cst.For | cst.CompFor) -> None:
+        match node.iter, node.target:
+            case cst.Name(value=name), cst.Name(value=key):
+                self._keys.setdefault(key, set()).add(name)
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:  # noqa: N802
+        match node.value, node.slice:
+            case cst.Name(value=name), [cst.SubscriptElement(slice=cst.Index(value=index))]:
+                is_key = isinstance(index, cst.Name) and name in self._keys.get(index.value, ())
+                if is_key or isinstance(index, cst.SimpleString):
+                    self.found.add(name)
+
+    def visit_Call(self, node: cst.Call) -> None:  # noqa: N802
+        match node.func:
+            case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value=method)) if method in _OF_DICTS:
+                self.found.add(name)
+
+
+class Parts(cst.CSTVisitor):
+    """What the body of a loop does: of what it takes the part at the position of its counter (`bases`), whether it
+    makes names of the counter, as those who number their layers do, and which names it binds or appends to."""
+
+    def __init__(self, counter: str) -> None:
+        self.bases: list[cst.BaseExpression] = []
+        self.named = False
+        self.changed: set[str] = set()
+        self._counter = counter
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:  # noqa: N802
+        match node.slice:
+            case [cst.SubscriptElement(slice=cst.Index(value=cst.Name(value=name)))] if name == self._counter:
+                self.bases.append(node.value)
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:  # noqa: N802
+        self.changed |= {name.value for name in _names_in(node.target)}
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:  # noqa: N802
+        self.changed |= {name.value for name in _names_in(node.target)}
+
+    def visit_Call(self, node: cst.Call) -> None:  # noqa: N802
+        match node.func:
+            case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value="append")):
+                self.changed.add(name)
+
+    def visit_FormattedStringExpression(self, node: cst.FormattedStringExpression) -> None:  # noqa: N802
+        match node.expression:
+            case cst.Name(value=name) if name == self._counter:
+                self.named = True
+
+
+def _names_in(target: cst.BaseExpression) -> Iterator[cst.Name]:
+    match target:
+        case cst.Name():
+            yield target
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            for element in elements:
+                yield from _names_in(element.value)
+
+
+def closed_over(node: cst.FunctionDef | cst.Lambda) -> frozenset[str] | None:
+    """The names that a function may read from the functions around it; None where it makes functions or classes of its
+    own, which may read them later, or changes what is around it."""
+    named = _Named()
+    node.body.visit(named)
+    if named.keeps:
+        return None
+    bound = Bound()
+    node.body.visit(bound)
+    params = node.params
+    own = {param.name.value for param in (*params.posonly_params, *params.params, *params.kwonly_params)}
+    return frozenset(named.names - bound.names - own)
+
+
+class _Named(cst.CSTVisitor):
+    """The names in a piece of code, and whether it keeps what is around it, or changes it."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.keeps = False
+
+    def visit_Name(self, node: cst.Name) -> None:  # noqa: N802
+        self.names.add(node.value)
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:  # noqa: N802
+        node.value.visit(self)
+        return False
+
+    def visit_Arg(self, node: cst.Arg) -> bool:  # noqa: N802
+        node.value.visit(self)
+        return False
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:  # noqa: N802
+        self.keeps = True
+
+    def visit_Lambda(self, node: cst.Lambda) -> None:  # noqa: N802
+        self.keeps = True
+
+    def visit_ClassDef(self, node: cst.ClassDef) -> None:  # noqa: N802
+        self.keeps = True
+
+    def visit_Nonlocal(self, node: cst.Nonlocal) -> None:  # noqa: N802
+        self.keeps = True
+
+
+def handed_on(node: cst.FunctionDef | cst.Lambda) -> frozenset[int]:
+    """The positions of the parameters that a function returns as they are, each at its own position: of the body of a
+    loop, the variables that no round changes."""
+    params = (*node.params.posonly_params, *node.params.params)
+    returned = [node.body] if isinstance(node, cst.Lambda) else [one.value for one in _returns(node.body)]
+    rows = [one.elements if isinstance(one, cst.Tuple | cst.List) else () for one in returned]
+    bound = Bound()
+    node.body.visit(bound)
+    return frozenset(
+        position
+        for position, param in enumerate(params)
+        if rows
+        and param.name.value not in bound.names
+        and all(position < len(row) and _is_name(row[: position + 1], param.name.value) for row in rows)
+    )
+
+
+def _is_name(elements: Ordered[cst.BaseElement], name: str) -> bool:
+    """Whether the last of some elements is a name, with none before it that is unpacked."""
+    last = elements[-1].value
+    plain = not any(isinstance(one, cst.StarredElement) for one in elements)
+    return plain and isinstance(last, cst.Name) and last.value == name
+
+
+def _returns(node: cst.CSTNode) -> Iterator[cst.Return]:
+    """The `return` statements of a function, without those of functions inside of it."""
+    if isinstance(node, cst.Return):
+        yield node
+    elif not isinstance(node, cst.FunctionDef | cst.ClassDef | cst.BaseExpression):
+        for child in node.children:
+            yield from _returns(child)
+
+
+class Bound(cst.CSTVisitor):
+    """The names that a piece of code binds, those of functions inside of it included."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def _bind(self, target: cst.BaseExpression) -> None:
+        self.names |= {name.value for name in _names_in(target)}
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:  # noqa: N802
+        self._bind(node.target)
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:  # noqa: N802
+        self._bind(node.target)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:  # noqa: N802
+        self._bind(node.target)
+
+    def visit_For(self, node: cst.For) -> None:  # noqa: N802
+        self._bind(node.target)
+
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:  # noqa: N802
+        self._bind(node.target)
+
+    def visit_AsName(self, node: cst.AsName) -> None:  # noqa: N802
+        self._bind(node.name)
+
+
+class Unconvertible(cst.CSTVisitor):
+    """Finds what stops AutoGraph from converting the function around it."""
+
+    found: str | None = None
+
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:  # noqa: N802
+        self.found = "an assignment expression (`:=`)"
+
+    def visit_Yield(self, node: cst.Yield) -> None:  # noqa: N802
+        self.found = "a `yield`"
+
+    def visit_Match(self, node: cst.Match) -> None:  # noqa: N802
+        self.found = "a `match` statement"

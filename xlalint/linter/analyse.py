@@ -1,0 +1,303 @@
+"""The rules over all files of a run, in parts. A part that is recorded and would find the same is not run again."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar
+
+from ..analysis.budget import Clock
+from ..analysis.files.dependencies import Reads, noted_in
+from ..analysis.files.files import Files, Session
+from ..analysis.fixpoint.entry_points import Options, analyse, deep_recursion
+from ..analysis.fixpoint.exchange import Hearing, Voice, Voices
+from ..analysis.fixpoint.partitions import (
+    ROUNDS,
+    HeardTogether,
+    Member,
+    Part,
+    Round,
+    are_held_together,
+    run_group,
+    shares,
+)
+from ..analysis.fixpoint.processes import CAN_FORK, ProcessLostError, run_each, run_in_turns, run_parts
+from ..analysis.interpreter.events import Event, Run
+from ..findings.codes import UNFINISHED_FILE
+from ..findings.findings import Finding, Problem, Span
+from ..settings.config import Settings
+from ..sources.text import UnreadableSource, display_path
+from .cache import Cache
+from .dispatch import Dispatcher, gravest_of
+from .incremental import End, Record, Records, World
+from .inputs import Inputs, settings_parts
+from .own_findings import about_file
+from .rule import Rule, all_rules
+
+T = TypeVar("T")
+_Ran: TypeAlias = dict[int, tuple[bytes, Voice]]  # by the number of each part: what it came to, and what it said
+# Objects that parts make before no other part runs beside them: some three hundred megabytes; of a project with very
+# many files fewer, since what a run knows of each file takes as much room as these objects.
+_MOST_OBJECTS: Final = 2_200_000
+_OBJECTS_OF_A_FILE: Final = 20
+_OBJECTS_OF_A_LINE: Final = 10  # as long as what was parsed of it is kept
+_WORTH_COLLECTING: Final = 200_000
+# How many processes one job may take turns with, since many parts are run twice where some end before others begin, and
+# from what share of the room on one takes no more parts, counted with what its parts are expected to take.
+_TURNS: Final = 3
+_FULL: Final = 0.75
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the rules and the parser find, and what watchers say, in no order. `imported`: the digests of the files that
+    were read besides those to check; `lasts`: the same files will give the same another time."""
+
+    findings: list[Finding] = field(default_factory=list)
+    observed: list[Finding] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    imported: dict[str, str] = field(default_factory=dict)
+    lasts: bool = True
+
+
+class Analysis:
+    """The analysis of one run. With a `cache`, what its parts leave is kept there, and what others left is used."""
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        settings: Settings,
+        watchers: Sequence[Rule] = (),
+        session: Session | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        all_rules()  # one that cannot be loaded is told here, not by each process
+        self._inputs, self._settings, self._watchers, self._cache = inputs, settings, watchers, cache
+        self._forks, self._kept = CAN_FORK, session is not None
+        self._shown = {str(file.path): file.display for file in inputs.files}
+        self._linted = self._shown.keys() | self._shown.values()
+        checked = inputs.checked
+        read = {file.path: partial(inputs.source, file.display) for file in checked}
+        self._files = Files(read, inputs.strategies, session)
+        ranges = shares([(file.display, inputs.facts[file.display].size + 1) for file in checked])
+        self._shares = [tuple(checked[position].path for position in share) for share in ranges]
+        self._text = sum(inputs.facts[file.display].size for file in checked)
+        self._world = World(self._files, self._linted, self._digest)
+        self._records = None
+        if cache is not None:
+            self._records = Records(cache, settings_parts(settings), self._shares, self._world)
+
+    def run(self) -> Outcome:
+        """Run what has to be run. What a process that is lost had to do is done again in this one."""
+        outcome = Outcome()
+        with deep_recursion():
+            try:
+                ends = self._ends(self._settings.jobs or _processors())
+            except ProcessLostError as error:
+                message = "a process of the analysis ended early; everything was analysed again in one"
+                outcome.problems.append(Problem(None, message, f"{error}\n"))
+                self._forks = False
+                ends = self._ends(1)
+        self._judge(ends, outcome)
+        for end in ends:
+            outcome.lasts = outcome.lasts and end.same
+            for read in end.record.reads:
+                # What is recorded of other files holds for what they are now.
+                digest = read.digest if end.fresh else self._digest(read.path)
+                if digest and not read.checked:
+                    outcome.imported[read.path] = digest
+        return outcome
+
+    def _ends(self, processes: int) -> list[End]:
+        """What all parts come to."""
+        processes = processes if self._forks else 1
+        if are_held_together(self._text, processes):
+            return run_parts(self._members(), processes, HeardTogether)
+        if processes == 1 and self._forks and not self._kept and are_held_together(self._text, _TURNS):
+            return run_in_turns(
+                self._members(), _TURNS, lambda: self._filled(self._files.expected) > _FULL, HeardTogether
+            )
+        return self._in_turn(processes)
+
+    def _members(self) -> list[Member[End]]:
+        return [Member(partial(self._part, share), self._recorded(share)) for share in self._shares]
+
+    def _filled(self, expected: int = 0) -> float:
+        """How much of the room for parts that run beside each other is taken, with so many objects more: 1 or more is
+        all."""
+        room = max(_MOST_OBJECTS - _OBJECTS_OF_A_FILE * len(self._inputs.files), 1)
+        return (gc.get_count()[0] - _OBJECTS_OF_A_LINE * self._files.kept_lines + expected) / room
+
+    def _in_turn(self, processes: int) -> list[End]:
+        """Run parts in groups, one after another, until each part has heard what all have to say."""
+        voices, ends = Voices(), dict[int, bytes]()  # packed: findings take many times the room
+
+        def keep(ran: _Ran) -> None:
+            for number, (end, voice) in ran.items():
+                ends[number] = end
+                voices.put(number, voice)
+
+        for number, share in enumerate(self._shares):
+            record = self._recorded(share)
+            if record is not None:
+                keep({number: _packed(record.result)})
+            self._files.forget_most(share)
+        due = [number for number in range(len(self._shares)) if number not in ends]
+        for _ in range(ROUNDS + 1):  # and no more, where what is found depends on how fast the machine is
+            # The last ones first, which are more likely to call the others: scripts, tests.
+            if processes > 1:
+                run_each(partial(self._group, voices), [[number] for number in reversed(due)], processes, keep)
+                due.clear()
+            while due:
+                self._next_group(voices, due, keep)
+            due = voices.outdated()
+            if not due:
+                break
+        return [pickle.loads(ends[number]) for number in range(len(self._shares))]
+
+    def _next_group(self, voices: Voices, due: list[int], keep: Callable[[_Ran], None]) -> None:
+        """Run the last ones of those that are due, which are due no more."""
+        if not self._forks or self._kept:  # a session keeps what is read
+            if gc.get_count()[0] > _WORTH_COLLECTING:
+                gc.collect()
+            keep(self._group(voices, due))
+            return
+        # What a group knows refers to itself in many ways: to end its process takes no time, to collect it seconds.
+        ran = list[_Ran]()
+        run_each(partial(self._group, voices), [due], 1, ran.append)
+        keep(ran[0])
+        due[:] = [number for number in due if number not in ran[0]]
+
+    def _group(self, voices: Voices, waiting: list[int]) -> _Ran:
+        """Run some of the parts that are waiting, as many of the last ones as memory is to hold."""
+        group: list[int] = []
+
+        def parts() -> Iterator[tuple[int, Part[End]]]:
+            while waiting:
+                group.append(waiting.pop())
+                yield group[-1], self._part(self._shares[group[-1]])
+
+        ends = run_group(parts(), self._filled, Hearing(voices).after)
+        waiting += (number for number in reversed(group) if number not in ends)
+        self._files.forget_most([path for number in group for path in self._shares[number]])
+        return {number: _packed(end) for number, end in ends.items()}
+
+    def _recorded(self, share: tuple[Path, ...]) -> Record | None:
+        return None if self._records is None else self._records.load(share)
+
+    def _digest(self, path: str) -> str | None:
+        """The digest of a file as it is now; None where it cannot be read."""
+        display = self._shown.get(path)
+        if display is not None:
+            return self._inputs.digests.get(display)
+        try:
+            return None if self._cache is None else self._cache.digests.of(path)
+        except UnreadableSource:
+            return None
+
+    def _part(self, share: tuple[Path, ...]) -> Part[End]:
+        """The work on some of the files, or on all where there is only this part."""
+        reads, rounds = Reads(), list[Round]()
+        work = self._rules_over(None if len(self._shares) == 1 else share, rounds)
+        if self._records is None:
+            return (yield from work)
+        end = yield from _noting(work, reads)
+        self._world.describe(end.record, reads, share)
+        # What is recorded of files to check holds for what they were at the beginning.
+        checked = (read for read in end.record.reads if read.checked)
+        end = replace(end, same=all(self._digest(read.path) == read.digest for read in checked))
+        if end.lasts:
+            self._records.store(share, end.record)
+        return end
+
+    def _rules_over(self, share: Sequence[Path] | None, rounds: list[Round]) -> Part[End]:
+        settings = self._settings
+        clock = Clock(settings.file_timeout)
+        dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow, settings.unrolled_rounds)
+        watching = Dispatcher(self._watchers)
+
+        def hear(event: Event, run: Run) -> None:
+            dispatcher.hear(event, run)
+            watching.hear(event, run)
+
+        options = Options(keras=settings.keras, include_host=settings.include_host)
+        project = yield from analyse(
+            self._files,
+            share,
+            options,
+            hear if self._watchers else dispatcher.hear,
+            dispatcher.wanted_apis | watching.wanted_apis,
+            clock=clock,
+            rounds=rounds,
+        )
+        linted = self._linted.__contains__
+        candidates = list(dispatcher.candidates(linted, settings.severities, clock, settings.target))
+        observed = [candidate.finding for candidate in watching.candidates(linted, {})]
+        failures = project.failures + dispatcher.failures + watching.failures
+        record = Record(rounds, candidates, project.trouble, dispatcher.tpu)
+        return End(record, True, True, tuple(observed), tuple(failures), tuple(clock.given_up))
+
+    def _judge(self, ends: Sequence[End], outcome: Outcome) -> None:
+        """Put together what the parts found."""
+        candidates = chain.from_iterable(end.record.candidates for end in ends)
+        tpu = self._settings.target is None and any(end.record.tpu for end in ends)
+        found = [self._as_shown(finding) for finding in gravest_of(candidates, tpu)]
+        for failure in dict.fromkeys(chain.from_iterable(end.failures for end in ends)):
+            path = self._shown.get(failure.path, failure.path)
+            outcome.problems.append(Problem(path, failure.message, failure.detail, failure.rule))
+        for trouble in dict.fromkeys(chain.from_iterable(end.record.trouble for end in ends)):
+            if trouble.path in self._linted:
+                path = self._shown.get(trouble.path, trouble.path)
+                span = Span(trouble.line, trouble.column, trouble.line, trouble.column + 1)
+                found.append(about_file(trouble.code, path, trouble.message, self._settings, span))
+        for given_up in dict.fromkeys(chain.from_iterable(end.given_up for end in ends)):
+            outcome.lasts = False  # what is found depends on how fast the machine is
+            if given_up in self._linted:
+                limit = self._settings.file_timeout
+                message = f"it takes more than {limit:g} s (file-timeout): not all of it is checked"
+                path = self._shown.get(given_up, given_up)
+                # Not all callers were seen.
+                found = [replace(one, fix=None) if one.path == path else one for one in found]
+                found.append(about_file(UNFINISHED_FILE, path, message, self._settings))
+        outcome.findings = list(dict.fromkeys(found))
+        outcome.observed = [self._as_shown(finding) for end in ends for finding in end.observed]
+
+    def _as_shown(self, finding: Finding) -> Finding:
+        """With every path as reports show it: a file that was read by way of an import comes with its absolute one."""
+
+        def name(path: str) -> str:
+            return self._shown.get(path) or display_path(Path(path))
+
+        context = finding.context
+        if context is not None:
+            context = replace(context, trail=tuple(replace(step, path=name(step.path)) for step in context.trail))
+        notes = tuple(replace(note, path=name(note.path)) for note in finding.notes)
+        return replace(finding, path=name(finding.path), context=context, notes=notes)
+
+
+def _packed(end: End) -> tuple[bytes, Voice]:
+    return pickle.dumps(end.findings_only()), Voice.of(end.record.rounds)
+
+
+def _noting(part: Part[T], reads: Reads) -> Part[T]:
+    """A part, with what it reads noted."""
+    heard: Any = None
+    while True:
+        try:
+            with noted_in(reads):
+                said = part.send(heard)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        heard = yield said
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

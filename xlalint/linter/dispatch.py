@@ -1,0 +1,285 @@
+"""From events to findings: the rules that listen are asked, and what they say of one place becomes one finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ..analysis.budget import Clock, Work
+from ..analysis.files.files import InternalTrouble, Place
+from ..analysis.interpreter.events import (
+    ApiCall,
+    ContextKind,
+    Event,
+    FeedForeign,
+    Program,
+    Run,
+    Setup,
+    SetupCall,
+    Trail,
+)
+from ..analysis.models.strategies import is_tpu
+from ..findings.codes import UNROLLED_ROUNDS
+from ..findings.findings import Effect, Finding, FindingContext, Fix, Note, Safety, Severity, Span, TrailStep
+from ..fixes.edits import fix_of
+from ..fixes.names import Names, NoNameError
+from .rule import Draft, Rule, TpuOutcome, all_rules
+
+# From the least grave to the gravest.
+_GRAVITY: Final = {
+    effect: rank
+    for rank, effect in enumerate((Effect.NAMED, Effect.TPU, Effect.RECOMPILES, Effect.DIVERGES, Effect.FAILS))
+}
+_TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
+# Where a rewrite differs that is not asked for in every analysis of its function.
+_SOMETIMES: Final = "where the function is called with something else than tensors here"
+_BREAKING: Final = frozenset((Effect.FAILS, Effect.DIVERGES))
+TPU: Final = frozenset(("tpu",))
+ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
+# What becomes under a TPU's strategy of that for which XLA compiles again, by value: its effect, and what is said.
+_BY_SHAPES: Final = {
+    TpuOutcome.OK: (Effect.RECOMPILES, ", and once for a TPU's strategy"),
+    TpuOutcome.BOUNDED: (Effect.NAMED, ", and for a TPU's strategy once, with a bounded dynamic shape"),
+    TpuOutcome.FAILS: (Effect.FAILS, ", and for a TPU's strategy not at all"),
+}
+
+
+def severity_of(effect: Effect, kind: ContextKind, about_setup: bool = False) -> Severity:
+    """An error breaks code that XLA compiles for certain, or the program that is set up so; other code that stays on
+    the host is only information."""
+    if kind is ContextKind.HOST and not about_setup:
+        return Severity.INFO
+    sure = kind is ContextKind.XLA or about_setup
+    return Severity.ERROR if sure and effect in _BREAKING else Severity.WARNING
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """A draft and the event that it answers."""
+
+    draft: Draft
+    event: Event
+    run: Run
+
+    def judged(self, targets: frozenset[str]) -> _Judged:
+        """How grave it is where the code is for these: "cpu", "gpu", "tpu"."""
+        draft, effect, message, least = self.draft, self.draft.effect, self.draft.message, self.draft.at_most
+        severe, on_tpu, nowhere_else = effect, "tpu" in targets, targets == TPU
+        if effect is Effect.RECOMPILES and draft.on_tpu in _BY_SHAPES:
+            there, said = _BY_SHAPES[draft.on_tpu]
+            fails = there is Effect.FAILS
+            message += said if on_tpu or (fails and targets == ELSEWHERE) else ""
+            if nowhere_else or (fails and on_tpu):
+                severe = effect = there
+            if nowhere_else and there is Effect.RECOMPILES:
+                least = min(least, Severity.INFO)
+        elif draft.on_tpu is TpuOutcome.FAILS and on_tpu:
+            severe = Effect.FAILS
+        elif effect is Effect.TPU and targets < ELSEWHERE:
+            least = min(least, Severity.INFO)
+        about_setup = isinstance(self.event, FeedForeign | Program | Setup)
+        severity = min(severity_of(severe, self.event.context.kind, about_setup), least)
+        return _Judged((severity, _GRAVITY[effect]), effect, message, self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What was heard, as it is told of some targets."""
+
+    gravity: tuple[Severity, int]
+    effect: Effect
+    message: str
+    heard: _Heard
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What one rule says of one place, as plain data that processes can hand to each other. `refused`: it has a
+    rewrite, but not for every way in which the place is reached; `on_tpu`: what it says instead where the project
+    turns out to be for TPUs, too; `withheld`: it says nothing where not."""
+
+    gravity: tuple[Severity, int]
+    finding: Finding
+    refused: bool
+    on_tpu: Candidate | None = None
+    withheld: bool = False
+
+
+class Dispatcher:
+    """Takes events as the analyser emits them; keeps drafts, and turns them into findings at the end."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._listeners: dict[type[Event], list[Rule]] = {}
+        self._callers: dict[str, list[Rule]] = {}
+        self._heard: dict[tuple[Rule, Place], list[_Heard]] = {}
+        self.failures: list[InternalTrouble] = []
+        self.tpu = False  # whether a strategy for TPUs is made
+        for rule in rules:
+            for kind in rule.listens:
+                if kind is not ApiCall:
+                    self._listeners.setdefault(kind, []).append(rule)
+            if ApiCall in rule.listens:
+                for api in rule.apis:
+                    self._callers.setdefault(api, []).append(rule)
+
+    @classmethod
+    def of_codes(
+        cls, codes: frozenset[str], tensorflow: str | None = None, unrolled_rounds: int = UNROLLED_ROUNDS
+    ) -> Dispatcher:
+        """With the rules of these codes, for code that this TensorFlow runs."""
+        rules = [rule() for rule in all_rules() if rule.code in codes]
+        for rule in rules:
+            rule.tensorflow = tensorflow
+            rule.unrolled_rounds = unrolled_rounds
+        return cls(rules)
+
+    @property
+    def wanted_apis(self) -> frozenset[str]:
+        """The library functions whose calls some rule wants to hear of."""
+        return frozenset(self._callers)
+
+    def hear(self, event: Event, run: Run) -> None:
+        """Ask the rules that listen to this kind of event."""
+        if isinstance(event, ApiCall):
+            rules = self._callers.get(event.api, ())
+        else:
+            rules = self._listeners.get(type(event), ())
+            self.tpu = self.tpu or (isinstance(event, SetupCall) and is_tpu(event.result))
+        for rule in rules:
+            try:
+                for draft in rule.check(event):
+                    self._heard.setdefault((rule, draft.place or event.place), []).append(_Heard(draft, event, run))
+            except Exception as error:
+                self._note(error, rule, event.place, f"applying {rule.code}")
+
+    def candidates(
+        self,
+        linted: Callable[[str], bool],
+        severities: Mapping[str, Severity],
+        clock: Clock | None = None,
+        target: str | None = None,
+    ) -> Iterator[Candidate]:
+        """What each rule says of each place in the files that are `linted`; `severities` overrule by code. Without a
+        fix where the file has had its time. `target`: what alone the code is for; None: it may turn out to be for TPUs,
+        too."""
+        targets = ELSEWHERE if target is None else frozenset((target,))
+        clock = clock or Clock()
+        for (rule, place), heard in self._heard.items():
+            if linted(place.path):
+                answers: dict[Fix | None, str] = {None: ""}
+                with clock.spent_on(place.path, Work.FIXES):
+                    clock.check()
+                    answers = self._answers(rule, place, heard)
+                refused = None in answers
+                fix = None if refused else _agreed(answers)
+                help = answers.get(fix) or None
+                if fix is not None and fix.safety is Safety.SAFE and not _heard_always(place, heard):
+                    fix = replace(fix, safety=Safety.UNSAFE, differs=_SOMETIMES)
+                told = []
+                differs = target is None and any(one.draft.on_tpu is not None for one in heard)
+                for known in (targets, targets | TPU) if differs else (targets,):
+                    said = [one for one in heard if one.draft.told.of(known)]
+                    if said:
+                        gravest = max((one.judged(known) for one in said), key=lambda one: one.gravity)
+                        finding = _finding(rule, place, said, gravest, severities.get(rule.code))
+                        finding = replace(finding, fix=fix, help=finding.help or help)
+                        told.append(Candidate(gravest.gravity, finding, refused))
+                if told:
+                    withheld = not any(one.draft.told.of(targets) for one in heard)
+                    yield replace(told[0], on_tpu=told[-1] if differs else None, withheld=withheld)
+
+    def _answers(self, rule: Rule, place: Place, heard: Iterable[_Heard]) -> dict[Fix | None, str]:
+        """What those who have a rewrite of a place make of it, each with its text; None where one of them has none
+        for what it heard."""
+        answers: dict[Fix | None, str] = {}
+        names = Names(place)
+        for one in heard:
+            if one.draft.rewrite is None:
+                continue
+            try:
+                names.renew()
+                rewrite = one.draft.rewrite(names)
+                fix = None if rewrite is None else fix_of(rewrite, names, place)
+                answers[fix] = "" if rewrite is None else rewrite.text
+            except NoNameError:
+                answers[None] = ""
+            except Exception as error:
+                self._note(error, rule, place, f"building a fix of {rule.code}")
+        return answers
+
+    def _note(self, error: Exception, rule: Rule, place: Place, doing: str) -> None:
+        """A rule failed: it costs what that rule would have said here."""
+        self.failures.append(InternalTrouble.of(error, place.path, place.line, doing, rule.code))
+
+
+def _heard_always(place: Place, heard: Iterable[_Heard]) -> bool:
+    """Whether every analysis that gets to a place had a rewrite for it: what is right for tensors may be wrong for
+    what another caller hands over."""
+    runs = {one.run for one in heard if one.draft.rewrite is not None}
+    return all(run.reaching(place) <= runs for run in runs)
+
+
+def gravest_of(candidates: Iterable[Candidate], tpu: bool = False) -> Iterator[Finding]:
+    """One finding for each place, whoever found what: where several rules flag it, the gravest says why it must
+    change, and the others follow from the same code. `tpu`: the project turned out to be for TPUs."""
+    by_rule: dict[tuple[str, Span, str], list[Candidate]] = {}
+    for candidate in candidates:
+        candidate = (tpu and candidate.on_tpu) or candidate
+        if candidate.withheld:
+            continue
+        finding = candidate.finding
+        by_rule.setdefault((finding.path, finding.span, finding.code), []).append(candidate)
+    by_place: dict[tuple[str, Span], list[Candidate]] = {}
+    for (path, span, _), found in sorted(by_rule.items()):
+        by_place.setdefault((path, span), []).append(_joined(found))
+    for at_place in by_place.values():
+        yield max(at_place, key=lambda candidate: candidate.gravity).finding
+
+
+def _joined(found: list[Candidate]) -> Candidate:
+    """What one rule says of one place: the gravest, by the shortest way there, with the notes of all."""
+    found.sort(key=lambda candidate: candidate.finding.trail_key)
+    best = max(found, key=lambda candidate: candidate.gravity)
+    notes = dict.fromkeys((*best.finding.notes, *(note for other in found for note in other.finding.notes)))
+    help = best.finding.help or next((other.finding.help for other in found if other.finding.help), None)
+    refused = any(other.refused for other in found)
+    fix = None if refused else _agreed(other.finding.fix for other in found)
+    return Candidate(best.gravity, replace(best.finding, notes=tuple(notes), help=help, fix=fix), refused)
+
+
+def _agreed(fixes: Iterable[Fix | None]) -> Fix | None:
+    """The fix that all who have one agree upon, as safe as the one who trusts it least."""
+    given = [fix for fix in fixes if fix is not None]
+    if len({fix.edits for fix in given}) != 1:
+        return None
+    return min(given, key=lambda fix: (_TRUST[fix.safety], fix.title))
+
+
+def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Judged, severity: Severity | None) -> Finding:
+    draft, event = gravest.heard.draft, gravest.heard.event
+    notes = {
+        (note.place, note.text, note.consumer): None for one in heard for note in one.draft.notes if note.place != place
+    }  # a dict keeps the order
+    return Finding(
+        path=place.path,
+        span=Span(*place.span),
+        code=rule.code,
+        name=rule.name,
+        severity=gravest.gravity[0] if severity is None else severity,
+        effect=gravest.effect,
+        message=gravest.message,
+        context=FindingContext(event.context.kind.value, event.context.autograph, _steps(event.trail)),
+        help=draft.help or next((one.draft.help for one in heard if one.draft.help), None),
+        notes=tuple(Note(where.path, Span(*where.span), text, consumer=consumer) for where, text, consumer in notes),
+        api=next((one.event.api for one in heard if isinstance(one.event, ApiCall) and one.event.place == place), ""),
+    )
+
+
+def _steps(trail: Trail | None) -> tuple[TrailStep, ...]:
+    """The frames, outermost first."""
+    steps = []
+    while trail is not None:
+        steps.append(TrailStep(trail.place.path, trail.place.span[0], trail.name))
+        trail = trail.parent
+    return tuple(reversed(steps))

@@ -1,0 +1,218 @@
+"""Runs that fix: findings are asked for, their fixes applied, and the files linted anew until nothing changes.
+
+Everything happens in memory; writing comes last, file by file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..findings.findings import Finding, Fix, Narrow, Problem, Report, Safety, unchanged
+from ..fixes.apply import apply_fixes
+from ..settings.config import Settings
+from ..sources.text import UnreadableSource, decode, display_path, is_notebook, read_bytes
+from ..sources.write import UnwritableSource, replace_source
+from .run import Stdin, check, files_to_check, without_warnings
+
+if TYPE_CHECKING:
+    from ..analysis.files.files import Session
+    from ..probe.proof import Proof
+
+_ROUNDS: Final = 50  # rewrites inside rewrites are made one level a round
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file's content before and after its fixes."""
+
+    path: Path
+    display: str
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What remains to report, with what was fixed, and the files that change."""
+
+    report: Report
+    changes: tuple[Change, ...]
+    proofs: tuple[Proof, ...] = ()
+
+
+def is_applicable(finding: Finding, *, unsafe: bool) -> bool:
+    """Whether a finding has a fix that may be applied."""
+    safety = finding.fix.safety if finding.fix is not None else Safety.DISPLAY
+    return safety is Safety.SAFE or (unsafe and safety is Safety.UNSAFE)
+
+
+def fix(
+    paths: Sequence[str | Path],
+    settings: Settings,
+    stdin: Stdin | None = None,
+    narrow: Narrow = unchanged,
+    overlay: Mapping[Path, bytes] | None = None,
+    session: Session | None = None,
+) -> Outcome:
+    """Lint and fix in memory what `narrow` does not leave out; nothing is written. `overlay` and `session` are those of
+    `engine.check`."""
+    return _Run(paths, settings, stdin, narrow, overlay=overlay, session=session).outcome()
+
+
+def fix_proven(paths: Sequence[str | Path], settings: Settings, narrow: Narrow = unchanged) -> Outcome:
+    """Lint and fix in memory, and leave alone the functions whose rewrites do not hold on the compiler, and what stands
+    in no function or in a notebook. This runs the code. Raises ProbeUnavailableError."""
+    from ..probe.proof import Rewritten, prove
+
+    failed: dict[tuple[Path, str], Proof] = {}
+    while True:  # what a function left alone calls may need another proof; each round leaves more alone
+        outcome = _Run(paths, settings, None, narrow, failed.keys()).outcome()
+        files = [Rewritten(one.path, decode(one.before), decode(one.after)) for one in outcome.changes]
+        proofs = prove(files, settings)
+        fresh = {(proof.path, proof.qualname): proof for proof in proofs if not proof.holds}
+        if not fresh.keys() - failed.keys():
+            return replace(outcome, proofs=(*proofs, *failed.values()))
+        failed |= fresh
+
+
+def write(changes: Sequence[Change], within: Sequence[str | Path], what: str = "fixed") -> list[Problem]:
+    """Write what changed; what cannot be written is left as it was, and a problem."""
+    problems = []
+    for change in changes:
+        try:
+            replace_source(change.path, change.before, change.after, [Path(path) for path in within])
+        except UnwritableSource as error:
+            problems.append(Problem(change.display, f"not {what}: {error}"))
+    return problems
+
+
+def written(outcome: Outcome, within: Sequence[str | Path], what: str = "fixed") -> Outcome:
+    """Write the changes of an outcome, and what it is then: a file that cannot be written is not `what`."""
+    problems = write(outcome.changes, within, what)
+    lost = {problem.path for problem in problems}
+    fixed = tuple(finding for finding in outcome.report.fixed if finding.path not in lost)
+    report = replace(outcome.report, problems=(*outcome.report.problems, *problems), fixed=fixed)
+    changes = tuple(change for change in outcome.changes if change.display not in lost)
+    return replace(outcome, report=report, changes=changes)
+
+
+class _Run:
+    """`without`: only what stands in functions of files is fixed, these left aside."""
+
+    def __init__(
+        self,
+        paths: Sequence[str | Path],
+        settings: Settings,
+        stdin: Stdin | None,
+        narrow: Narrow,
+        without: Collection[tuple[Path, str]] | None = None,
+        overlay: Mapping[Path, bytes] | None = None,
+        session: Session | None = None,
+    ) -> None:
+        self._paths, self._settings, self._stdin, self._without = paths, settings, stdin, without
+        self._narrow = narrow
+        self._overlay, self._session = overlay or {}, session
+        if stdin is None:
+            self._files = {file.display: file.path for file in files_to_check(paths, settings)[0]}
+        else:
+            self._files = {display_path(stdin.path): Path(os.path.abspath(stdin.path))}
+        self._before: dict[str, bytes] = {}
+        self._after: dict[str, bytes] = {}
+        self._fixed: dict[str, list[Finding]] = {}
+        self._problems: dict[Problem, None] = {}
+        self._seen: dict[str, set[bytes]] = {}  # what a file has been, round by round
+        self._endless: set[str] = set()
+
+    @without_warnings()
+    def outcome(self) -> Outcome:
+        report = self._checked()
+        for _ in range(_ROUNDS):
+            if not self._apply(report):
+                break
+            report = self._checked()
+        else:
+            for path in self._fixable(report):
+                self._give_up(path, f"after {_ROUNDS} rounds there still was something to fix")
+            report = self._checked()
+        changes = tuple(
+            Change(self._files[path], path, self._before[path], after)
+            for path, after in self._after.items()
+            if after != self._before[path]
+        )
+        fixed = tuple(finding for findings in self._fixed.values() for finding in findings)
+        return Outcome(replace(report, problems=(*report.problems, *self._problems), fixed=fixed), changes)
+
+    def _checked(self) -> Report:
+        after = {self._files[path]: data for path, data in self._after.items()}
+        stdin = {} if self._stdin is None else dict.fromkeys(self._files, self._stdin.data)
+        report = check(self._paths, self._settings, self._stdin, {**self._overlay, **after}, self._session)
+        return self._narrow(report, stdin | self._after)
+
+    def _fixable(self, report: Report) -> dict[str, list[Finding]]:
+        """The findings with a fix to apply, by file."""
+        found: dict[str, list[Finding]] = {}
+        for finding in report.findings:
+            applicable = is_applicable(finding, unsafe=self._settings.unsafe_fixes)
+            if applicable and finding.path not in self._endless and not self._is_left(finding):
+                found.setdefault(finding.path, []).append(finding)
+        return found
+
+    def _is_left(self, finding: Finding) -> bool:
+        if self._without is None:
+            return False
+        from ..probe.proof import function_around
+
+        path = self._files[finding.path]
+        if is_notebook(path):
+            return True
+        qualname = function_around(decode(self._content(finding.path)), finding.span.line)
+        return qualname is None or (path, qualname) in self._without
+
+    def _apply(self, report: Report) -> bool:
+        """Apply what the report offers; whether any file has changed."""
+        changed = False
+        for path, findings in self._fixable(report).items():
+            try:
+                data = self._content(path)
+                fixes = [fix for one in findings if (fix := one.fix) is not None]
+                after, applied, broken = apply_fixes(data, fixes, self._files[path])
+            except (UnwritableSource, UnreadableSource) as error:
+                self._problems[Problem(path, f"not fixed: {error}")] = None
+                continue
+            for finding in findings:
+                if finding.fix in applied:
+                    self._fixed.setdefault(path, []).append(finding)
+                elif finding.fix in broken:
+                    self._problems[_broken(finding, finding.fix)] = None
+            if after != data:
+                self._after[path] = after
+                changed = True
+                seen = self._seen.setdefault(path, {data})
+                if after in seen:
+                    self._give_up(path, "its fixes undo each other")
+                seen.add(after)
+        return changed
+
+    def _content(self, path: str) -> bytes:
+        if path in self._after:
+            return self._after[path]
+        if path not in self._before:
+            self._before[path] = self._stdin.data if self._stdin is not None else read_bytes(self._files[path])
+        return self._before[path]
+
+    def _give_up(self, path: str, why: str) -> None:
+        """Leave a file as it was, whose fixes never come to an end."""
+        self._endless.add(path)
+        self._after[path] = self._before[path]
+        codes = ", ".join(sorted({finding.code for finding in self._fixed.pop(path, ())}))
+        message = f"not fixed: {why} ({codes})"
+        self._problems[Problem(path, message, f"{path}: {message}\n")] = None
+
+
+def _broken(finding: Finding, fix: Fix) -> Problem:
+    message = f"line {finding.span.line}: the fix of {finding.code} would not leave Python; it was not made"
+    return Problem(finding.path, message, "".join(f"{edit.span}: {edit.text!r}\n" for edit in fix.all_edits))

@@ -1,0 +1,144 @@
+"""What a run is about: the files, what stands in them, and what is known of each without reading it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from ..findings.findings import Problem
+from ..settings.config import Settings
+from ..sources.discovery import FileToCheck
+from ..sources.suppressions import names_rules
+from ..sources.text import (
+    OversizedSource,
+    Source,
+    UnreadableSource,
+    digest_of,
+    may_matter,
+    names_strategies,
+    read_bytes,
+    source_of,
+)
+from .cache import Digests, Facts
+
+# Characters of sources that are kept once they were read.
+_KEPT_TEXT: Final = 16_000_000
+
+
+@dataclass(slots=True)
+class Inputs:
+    """The files of a run. `reported`: those that were asked for, by the path that reports show; the others are those of
+    the project around them. `contents`: what stands for the content of files, by their absolute
+    paths; `problems`: what kept the run from doing what was asked."""
+
+    files: list[FileToCheck]
+    reported: frozenset[str]
+    contents: Mapping[Path, bytes]
+    problems: list[Problem]
+    digests: dict[str, str] = field(default_factory=dict)  # of the files that can be read
+    facts: dict[str, Facts] = field(default_factory=dict)  # of the files that are checked or hold comments for it
+    unreadable: dict[str, str] = field(default_factory=dict)  # why, of those that were asked for
+    oversized: dict[str, str] = field(default_factory=dict)
+    _sources: dict[str, Source] = field(default_factory=dict)
+    _room: int = field(default_factory=lambda: _KEPT_TEXT)
+    _paths: dict[str, Path] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._paths = {file.display: file.path for file in self.files}
+
+    def read(self, digests: Mapping[str, str] | None = None, known: Mapping[str, Facts] | None = None) -> None:
+        """Take in the files; those are not read whose digest is that of the facts that are known of them."""
+        digests, known = digests or {}, known or {}
+        for file in self.files:
+            facts = known.get(str(file.path))
+            if facts is not None and facts.digest == digests.get(file.display):
+                self.digests[file.display] = facts.digest
+                self.facts[file.display] = facts
+                continue
+            try:
+                self._read(file)
+            except OversizedSource as error:
+                self.oversized[file.display] = str(error)
+            except UnreadableSource as error:
+                self.digests.pop(file.display, None)
+                if file.display in self.reported:
+                    self.unreadable[file.display] = str(error)
+                    self.problems.append(Problem(file.display, str(error)))
+
+    def _read(self, file: FileToCheck) -> None:
+        data = self._data(file.path)
+        digest = self.digests[file.display] = digest_of(data)
+        matters = may_matter(data, file.path)
+        if matters or b"xlalint" in data:
+            source = source_of(data, file.path, file.display)
+            self._keep(source)
+            text = source.text
+            facts = Facts(digest, len(text), matters, names_rules(text), names_strategies(text))
+        else:
+            facts = Facts(digest)
+        self.facts[file.display] = facts
+
+    def _data(self, path: Path) -> bytes:
+        data = self.contents.get(path)
+        return read_bytes(path) if data is None else data
+
+    def digested(self, digests: Digests) -> dict[str, str] | None:
+        """The digests of all files that can be read; None where one that was asked for cannot."""
+        found = {}
+        for file in self.files:
+            data = self.contents.get(file.path)
+            try:
+                found[file.display] = digests.of(str(file.path)) if data is None else digest_of(data)
+            except OversizedSource:
+                continue
+            except UnreadableSource:
+                if file.display in self.reported:
+                    return None
+        return found
+
+    def source(self, display: str) -> Source:
+        """The text of a file. Raises UnreadableSource."""
+        source = self._sources.get(display)
+        if source is None:
+            path = self._paths[display]
+            source = source_of(self._data(path), path, display)
+            self._keep(source)
+        return source
+
+    def _keep(self, source: Source) -> None:
+        """Keep a source, unless there is no room for those of all files: then each is read when it is needed."""
+        self._room -= len(source.text)
+        if self._room >= 0:
+            self._sources[source.display] = source
+        else:
+            self._sources.clear()
+
+    @property
+    def checked(self) -> list[FileToCheck]:
+        """The files that can matter: that name TensorFlow or Keras."""
+        return [file for file in self.files if file.display in self.facts and self.facts[file.display].matters]
+
+    def facts_by_path(self) -> dict[str, Facts]:
+        """What is known of the files, by their absolute paths."""
+        return {str(self._paths[display]): facts for display, facts in self.facts.items()}
+
+    @property
+    def commented(self) -> Iterable[str]:
+        """The files that may hold suppressions to account for."""
+        return (display for display, facts in self.facts.items() if facts.comments)
+
+    @property
+    def strategies(self) -> bool:
+        """Whether any file that is checked names a distribution strategy."""
+        return any(facts.strategies for facts in self.facts.values() if facts.matters)
+
+
+def settings_parts(settings: Settings) -> Iterator[str]:
+    """What findings depend on of the settings, the same in every process; which files are read is not of it."""
+    yield ",".join(sorted(settings.codes))
+    yield repr((settings.include_host, settings.keras, settings.tensorflow, settings.unrolled_rounds, settings.target))
+    yield repr(settings.external)
+    yield repr(sorted(settings.severities.items()))
+    yield repr([(patterns, sorted(codes)) for patterns, codes in settings.per_file_ignores])

@@ -1,0 +1,28 @@
+"""Findings of the linter about its own work."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..findings.codes import SYNTAX_ERROR, UNFINISHED_FILE, UNREADABLE_FILE, rule_names
+from ..findings.findings import Finding, Severity, Span
+from ..settings.config import Settings
+
+_START: Final = Span(1, 1, 1, 2)
+_SEVERITIES: Final = {
+    SYNTAX_ERROR: Severity.ERROR,
+    UNREADABLE_FILE: Severity.ERROR,
+    UNFINISHED_FILE: Severity.WARNING,
+}
+
+
+def about_file(code: str, path: str, message: str, settings: Settings, span: Span = _START) -> Finding:
+    """What keeps a file, or a part of it, from being checked: without effect or context."""
+    severity = settings.severities.get(code, _SEVERITIES[code])
+    return Finding(path, span, code, rule_names()[code], severity, None, message)
+
+
+def about_comment(code: str, path: str, message: str, settings: Settings, span: Span) -> Finding:
+    """What is wrong with a comment that suppresses findings."""
+    severity = settings.severities.get(code, Severity.WARNING)
+    return Finding(path, span, code, rule_names()[code], severity, None, message)

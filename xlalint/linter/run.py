@@ -1,0 +1,265 @@
+"""A run: from paths and settings to a report. What is heavy is imported only when the cache has no answer."""
+
+from __future__ import annotations
+
+import gc
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..findings.codes import INVALID_SUPPRESSION, UNFINISHED_FILE, UNREADABLE_FILE, UNUSED_SUPPRESSION
+from ..findings.findings import Finding, Problem, Report, Span, TrailStep
+from ..settings.config import Settings
+from ..sources.discovery import FileToCheck, discover
+from ..sources.suppressions import suppressions_in
+from ..sources.text import Source, UnreadableSource, display_path, is_notebook
+from .cache import Cache, Entry, key_of
+from .inputs import Inputs, settings_parts
+from .own_findings import about_comment, about_file
+
+if TYPE_CHECKING:
+    from ..analysis.files.files import Session
+    from .rule import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Stdin:
+    """Source text that was piped in, and the file that it stands for."""
+
+    path: Path
+    data: bytes
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Python's parser warns of the code that it reads, and by the user's settings may even refuse it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@without_warnings()
+def check(
+    paths: Sequence[str | Path],
+    settings: Settings,
+    stdin: Stdin | None = None,
+    overlay: Mapping[Path, bytes] | None = None,
+    session: Session | None = None,
+) -> Report:
+    """Lint files and folders (or the text of `stdin`) and report. `overlay`: what is to be in files, by their absolute
+    paths, in place of what is on the disk; those that are not linted are read with the others. `session`: what earlier
+    runs left; with it this one may raise Stopped."""
+    inputs = _inputs(paths, settings, stdin, overlay or {})
+    cache = Cache(settings.cache_dir) if settings.cache_dir else None
+    digests = None
+    if cache is not None and not inputs.problems:
+        digests = inputs.digested(cache.digests)
+    if cache is None or digests is None:
+        inputs.read()
+        return _report(inputs, settings, _analyse(inputs, settings, session=session)[0])
+    entry = cache.load(key_of(_key_parts(inputs, digests, settings)))
+    if entry is not None:
+        inputs.digests = digests
+    else:
+        known = cache.facts()
+        inputs.read(digests, known)
+        entry, _, lasts = _analyse(inputs, settings, cache, session=session)
+        if lasts and not inputs.problems:
+            cache.store(key_of(_key_parts(inputs, inputs.digests, settings)), entry)
+        cache.note_facts(known, inputs.facts_by_path())
+    cache.digests.save()
+    return _report(inputs, settings, entry)
+
+
+@without_warnings()
+def observe(
+    paths: Sequence[str | Path], settings: Settings, watchers: Sequence[Rule]
+) -> tuple[Report, tuple[Finding, ...]]:
+    """Lint files and folders, and report; beside that, what the watchers have to say, which is no finding and which no
+    comment suppresses. Nothing is cached."""
+    inputs = _inputs(paths, settings, None, {})
+    inputs.read()
+    entry, observed, _ = _analyse(inputs, settings, watchers=watchers)
+    observed = [finding for finding in observed if finding.path in inputs.reported]
+    return _report(inputs, settings, entry), tuple(sorted(observed, key=lambda finding: finding.sort_key))
+
+
+def _report(inputs: Inputs, settings: Settings, entry: Entry) -> Report:
+    """What there is to say of the files that were asked for."""
+    found = [finding for finding in entry.findings if finding.path in inputs.reported]
+    unreadable = [about_file(UNREADABLE_FILE, *one, settings) for one in inputs.unreadable.items()]
+    found += _selected(unreadable, inputs, settings)
+    checked = len(inputs.reported & inputs.digests.keys())
+    return Report(tuple(sorted(found, key=lambda one: one.sort_key)), tuple(inputs.problems), checked)
+
+
+def files_to_check(paths: Sequence[str | Path], settings: Settings) -> tuple[list[FileToCheck], list[Problem]]:
+    """The files that a run over `paths` reports on."""
+    return discover([Path(path) for path in paths], settings.exclude, force=settings.force_exclude)
+
+
+def _inputs(
+    paths: Sequence[str | Path], settings: Settings, stdin: Stdin | None, overlay: Mapping[Path, bytes]
+) -> Inputs:
+    contents = dict(overlay)
+    if stdin is not None:
+        paths = [stdin.path]
+        contents.setdefault(Path(os.path.abspath(stdin.path)), stdin.data)
+    # What is given need not be on the disk.
+    given = {path: Path(os.path.abspath(path)) for path in paths}
+    files, problems = files_to_check([path for path in paths if given[path] not in contents], settings)
+    excluded = settings.exclude.covers_any_part if settings.force_exclude else lambda path: False
+    held = [FileToCheck(path, display_path(path)) for path in contents]
+    files += [file for file in held if file.path in given.values() and not excluded(file.path)]
+    around = held if files else []
+    around += discover([settings.project], settings.exclude)[0] if settings.project and files else []
+    every = sorted(dict.fromkeys((*files, *around)), key=lambda file: file.display)
+    return Inputs(every, frozenset(file.display for file in files), contents, problems)
+
+
+def _key_parts(inputs: Inputs, digests: Mapping[str, str], settings: Settings) -> Iterator[str]:
+    """Everything that findings depend on, besides the tool and the files that are imported."""
+    yield os.getcwd()
+    yield from settings_parts(settings)
+    folders = {folder for parent in {file.path.parent for file in inputs.files} for folder in _import_folders(parent)}
+    for folder in sorted(filter(os.path.isdir, folders)):  # standard input may stand for a file in a folder to come
+        yield folder
+        yield from sorted(name for name in os.listdir(folder) if name.endswith(".py") or "." not in name)
+    for display, digest in digests.items():
+        yield display
+        yield digest
+
+
+def _import_folders(folder: Path) -> Iterator[str]:
+    """The folders whose listing decides what imports in a folder mean: itself, those of its packages, the one above."""
+    yield str(folder)
+    while (folder / "__init__.py").is_file() and folder != folder.parent:
+        folder = folder.parent
+        yield str(folder)
+
+
+def _analyse(
+    inputs: Inputs,
+    settings: Settings,
+    cache: Cache | None = None,
+    watchers: Sequence[Rule] = (),
+    session: Session | None = None,
+) -> tuple[Entry, list[Finding], bool]:
+    """Every finding of the readable files, after selection and suppression; what `watchers` say; and whether the same
+    files would give the same another time."""
+    found: list[Finding] = []
+    observed: list[Finding] = []
+    imported: dict[str, str] = {}
+    lasts = True
+    if inputs.checked:
+        from .analyse import Analysis
+
+        with _collector_off():
+            outcome = Analysis(inputs, settings, watchers, session, cache).run()
+        found, observed, imported, lasts = outcome.findings, outcome.observed, outcome.imported, outcome.lasts
+        inputs.problems += outcome.problems
+    found = list(_after_comments(_selected(found, inputs, settings), inputs, settings))
+    skipped = [about_file(UNFINISHED_FILE, *one, settings) for one in inputs.oversized.items()]
+    found += _selected(skipped, inputs, settings)
+    if notebooks := {file.display for file in inputs.checked if is_notebook(file.path)}:
+        cells = {path: inputs.source(path) for path in notebooks & set(_named_in(found, observed))}
+        found, observed = ([_in_cells(finding, cells) for finding in told] for told in (found, observed))
+    return Entry(tuple(sorted(found, key=lambda finding: finding.sort_key)), imported), observed, lasts
+
+
+def _named_in(*told: Iterable[Finding]) -> Iterator[str]:
+    """The files that findings name."""
+    for finding in chain(*told):
+        yield finding.path
+        yield from (note.path for note in finding.notes)
+        yield from (step.path for step in (finding.context.trail if finding.context is not None else ()))
+
+
+def _selected(findings: Iterable[Finding], inputs: Inputs, settings: Settings) -> list[Finding]:
+    """Those whose rule is selected and not ignored for their file."""
+    paths = {file.display: file.path for file in inputs.files}
+    return [
+        finding
+        for finding in findings
+        if finding.code in settings.codes
+        and not any(
+            finding.code in codes and patterns.covers_any_part(paths[finding.path])
+            for patterns, codes in settings.per_file_ignores
+        )
+    ]
+
+
+def _after_comments(findings: Sequence[Finding], inputs: Inputs, settings: Settings) -> Iterator[Finding]:
+    """Those that no comment suppresses, and what there is to say of the comments themselves."""
+    by_path: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    for display in dict.fromkeys((*by_path, *inputs.commented)):
+        here = by_path.get(display, [])
+        try:
+            source = inputs.source(display)
+        except UnreadableSource as error:  # it could be read a moment ago
+            inputs.problems.append(Problem(display, str(error)))
+            yield from here
+            continue
+        suppressions = suppressions_in(source)
+        yield from [finding for finding in here if not suppressions.suppress(finding)]
+        about = [
+            about_comment(INVALID_SUPPRESSION, display, misuse.message, settings, misuse.span)
+            for misuse in suppressions.misuses
+            if not misuse.selector.upper().startswith(settings.external)
+        ]
+        about += [
+            about_comment(UNUSED_SUPPRESSION, display, message, settings, entry.span)
+            for entry, message in suppressions.unused(settings.codes)
+        ]
+        yield from (f for f in _selected(about, inputs, settings) if not suppressions.suppress(f))
+
+
+def _in_cells(finding: Finding, notebooks: Mapping[str, Source]) -> Finding:
+    """With the lines of notebooks counted within their cells, and without a fix that they cannot take."""
+
+    def cell(path: str, line: int) -> tuple[int | None, int]:
+        """The cell of a line, and how many lines stand above it."""
+        found = notebooks[path].cell_at(line) if path in notebooks else None
+        return (found.cell, found.first - 1) if found is not None else (None, 0)
+
+    def placed(path: str, span: Span) -> dict[str, Any]:
+        number, above = cell(path, span.line)
+        return {"cell": number, "span": replace(span, line=span.line - above, end_line=span.end_line - above)}
+
+    def step(given: TrailStep) -> TrailStep:
+        number, above = cell(given.path, given.line)
+        return replace(given, cell=number, line=given.line - above)
+
+    context, fix = finding.context, finding.fix
+    if context is not None:
+        context = replace(context, trail=tuple(map(step, context.trail)))
+    if fix is not None and finding.path in notebooks:
+        masked = notebooks[finding.path].masked
+        fix = fix if masked.isdisjoint(line for edit in fix.all_edits for line in edit.span.lines) else None
+    if fix is not None:
+        edits, imports = (
+            tuple(replace(edit, **placed(finding.path, edit.span)) for edit in part)
+            for part in (fix.edits, fix.imports)
+        )
+        fix = replace(fix, edits=edits, imports=imports)
+    notes = tuple(replace(note, **placed(note.path, note.span)) for note in finding.notes)
+    return replace(finding, **placed(finding.path, finding.span), context=context, notes=notes, fix=fix)
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """Trees are large, have no cycles to free while they are built, and would be searched for them again and again."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()

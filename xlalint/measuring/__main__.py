@@ -1,0 +1,196 @@
+"""`python -m xlalint.measuring COMMAND`: measures the tables of `xlalint.facts` with the installed TensorFlow.
+
+`ops` and `apis` leave what they measure in a working folder; `tables` makes the shipped tables of it. To measure
+another version, run `ops` and `apis` with an interpreter that has it, with the same folder, and `tables` once. `tpu`
+is for the interpreter of `xlalint tpu setup`, which `examples` and `constructs` start by themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from xlalint.facts import FOLDER
+from xlalint.tpu.stack import StackError
+
+
+def names(options: argparse.Namespace) -> None:
+    """Every public name of the API: aliases and parameters."""
+    from xlalint.measuring import api_names as names
+
+    _write(FOLDER / "names.json", names.measure())
+
+
+def ops(options: argparse.Namespace) -> None:
+    """Every op of the registry: its XLA kernels and their dtypes, for the devices that the installed wheel knows."""
+    from xlalint.measuring import registry
+
+    measured = registry.measure()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    name = f"ops-{measured['version']}-{'-'.join(sorted(measured['devices']))}.json"
+    _write(options.folder / name, json.dumps(measured))
+
+
+def apis(options: argparse.Namespace) -> None:
+    """Every callable: a call that eager execution accepts, compiled. Goes on where an earlier run ended."""
+    from xlalint.measuring import callables, driver, registry
+
+    packages = registry.installed()
+    version = ".".join(registry.release(packages).split(".")[:2])
+    options.folder.mkdir(parents=True, exist_ok=True)
+    (options.folder / f"apis-{version}.json").write_text(json.dumps({"version": version, "packages": packages}))
+    shipped = json.loads((FOLDER / "apis.json").read_text(encoding="utf-8"))
+    known = {} if options.search else driver.plans(shipped, complete=version == shipped["versions"][0])
+    names = [name for name in callables.callables() if not options.only or re.search(options.only, name)]
+    for name, row in driver.run(names, options.folder / f"apis-{version}.jsonl", known, options.again):
+        cases = (row or {}).get("cases", [])
+        print(name, *(case.get("outcome", "ok") for case in cases) if cases else [row and row["untested"]], flush=True)
+
+
+def signatures(options: argparse.Namespace) -> None:
+    """What each callable of the shipped table gives back, by its plain call and calls like it."""
+    from xlalint.measuring import driver, registry
+
+    version = ".".join(registry.release(registry.installed()).split(".")[:2])
+    options.folder.mkdir(parents=True, exist_ok=True)
+    path = options.folder / f"signatures-{version}.jsonl"
+    shipped = json.loads((FOLDER / "apis.json").read_text(encoding="utf-8"))
+    known = driver.plans(shipped, complete=True)
+    names = [name for name in known if not options.only or re.search(options.only, name)]
+    names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
+    for name, row in driver.run(names, path, known, again=False, task="signature"):
+        print(name, len((row or {}).get("seen", ())), flush=True)
+
+
+def tpu(options: argparse.Namespace) -> None:
+    """What a TPU's compiler makes of each call of the shipped table; with the interpreter of `xlalint tpu setup`."""
+    from xlalint.measuring import driver, registry
+
+    packages = registry.installed()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    (options.folder / "tpu.json").write_text(json.dumps({"packages": packages}))
+    known = driver.lowered(json.loads((FOLDER / "apis.json").read_text(encoding="utf-8")))
+    names = [name for name in known if not options.only or re.search(options.only, name)]
+    names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
+    for name, row in driver.run(names, options.folder / "tpu.jsonl", known, again=False, task="tpu"):
+        print(name, *(one["outcome"] for one in (row or {}).values() if isinstance(one, dict)), flush=True)
+
+
+def examples(options: argparse.Namespace) -> None:
+    """What the TPU's compiler of `xlalint tpu setup` makes of the examples of rules that `tpu.json` does not hold."""
+    import msgspec
+
+    from xlalint.authoring import lowered, verdicts
+    from xlalint.facts import tpu
+    from xlalint.linter.rule import all_rules
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    known = {} if options.again else tpu.examples()
+    every = {verdicts.digest(one): one for rule in all_rules() for one in verdicts.asked(rule)}
+    with (options.folder / "tpu-examples.jsonl").open("a", encoding="utf-8") as out:
+        for one, found in lowered.measure([one for key, one in every.items() if key not in known]):
+            row = {"name": verdicts.digest(one), "row": msgspec.to_builtins(found)}
+            print(json.dumps(row), file=out, flush=True)
+            print(verdicts.digest(one), found.said(), flush=True)
+
+
+def constructs(options: argparse.Namespace) -> None:
+    """What becomes of the constructs that `constructs.json` does not hold as they are now, on a CPU and for a TPU."""
+    from xlalint.facts import constructs
+    from xlalint.measuring import constructs as measuring
+    from xlalint.measuring import driver, registry
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    path = options.folder / "constructs.jsonl"
+    (options.folder / "constructs.json").write_text(json.dumps({"packages": registry.installed()}))
+    known = {} if options.again else constructs.known() | driver.journal(path)
+    programs = [program for construct in constructs.constructs() for program in construct.programs]
+    left = [one for one in programs if known.get(one.name, {}).get("digest") != one.digest]
+    with path.open("a", encoding="utf-8") as out:
+        for name, row in measuring.rows(left):
+            print(json.dumps({"name": name, "row": row}), file=out, flush=True)
+            print(name, row["cpu"].get("outcome", "ok"), row["tpu"].get("outcome", "ok"), sep="; ", flush=True)
+
+
+def constants(options: argparse.Namespace) -> None:
+    """Which inputs of each op must be compile-time constants, by the calls of the shipped table."""
+    from xlalint.measuring import constants
+
+    apis = json.loads((FOLDER / "apis.json").read_text(encoding="utf-8"))["apis"]
+    _write(options.folder / "constants.json", json.dumps(constants.measure(constants.calls_of(apis))))
+
+
+def tables(options: argparse.Namespace) -> None:
+    """The shipped tables, from what was measured and what was shipped."""
+    from xlalint.measuring import compose
+
+    for make in (compose.ops, compose.apis, compose.signatures, compose.tpu, compose.constructs):
+        name = make.__name__
+        target = FOLDER / f"{name}.json"
+        shipped = json.loads(target.read_text(encoding="utf-8")) if target.exists() and not options.anew else None
+        _write(target, compose.text(make(options.folder, shipped)))
+
+
+def counts(options: argparse.Namespace) -> None:
+    """How many callables were measured in each version, and what became of them."""
+    from xlalint.facts import tables
+
+    for version in tables.versions():
+        tally = Counter(fact.outcome.value for fact in tables.apis(version))
+        print(f"TensorFlow {version}: {tally.total() - tally['untested']} measured of {tally.total()} callables")
+        for outcome in tables.Outcome:
+            print(f"  {outcome.value:<10} {tally[outcome.value]:>5}")
+        for fact in tables.apis(version) if options.untested else ():
+            if fact.untested:
+                print(f"  untested: {fact.name}: {fact.untested}")
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    print(f"{path.name}: {path.stat().st_size} bytes")
+
+
+COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
+    command.__name__: command
+    for command in (names, ops, apis, signatures, tpu, examples, constructs, constants, tables, counts)
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m xlalint.measuring", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(name, help=command.__doc__)
+        if name in ("ops", "apis", "signatures", "tpu", "examples", "constructs", "constants", "tables"):
+            sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
+        if name in ("apis", "signatures", "tpu"):
+            sub.add_argument("--only", metavar="REGEX", help="the callables whose canonical names it finds")
+        if name in ("apis", "examples", "constructs"):
+            what = "what is untested so far" if name == "apis" else "all"
+            sub.add_argument("--again", action="store_true", help=f"try again {what}")
+        if name == "apis":
+            sub.add_argument("--search", action="store_true", help="find calls anew, whatever the shipped table holds")
+        if name == "counts":
+            sub.add_argument("--untested", action="store_true", help="list the callables without an outcome, and why")
+        if name == "tables":
+            sub.add_argument("--anew", action="store_true", help="forget what is shipped")
+    options = parser.parse_args(arguments)
+    try:
+        COMMANDS[options.command](options)
+        sys.stdout.flush()
+    except StackError as error:
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
+    except BrokenPipeError:  # a reader that has gone away has seen enough; Python's own flush must not fail again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,247 @@
+"""Makes the shipped tables of what was measured: several versions in one file, of the older ones what differs.
+
+A measurement leaves files in a folder: `ops-*.json` (`registry.measure`), `apis-VERSION.json` with
+`apis-VERSION.jsonl` (`driver.run`), and `constants.json` (`constants.measure`). Versions of the shipped table that are
+not in the folder stay as they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from xlalint.analysis.library.keras_classes import kind_of
+from xlalint.authoring import verdicts
+from xlalint.facts.constructs import constructs as every_construct
+from xlalint.facts.tables import ApiFact, Case, Gradient, Outcome, api, numbers
+from xlalint.facts.tables import apis as apis_of_newest
+from xlalint.facts.tpu import told
+from xlalint.linter.rule import all_rules
+from xlalint.measuring import rules
+from xlalint.measuring.constructs import flagged_by
+from xlalint.measuring.driver import journal
+from xlalint.tpu.chips import DEFAULT
+
+# What a CPU's compiler makes of a call that it takes as it is; the rules about values say what a TPU's makes of others.
+TAKEN: Final = (Outcome.OK, Outcome.BOUNDED, Outcome.DIVERGES)
+# The parts of tables that are written an entry a line.
+BY_LINES: Final = ("ops", "apis", "constants", "results", "shapes", "options", "calls", "examples", "programs")
+# What a compiler names where it does not take what goes in or comes out, a string say.
+ENDS: Final = ("_Arg", "_Retval")
+TYPELESS: Final = "it takes or gives a type that a TPU does not have"
+# What of an older version is not stored by itself, where all else is as in the next newer version.
+ECHOES: Final = ("ops", "result", "follows")
+
+
+def ops(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`ops.json` from the folder's measurements, over what is shipped."""
+    columns: dict[tuple[str, str], dict[str, Any]] = {}
+    packages: dict[str, str] = {}
+    constants: dict[str, str] = dict(shipped["constants"]) if shipped else {}
+    if shipped:
+        for place, (version, device) in enumerate(shipped["columns"]):
+            cells = {name: row if isinstance(row, int) else row[place] for name, row in shipped["ops"].items()}
+            columns[version, device] = {
+                name: shipped["kernels"][cell] or None if cell == 0 else shipped["kernels"][cell]
+                for name, cell in cells.items()
+                if cell >= 0
+            }
+        packages |= shipped["packages"]
+    for path in sorted(folder.glob("ops-*.json")):
+        measured = json.loads(path.read_text(encoding="utf-8"))
+        for device, found in measured["devices"].items():
+            columns[measured["version"], device] = found
+            packages[f"{measured['version']} {device}"] = " ".join(f"{k}=={v}" for k, v in measured["packages"].items())
+    if (measured_constants := folder / "constants.json").exists():
+        constants = json.loads(measured_constants.read_text(encoding="utf-8"))
+    order = sorted(columns, key=lambda column: (tuple(-n for n in numbers(column[0])), column[1]))
+    kernels: list[dict[str, str]] = [{}]
+    rows: dict[str, int | list[int]] = {}
+    for name in sorted({name for found in columns.values() for name in found}):
+        cells_of = [_cell(columns[column], name, kernels) for column in order]
+        rows[name] = cells_of[0] if len(set(cells_of)) == 1 else cells_of
+    return {
+        "columns": order,
+        "packages": {f"{version} {device}": packages[f"{version} {device}"] for version, device in order},
+        "kernels": kernels,
+        "constants": dict(sorted(constants.items())),
+        "ops": rows,
+    }
+
+
+def _cell(found: Mapping[str, Any], name: str, kernels: list[dict[str, str]]) -> int:
+    if name not in found:
+        return -1
+    dtypes = found[name]
+    if dtypes is None:
+        return 0
+    if dtypes not in kernels[1:]:
+        kernels.append(dtypes)
+    return kernels.index(dtypes, 1)
+
+
+def apis(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`apis.json` from the folder's measurements, over what is shipped."""
+    rows, packages = _expanded(shipped) if shipped else ({}, {})
+    for path in sorted(folder.glob("apis-*.json")):
+        measured = json.loads(path.read_text(encoding="utf-8"))
+        fresh = rows.get(measured["version"], {}) | journal(path.with_suffix(".jsonl"))
+        rows[measured["version"]] = {name: row for name, row in fresh.items() if row is not None}
+        packages[measured["version"]] = measured["packages"]
+    versions = sorted(rows, key=numbers, reverse=True)
+    changed: dict[str, dict[str, Any]] = {}
+    for newer, older in itertools.pairwise(versions):
+        changed[older] = {}
+        for name in sorted({*rows[newer], *rows[older]}):
+            row = rows[older].get(name)
+            if _essence(row) != _essence(rows[newer].get(name)):
+                changed[older][name] = row
+            elif row is not None:
+                rows[older][name] = rows[newer][name]
+    return {
+        "versions": versions,
+        "packages": {version: packages[version] for version in versions},
+        "apis": dict(sorted(rows[versions[0]].items())),
+        "changed": changed,
+    }
+
+
+def _expanded(shipped: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, str]]]:
+    """The rows of every version in full."""
+    rows: dict[str, dict[str, Any]] = {}
+    current: dict[str, Any] = shipped["apis"]
+    for version in shipped["versions"]:
+        changes = shipped["changed"].get(version, {})
+        current = {name: row for name, row in (current | changes).items() if row is not None}
+        rows[version] = current
+    return rows, dict(shipped["packages"])
+
+
+def _essence(row: Mapping[str, Any] | None) -> Any:
+    """What of a row makes it another one."""
+    if row is None:
+        return None
+    cases = []
+    for case in row.get("cases", ()):
+        told = () if case.get("outcome") == "recompiles" else ("detail", "gradient_detail")  # wordings differ
+        cases.append({key: value for key, value in case.items() if key not in (*ECHOES, *told)})
+    return sorted(json.dumps(case, sort_keys=True) for case in cases), bool(row.get("untested")), row.get("refused")
+
+
+def signatures(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`signatures.json` from the newest version that the folder has observations of, over what is shipped.
+
+    `results`: by callable the result in the language of `library.result_tables`, or by option ("axis=None"; "" for any
+    other) where one gives another form; `shapes`: the parameters of which shape and dtype decide alone; `options`: by
+    class, what it is built with that decides whether a call of its object compiles.
+    """
+    found: dict[str, Any] = dict(shipped["results"]) if shipped else {}
+    shapes: dict[str, str] = dict(shipped["shapes"]) if shipped else {}
+    observed = sorted(folder.glob("signatures-*.jsonl"), key=lambda path: numbers(path.stem))
+    for name, row in journal(observed[-1]).items() if observed else ():
+        for key in (name, f"{name}.__call__"):
+            found.pop(key, None)
+            shapes.pop(key, None)
+        fact = api(name)
+        if row is None or not row.get("seen") or fact is None or fact.plain is None:
+            continue
+        if written := rules.rule(name, row, fact.plain.random, fact.plain.bounded):
+            key = rules.called(name, row)
+            found[key] = written[""] if len(written) == 1 else written
+            if "/" in written[""] and (idle := rules.shape_only(row)):
+                shapes[key] = " ".join(idle)
+    options = {fact.name: " ".join(_built_with(fact)) for fact in apis_of_newest()}
+    return {
+        "results": dict(sorted(found.items())),
+        "shapes": dict(sorted(shapes.items())),
+        "options": {name: text for name, text in sorted(options.items()) if text},
+    }
+
+
+def _built_with(fact: ApiFact) -> list[str]:
+    """The options of a class in which a case ends otherwise than the plain call: for want of a kernel, or in what the
+    compilations follow."""
+    if kind_of(fact.name) is None or not fact.cases:
+        return []
+    plain, *others = fact.cases
+    found = {name for case in others if case.missing or case.follows != plain.follows for name in case.varied}
+    return sorted(found - {"inputs"})
+
+
+def tpu(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`tpu.json` from the folder's measurements, over what is shipped, of the calls and examples that there are."""
+    found: dict[str, Any] = {"packages": {}, "topology": DEFAULT, "calls": {}, "examples": {}, **(shipped or {})}
+    if (told_of := folder / "tpu.json").exists():
+        found |= json.loads(told_of.read_text(encoding="utf-8"))
+    fresh = {call: row for rows in journal(folder / "tpu.jsonl").values() for call, row in (rows or {}).items()}
+    calls = found["calls"] | {call: entry(row) for call, row in fresh.items()}
+    current = {case.call for fact in apis_of_newest() for case in fact.cases}
+    cases = [(fact.name, case, calls.get(case.call, {})) for fact in apis_of_newest() for case in fact.cases]
+    taken = [one for one in cases if one[1].outcome in TAKEN]
+    examples = found["examples"] | journal(folder / "tpu-examples.jsonl")
+    known = {verdicts.digest(one) for rule in all_rules() for one in verdicts.asked(rule)}
+    return {
+        "packages": found["packages"],
+        "topology": found["topology"],
+        "refused": sorted({name for name, _, row in taken if row.get("outcome") == "fails"}),
+        "refused_gradients": sorted({name for name, case, row in taken if _gradient_is_refused(case, row)}),
+        "calls": {call: calls[call] for call in sorted(calls) if call in current},
+        "examples": {key: examples[key] for key in sorted(examples) if key in known},
+    }
+
+
+def _gradient_is_refused(case: Case, row: Mapping[str, Any]) -> bool:
+    return case.gradient is Gradient.OK and row.get("gradient", {}).get("outcome") == "fails"
+
+
+def constructs(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`constructs.json` from the folder's measurements, over what is shipped, of the constructs that there are."""
+    found: dict[str, Any] = {"packages": {}, "programs": {}, **(shipped or {})}
+    if (told_of := folder / "constructs.json").exists():
+        found |= json.loads(told_of.read_text(encoding="utf-8"))
+    measured = found["programs"] | journal(folder / "constructs.jsonl")
+    programs = [program for construct in every_construct() for program in construct.programs]
+    current = [one for one in programs if measured.get(one.name, {}).get("digest") == one.digest]
+    rows = {one.name: {**measured[one.name], "rules": flagged_by(one)} for one in current}
+    return {
+        "packages": found["packages"],
+        "programs": {name: {key: value for key, value in row.items() if value != []} for name, row in rows.items()},
+    }
+
+
+def entry(row: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of `tpu.json`, without what is default."""
+    gradient = row.get("gradient")
+    named = row.get("missing", [])
+    missing = [op for op in named if op not in ENDS]
+    detail = "" if missing else TYPELESS if named else told(row.get("detail", ""))
+    given = {"outcome": row["outcome"], "detail": detail, "missing": missing}
+    kept = {key: value for key, value in given.items() if value not in ("", [], "ok")}
+    return kept | ({} if gradient is None else {"gradient": entry(gradient)})
+
+
+def text(table: Mapping[str, Any]) -> str:
+    """A table as it is shipped: one entry a line, so that changes can be read."""
+    parts = []
+    for key, value in table.items():
+        if isinstance(value, dict) and value and key in BY_LINES:
+            lines = ",\n".join(f"{json.dumps(name)}:{_compact(row)}" for name, row in value.items())
+            parts.append(f"{json.dumps(key)}:{{\n{lines}\n}}")
+        elif key == "changed":
+            blocks = [
+                f"{json.dumps(version)}:{{\n"
+                + ",\n".join(f"{json.dumps(name)}:{_compact(row)}" for name, row in rows.items())
+                + "\n}"
+                for version, rows in value.items()
+            ]
+            parts.append(f"{json.dumps(key)}:{{{','.join(blocks)}}}")
+        else:
+            parts.append(f"{json.dumps(key)}:{_compact(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))

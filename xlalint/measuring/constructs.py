@@ -1,0 +1,73 @@
+"""Measures constructs (`xlalint.facts.constructs`): on a CPU, by a TPU's compiler, and what the rules say of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from xlalint.authoring import lowered
+from xlalint.authoring.measured import Measured, measure
+from xlalint.facts.constructs import OnCpu, Program
+from xlalint.facts.tables import Outcome
+from xlalint.facts.tpu import told
+from xlalint.findings.codes import rule_names
+from xlalint.findings.findings import Finding
+from xlalint.linter.run import Stdin, check
+from xlalint.measuring.outcome import reason
+from xlalint.settings.config import Settings
+
+# Programs are linted as files of a folder that is not there, so that nothing beside them is found.
+_PATH: Final = Path(os.sep, "xlalint", "construct.py")
+# The error among the frames of AutoGraph ("in user code: ..."), and what it advises.
+_IN_USER_CODE: Final = re.compile(r"^ {4}(\w+: .+)$", re.MULTILINE)
+_ADVICE: Final = re.compile(r" You can attempt the following .*")
+_OWN: Final = "XLA9"  # the family of the linter itself
+
+
+def rows(programs: Iterable[Program]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """By name what was measured, as entries of the table. Raises `stack.StackError`, and as `on_cpu` does."""
+    for program, there in lowered.measure(programs):
+        here = on_cpu(program)
+        yield program.name, msgspec.to_builtins({"digest": program.digest, "cpu": here, "tpu": there})
+
+
+def on_cpu(program: Program) -> OnCpu:
+    """What becomes of a program on the CPU. Raises ValueError where eager execution does not take it."""
+    found = measure(program.code, program.inputs)
+    if found.failure is not None:
+        raise ValueError(f"{program.name}: {found.failure}")
+    return OnCpu(_outcome(found), "" if found.error is None else _why(found.error))
+
+
+def _why(error: str) -> str:
+    inside = _IN_USER_CODE.findall(error) if "in user code:" in error else []
+    return told(reason(_ADVICE.sub("", inside[-1] if inside else error)))
+
+
+def _outcome(found: Measured) -> Outcome:
+    if found.error is not None:
+        return Outcome.FAILS
+    if not found.equal:
+        return Outcome.DIVERGES
+    if found.recompiles_per_value:
+        return Outcome.RECOMPILES
+    return Outcome.BOUNDED if found.bounded else Outcome.OK
+
+
+def findings(program: Program) -> tuple[Finding, ...]:
+    """What the rules say of it. Raises ValueError where it cannot be linted."""
+    codes = frozenset(code for code in rule_names() if not code.startswith(_OWN))
+    report = check([_PATH], Settings(codes=codes), Stdin(_PATH, program.code.encode()))
+    if report.problems:
+        raise ValueError(f"{program.name}: {report.problems[0].message}")
+    return report.findings
+
+
+def flagged_by(program: Program) -> list[str]:
+    """The codes of the rules that flag it."""
+    return sorted({finding.code for finding in findings(program)})

@@ -1,0 +1,1 @@
+"""The settings of a run, and what a project says that it requires."""

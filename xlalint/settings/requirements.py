@@ -1,0 +1,216 @@
+"""Which Keras and TensorFlow a project runs on, read from what it requires: never imported, never executed."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from ..sources.text import MOST_SETTINGS, UnreadableSource, read_bytes
+from ..sources.toml import read_toml
+
+_T = TypeVar("_T")
+
+_REQUIREMENT: Final = re.compile(
+    r"\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^]]*\])?\s*\(?(?P<bounds>[^;#@)]*)\)?", re.ASCII
+)
+_BOUND: Final = re.compile(r"(?P<sign><=|>=|==|~=|<|>)=?\s*(?P<version>\d{1,9}(?:\.\d{1,9})*)(?!\d)")
+_NORMAL: Final = re.compile(r"[-_.]+")
+
+# The distributions that bring TensorFlow; the GPU one stopped at 2.12.
+_TENSORFLOW: Final = frozenset(("tensorflow", "tensorflow-cpu", "tensorflow-macos", "tensorflow-intel"))
+_KERAS_2_ONLY: Final = frozenset(("tf-keras", "tf-keras-nightly", "tensorflow-gpu"))
+_KERAS_3_ARRIVED: Final = (2, 16)  # TensorFlow 2.16 is the first whose `tf.keras` is Keras 3
+
+
+def keras_of_project(paths: Iterable[Path]) -> tuple[int, str] | None:
+    """The Keras that the project around the first telling path requires, and where that is written."""
+    return _first_of_project(paths, keras_of)
+
+
+def tensorflow_of_project(paths: Iterable[Path]) -> tuple[str, str] | None:
+    """The newest TensorFlow that the project around the first telling path allows, and where that is written."""
+    return _first_of_project(paths, tensorflow_of)
+
+
+def _first_of_project(paths: Iterable[Path], told: Callable[[Iterable[str]], _T | None]) -> tuple[_T, str] | None:
+    for path in paths:
+        for folder in _upward(path if os.path.isdir(path) else path.parent):
+            files = list(_requirement_files(folder))
+            for file, read in files:
+                if (found := told(_requirements(file, read))) is not None:
+                    return found, str(file)
+            if files or (folder / ".git").exists():
+                break
+    return None
+
+
+def keras_of(requirements: Iterable[str]) -> int | None:
+    """2 or 3 as far as the requirements decide it."""
+    verdicts = {verdict for text in requirements if (verdict := _verdict(text)) is not None}
+    return min(verdicts, default=None)  # what works with Keras 2 too must keep Keras 2's promises
+
+
+def tensorflow_of(requirements: Iterable[str]) -> str | None:
+    """The newest TensorFlow that the requirements allow, as far as they set an upper bound."""
+    parsed = (found for text in requirements if (found := _named(text)) is not None and found[0] in _TENSORFLOW)
+    newest = [top for _, bounds in parsed for sign, version in bounds if (top := _newest(sign, version)) is not None]
+    return ".".join(map(str, min(newest))) if newest else None
+
+
+def _newest(sign: str, version: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The newest release (`2.15`) below a bound; None where it leaves the minor version open."""
+    major, minor, *rest = (*version, 0) if len(version) == 1 else version
+    match sign:
+        case "<" if not any(rest):
+            return (major, minor - 1) if minor else None
+        case "<" | "<=":
+            return major, minor
+        case "==" if len(version) > 1:
+            return major, minor
+        case "~=" if len(version) > 2:
+            return major, minor
+        case _:
+            return None
+
+
+def _named(requirement: str) -> tuple[str, list[tuple[str, tuple[int, ...]]]] | None:
+    """The normal name in a requirement, and its bounds."""
+    match = _REQUIREMENT.match(requirement)
+    if match is None:
+        return None
+    bounds = [(bound["sign"], _version(bound["version"])) for bound in _BOUND.finditer(match["bounds"])]
+    return _NORMAL.sub("-", match["name"]).lower(), bounds
+
+
+def _verdict(requirement: str) -> int | None:
+    if (found := _named(requirement)) is None:
+        return None
+    name, bounds = found
+    if name in _KERAS_2_ONLY:
+        return 2
+    if name in _TENSORFLOW:
+        return _side(bounds, _KERAS_3_ARRIVED)
+    return _side(bounds, (3,)) if name == "keras" else None
+
+
+def _side(bounds: Sequence[tuple[str, tuple[int, ...]]], border: tuple[int, ...]) -> int | None:
+    """2 when every allowed version lies below `border`, 3 when every one lies at or above it, else None."""
+    for sign, version in bounds:
+        match sign:
+            case "<" if _padded(version) <= _padded(border):
+                return 2
+            case "<=" if _padded(version) < _padded(border):
+                return 2
+            case ">=" | ">" if _padded(version) >= _padded(border):
+                return 3
+            case "==" | "~=":
+                # `==2.15.*` and `~=2.15.0` pin a prefix; `~=2.15` and `==2.*` pin only the 2, which decides nothing
+                pinned = version[:-1] if sign == "~=" else version
+                known = min(len(pinned), len(border))
+                if pinned[:known] != border[:known]:
+                    return 2 if pinned[:known] < border[:known] else 3
+                if known == len(border):
+                    return 3
+    return None
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(".")))
+
+
+def _padded(version: tuple[int, ...]) -> tuple[int, ...]:
+    return (*version, 0, 0, 0, 0)[:4]
+
+
+def _upward(folder: Path) -> Iterator[Path]:
+    absolute = folder.absolute()
+    yield absolute
+    yield from absolute.parents
+
+
+def _requirement_files(folder: Path) -> Iterator[tuple[Path, Callable[[Path], Iterable[str]]]]:
+    """The files of a folder that state requirements, and how to read each."""
+    for name, read in _READERS.items():
+        if (folder / name).is_file():
+            yield folder / name, read
+    for file in sorted(folder.glob("requirements*.txt")):
+        yield file, _lines
+    package = _NORMAL.sub("_", folder.name)
+    for place, pattern in ((folder, "*.dist-info"), (folder.parent, f"{package}-*.dist-info")):
+        for info in sorted(place.glob(pattern)):
+            if (info / "METADATA").is_file():
+                yield info / "METADATA", _metadata
+
+
+def _requirements(file: Path, read: Callable[[Path], Iterable[str]]) -> list[str]:
+    """The requirement strings in `file`; a file that cannot be read or parsed states nothing."""
+    try:
+        return list(read(file))
+    except (UnreadableSource, ValueError, SyntaxError, RecursionError, MemoryError):  # the last: nested too deeply
+        return []
+
+
+def _text(file: Path) -> str:
+    return read_bytes(file, MOST_SETTINGS).decode("utf-8")
+
+
+def _lines(file: Path) -> list[str]:
+    return _text(file).splitlines()
+
+
+def _pyproject(file: Path) -> Iterator[str]:
+    yield from _strings(read_toml(file).get("project", {}), ("dependencies", "optional-dependencies"))
+
+
+def _strings(table: Any, keys: Sequence[str]) -> Iterator[str]:
+    """Every string in the values of `keys`, at any depth."""
+    pending = [table[key] for key in keys if key in table] if isinstance(table, dict) else []
+    while pending:
+        match pending.pop():
+            case str(text):
+                yield text
+            case list(items):
+                pending.extend(items)
+            case dict(entries):
+                pending.extend(entries.values())
+
+
+def _setup_py(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(_text(file))):
+        match node:
+            case ast.Constant(value=str(value)) if "\n" not in value:
+                yield value
+
+
+def _setup_cfg(file: Path) -> Iterator[str]:
+    import configparser
+
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read_string(_text(file))
+    except configparser.Error as error:
+        raise ValueError(str(error)) from error
+    if parser.has_section("options"):
+        yield from parser["options"].get("install_requires", "").splitlines()
+    if parser.has_section("options.extras_require"):
+        for value in parser["options.extras_require"].values():
+            yield from value.splitlines()
+
+
+def _metadata(file: Path) -> Iterator[str]:
+    head = _text(file).partition("\n\n")[0]
+    for line in head.splitlines():
+        key, _, value = line.partition(":")
+        if key == "Requires-Dist":
+            yield value
+
+
+_READERS: Final[dict[str, Callable[[Path], Iterable[str]]]] = {
+    "pyproject.toml": _pyproject,
+    "setup.cfg": _setup_cfg,
+    "setup.py": _setup_py,
+}
