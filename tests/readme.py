@@ -10,10 +10,11 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 from typing import Final
 
-README: Final = Path(__file__).parent.parent / "README.md"
+from tests import ROOT
+
+README: Final = ROOT / "README.md"
 _BLOCK: Final = re.compile(r"^```console\n\$ xlalint (?P<arguments>.*)\n(?:.*\n)*?```$", re.MULTILINE)
 
 

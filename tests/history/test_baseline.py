@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.commands import ran
 from tests.samples import FIXABLE, FIXED, HAZARD
-from tests.test_notebooks import notebook, saved
+from tests.sources.test_notebooks import notebook, saved
 from xlalint.history.baseline import Baseline
 from xlalint.history.marks import contents
 from xlalint.linter.run import check

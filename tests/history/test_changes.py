@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.repository import Repository
 from tests.samples import FIXABLE, FIXED, HAZARD
-from tests.test_notebooks import notebook, saved
+from tests.sources.test_notebooks import notebook, saved
 from xlalint.cli import run
 from xlalint.history.changes import same_lines
 from xlalint.history.git import GitError

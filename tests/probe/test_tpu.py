@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests import ROOT
 from tests.commands import ran
 from xlalint.findings.findings import Effect, Finding, FindingContext, Report, Severity, Span
 from xlalint.probe.protocol import RECOMPILES, TPU_BOUNDED, TPU_FAILS, Call, Lowering, Observation, Outcome, Spot
@@ -320,7 +321,7 @@ def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.compiler
 @pytest.mark.usefixtures("compiler")
 def test_an_example_is_ready() -> None:
-    models = Path(__file__).parents[2] / "examples" / "tpu" / "models.py"
+    models = ROOT / "examples" / "tpu" / "models.py"
     settings = Settings(probe=ProbeSettings(timeout=900.0, batch=64))
     job = planned(examine([models], settings), [models], settings)
     assert [target.qualname for target in job.targets] == ["image_classifier", "text_classifier"]

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+from tests import ROOT
+
+EXAMPLES = ROOT / "examples"
 STANDING_IN_THE_WAY = [
     ("train/model.py", "labels, logits = labels[mask], logits[mask]", "XLA201"),
     ("train/model.py", "labels, logits = labels[mask], logits[mask]", "XLA201"),

@@ -22,10 +22,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from tests import ROOT
+
 from .mutate import as_notebook, mutant, name_of, seeds
 from .runner import Outcome, Trial, run
 
-HERE = Path(__file__).resolve().parents[2]
 Made: TypeAlias = Callable[[int], tuple[str, bytes, tuple[str, ...]]]
 _IMPORT = b"\nimport tensorflow as tf\n"
 
@@ -71,7 +72,7 @@ def main() -> None:
     parser.add_argument("--only", type=int, metavar="NUMBER", help="one trial, whose file is kept")
     parser.add_argument("--as-they-are", action="store_true", help="files as they are")
     parser.add_argument("--lend-import", action="store_true", help="with --as-they-are: so that each is analysed")
-    parser.add_argument("paths", nargs="*", type=Path, default=[HERE / "examples", HERE / "tests" / "recall" / "cases"])
+    parser.add_argument("paths", nargs="*", type=Path, default=[ROOT / "examples", ROOT / "tests" / "recall" / "cases"])
     options = parser.parse_args()
 
     if options.as_they_are:

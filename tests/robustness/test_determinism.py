@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from xlalint.analysis.fixpoint import partitions as parts
 from xlalint.analysis.fixpoint.processes import CAN_FORK
 from xlalint.findings.findings import Report
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
-HERE = Path(__file__).resolve().parents[2]
-TRIED = [str(HERE / "examples"), str(HERE / "tests" / "recall" / "cases")]
+TRIED = [str(ROOT / "examples"), str(ROOT / "tests" / "recall" / "cases")]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_hash_seed_and_everything_else_of_a_process() -> None:
     command = [sys.executable, "-m", "xlalint", "--isolated", "--no-cache", "--output-format", "json", *TRIED]
     told = {
         subprocess.run(
-            command, cwd=HERE, capture_output=True, check=False, env={**os.environ, "PYTHONHASHSEED": seed}
+            command, cwd=ROOT, capture_output=True, check=False, env={**os.environ, "PYTHONHASHSEED": seed}
         ).stdout
         for seed in ("1", "4711")
     }

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.__main__ import HERE, mutants, table
+from tests import ROOT
+from tests.robustness.__main__ import mutants, table
 from tests.robustness.mutate import seeds
 from tests.robustness.runner import run
 from xlalint.analysis.fixpoint.processes import CAN_FORK
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="the system cannot fork")
-SEEDS = [HERE / "examples", HERE / "tests" / "recall" / "cases"]
+SEEDS = [ROOT / "examples", ROOT / "tests" / "recall" / "cases"]
 
 
 def test_programs_that_nobody_would_write(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.robustness.trial import complaints, controls
 from tests.samples import FIXABLE, HAZARD
-from tests.test_notebooks import notebook, saved
+from tests.sources.test_notebooks import notebook, saved
 from xlalint.analysis.budget import Clock
 from xlalint.cli import run
 from xlalint.findings.findings import Report

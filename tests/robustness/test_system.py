@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from tests.robustness.command import QUIET, said
 from tests.robustness.system import busy, on_a_disk, without_rights
 from tests.samples import FIXABLE, FIXED, HAZARD
@@ -23,7 +24,6 @@ from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
 pytestmark = pytest.mark.skipif(not processes.CAN_FORK, reason="the system cannot fork")
-HERE = Path(__file__).resolve().parents[2]
 
 
 def found(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], list[str]]:
@@ -219,8 +219,8 @@ def test_a_cache_that_the_modes_forbid(mode: int, project: Path, capsys: pytest.
 def test_a_cache_of_another_version(project: Path) -> None:
     """The linter and a copy of it that knows a rule less take turns."""
     other = project.parent / "other"
-    shutil.copytree(HERE / "xlalint", other / "xlalint", ignore=shutil.ignore_patterns("__pycache__", "rules"))
-    shutil.copytree(HERE / "rules", other / "xlalint" / "rules", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "xlalint", other / "xlalint", ignore=shutil.ignore_patterns("__pycache__", "rules"))
+    shutil.copytree(ROOT / "rules", other / "xlalint" / "rules", ignore=shutil.ignore_patterns("__pycache__"))
     [rule] = (other / "xlalint" / "rules").glob("xla104_*.py")
     rule.unlink()
     told = [

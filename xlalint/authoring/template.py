@@ -45,14 +45,23 @@ There is no rewrite: what the inverse is used for decides what to write.
 
 from collections.abc import Iterator
 
-from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, reached
-from xlalint.analysis.interpreter.events import Event
+from xlalint.linter.rule import (
+    ApiCall,
+    Bad,
+    Compiles,
+    Draft,
+    Effect,
+    Event,
+    Good,
+    Rule,
+    reached,
+)
 
 
 class $classname(Rule):
     code = "$code"
     name = "$name"
-    listens = (ApiCall,)  # which events it hears: see xlalint/analysis/interpreter/events.py
+    listens = (ApiCall,)  # which events it handles: see the module that defines Event
     apis = frozenset(("tf.linalg.inv",))  # of `ApiCall`: calls of which functions
     bad = (
         Bad(

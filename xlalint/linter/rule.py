@@ -254,6 +254,7 @@ __all__ = [
     "Draft",
     "DraftNote",
     "Effect",
+    "Event",
     "Fails",
     "Good",
     "Recompiles",

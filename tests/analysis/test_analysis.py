@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests import ROOT
 from tests.samples import HAZARD
 from xlalint.analysis.domain.values import FunctionValue
 from xlalint.analysis.interpreter.functions import Interpreter
@@ -21,7 +22,7 @@ from xlalint.linter.rule import all_rules
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
-CASES = Path(__file__).parent / "recall" / "cases"
+CASES = ROOT / "tests" / "recall" / "cases"
 HELPERS = """\
 import tensorflow as tf
 from {other} import {calls}

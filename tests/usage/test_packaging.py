@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests import ROOT
+
 EXAMPLES = ROOT / "examples"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 WHERE = (

@@ -11,7 +11,7 @@ import pytest
 from tests.commands import ran
 from tests.recall.fixtures import CASES
 from tests.samples import FIXABLE, HAZARD
-from tests.test_notebooks import notebook, saved
+from tests.sources.test_notebooks import notebook, saved
 from xlalint.linter.run import check
 from xlalint.linter.suppress_runs import suppress
 from xlalint.settings.config import Settings

@@ -12,10 +12,10 @@ from typing import Any, Final
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from tests import ROOT
 from tests.repository import Repository
 from tests.samples import HAZARD
 
-ROOT: Final = Path(__file__).parent.parent
 ACTION: Final = ROOT / ".github/actions/xlalint/action.yml"
 EXAMPLES: Final = ROOT / "examples/ci"
 

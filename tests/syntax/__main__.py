@@ -1,6 +1,6 @@
 """Compares the trees of real files with libcst's.
 
-    python -m tests.tree PATH ..     # every Python file below the paths
+    python -m tests.syntax PATH ..     # every Python file below the paths
 
 Says of each file where the two part for the first time. What Python or libcst refuses is counted; the exit code is 1
 when anything differs.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import libcst
 
-from tests.tree.against import DifferenceError, compare
+from tests.syntax.against import DifferenceError, compare
 from xlalint.sources.text import UnreadableSource, read_source
 from xlalint.syntax.expression_builder import NestedTooDeepError
 

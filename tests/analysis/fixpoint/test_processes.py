@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import ROOT
 from xlalint.analysis.files.files import Files
 from xlalint.analysis.fixpoint import partitions as parts_module
 from xlalint.analysis.fixpoint import processes
@@ -26,7 +27,7 @@ from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 from xlalint.sources.text import read_source
 
-CASES = Path(__file__).parent / "recall" / "cases"
+CASES = ROOT / "tests" / "recall" / "cases"
 Sum: TypeAlias = Member[tuple[int, int]]
 forking = pytest.mark.skipif(not processes.CAN_FORK, reason="the system cannot fork")
 

@@ -11,11 +11,11 @@ from typing import Final
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from tests import ROOT
 from tests.repository import Repository
 from tests.samples import FIXABLE, FIXED
-from tests.test_notebooks import notebook, saved
+from tests.sources.test_notebooks import notebook, saved
 
-ROOT: Final = Path(__file__).parent.parent
 INSTALLED: Final = ("pyproject.toml", "README.md", ".pre-commit-hooks.yaml", "xlalint", "rules")
 NOWHERE: Final = "http://127.0.0.1:9/"
 OFFLINE: Final = {"PIP_INDEX_URL": NOWHERE, "http_proxy": NOWHERE, "https_proxy": NOWHERE, "no_proxy": ""}

@@ -198,8 +198,8 @@ def test_rules_share_files_of_their_folder_and_count_for_the_cache(
     (project / "house" / "_shared.py").write_text('SAID = "first"\n')
     changed(
         project,
-        "from xlalint.analysis.interpreter.events import Event\n",
-        "from xlalint.analysis.interpreter.events import Event\n\nfrom ._shared import SAID\n",
+        "    reached,\n)\n",
+        "    reached,\n)\n\nfrom ._shared import SAID\n",
     )
     changed(project, 'f"`tf.linalg.inv` in', 'f"{SAID} in')
     command = [sys.executable, "-m", "xlalint", "code", "--rules", "house", "--output-format", "concise", "--quiet"]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xlalint
-from tests.tree.against import compare
+from tests.syntax.against import compare
 from xlalint.analysis.domain import joins
 from xlalint.analysis.files.files import File, Unit
 from xlalint.analysis.interpreter import expressions, statements

@@ -16,8 +16,9 @@ from typing import Any, Final
 
 import pytest
 
+from tests import ROOT
 from tests.samples import FIXABLE, HAZARD
-from tests.test_notebooks import notebook, saved
+from tests.sources.test_notebooks import notebook, saved
 from xlalint.authoring.verdicts import rows
 from xlalint.cli import run
 from xlalint.findings.findings import (
@@ -38,7 +39,7 @@ from xlalint.findings.findings import (
 from xlalint.linter.rule import all_rules
 from xlalint.reports.page.page import whole_page
 
-EXAMPLES: Final = Path(__file__).parent.parent / "examples"
+EXAMPLES: Final = ROOT / "examples"
 EVIL: Final = "</script><img src=x onerror='hacked=1'>\"&`<b>`\u202e\x1b"
 VOID: Final = ("meta", "input", "col")
 

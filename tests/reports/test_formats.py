@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.samples import HAZARD
-from tests.test_notebooks import notebook, saved
+from tests.sources.test_notebooks import notebook, saved
 from xlalint.cli import run
 from xlalint.findings.findings import (
     Edit,
