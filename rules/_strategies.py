@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlalint.analysis.domain.values import ApiObject, Made, Scope, Sequence, Value
 from xlalint.analysis.interpreter.events import SetupCall
-from xlalint.analysis.models.strategies import copies_variables, is_strategy, is_tpu, making_of
+from xlalint.analysis.library.strategies import copies_variables, is_strategy, is_tpu, making_of
 from xlalint.linter.rule import DraftNote
 
 RUNNING = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))

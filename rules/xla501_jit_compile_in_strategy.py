@@ -47,7 +47,7 @@ from functools import partial
 
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import Event, SetupCall
-from xlalint.analysis.models.strategies import is_tpu
+from xlalint.analysis.library.strategies import is_tpu
 from xlalint.fixes.masked import brief
 from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety
 

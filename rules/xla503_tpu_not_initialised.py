@@ -42,7 +42,7 @@ from functools import partial
 
 from xlalint.analysis.domain.values import NONE, ApiObject, Value
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
-from xlalint.analysis.models.strategies import RESOLVER, address_of, is_node, is_strategy, is_tpu
+from xlalint.analysis.library.strategies import RESOLVER, address_of, is_node, is_strategy, is_tpu
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import Rewrite, before
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Safety, Severity

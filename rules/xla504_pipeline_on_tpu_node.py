@@ -42,7 +42,7 @@ from typing import Final
 
 from xlalint.analysis.domain.values import Sequence, Static, Value
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
-from xlalint.analysis.models.strategies import beginning, is_node, is_strategy
+from xlalint.analysis.library.strategies import beginning, is_node, is_strategy
 from xlalint.fixes.masked import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule
 from xlalint.syntax import nodes as cst

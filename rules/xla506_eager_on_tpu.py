@@ -40,7 +40,7 @@ from typing import Final
 
 from xlalint.analysis.domain.values import ApiObject, FunctionValue, Static
 from xlalint.analysis.interpreter.events import ContextKind, Event, Program, SetupCall
-from xlalint.analysis.models.strategies import is_tpu
+from xlalint.analysis.library.strategies import is_tpu
 from xlalint.fixes.masked import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety
 

@@ -40,7 +40,7 @@ from typing import Final
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.files.files import Place
 from xlalint.analysis.interpreter.events import ContextKind, Event, Program, SetupCall
-from xlalint.analysis.models.strategies import asks_for_complex128, is_tpu, making_of
+from xlalint.analysis.library.strategies import asks_for_complex128, is_tpu, making_of
 from xlalint.fixes import rewrite
 from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names

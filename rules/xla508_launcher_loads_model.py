@@ -40,7 +40,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from xlalint.analysis.interpreter.events import Event, Program
-from xlalint.analysis.models.strategies import MODEL_MAKERS
+from xlalint.analysis.library.strategies import MODEL_MAKERS
 from xlalint.fixes.masked import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule
 

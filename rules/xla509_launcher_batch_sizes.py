@@ -32,7 +32,7 @@ from typing import Final
 
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
-from xlalint.analysis.models.strategies import LOADER
+from xlalint.analysis.library.strategies import LOADER
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Severity
 
 from ._launches import launched

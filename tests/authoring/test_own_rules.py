@@ -148,7 +148,7 @@ def test_a_place_of_which_another_rule_speaks_is_told(project: Path, capsys: pyt
 @pytest.mark.compiler
 def test_the_compiler_is_asked_for_what_is_claimed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changed(project, 'Compiles(),\n            inputs=("f32[3, 3]",)', 'Diverges(),\n            inputs=("f32[3, 3]",)')
-    changed(project, "Compiles, Draft", "Compiles, Diverges, Draft")
+    changed(project, "    Compiles,\n    Draft,", "    Compiles,\n    Diverges,\n    Draft,")
     code, out, _ = ran(capsys, "test-rules", "house")
     head, complaint, *others = out.splitlines()
     assert (code, others) == (1, [])

@@ -19,7 +19,7 @@ from ..analysis.interpreter.events import (
     SetupCall,
     Trail,
 )
-from ..analysis.models.strategies import is_tpu
+from ..analysis.library.strategies import is_tpu
 from ..findings.codes import UNROLLED_ROUNDS
 from ..findings.findings import Effect, Finding, FindingContext, Fix, Note, Safety, Severity, Span, TrailStep
 from ..fixes.edits import fix_of

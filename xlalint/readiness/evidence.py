@@ -12,7 +12,7 @@ from typing import Final
 from ..analysis.domain.values import ApiObject, Array, FunctionValue, Made, Pipeline, Static, Tensor, Value
 from ..analysis.domain.varying_shapes import variations_of
 from ..analysis.interpreter.events import CompiledEntry, ContextKind, Event, Program, SetupCall
-from ..analysis.models.strategies import address_of, beginning, is_strategy, is_tpu, making_of
+from ..analysis.library.strategies import address_of, beginning, is_strategy, is_tpu, making_of
 from ..linter.rule import Draft, Effect, Rule
 
 OWN_LAYERS: Final = "a model of Keras's own layers"

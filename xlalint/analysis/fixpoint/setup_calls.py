@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...syntax import nodes as cst
 from ..interpreter.events import HOST, CompiledEntry, ContextKind, Event, Program, Setup, SetupCall, Trail
 from ..interpreter.frames import Summary
-from ..models.strategies import making_of
+from ..library.strategies import making_of
 from ..record import replace
 
 

@@ -30,7 +30,7 @@ from ..domain.values import (
     Value,
 )
 from ..library import api
-from ..models.strategies import making_of
+from ..library.strategies import making_of
 from ..program.project import Class, Function
 from ..record import replace
 from .base import method_value

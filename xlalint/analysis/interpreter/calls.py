@@ -37,11 +37,11 @@ from ..domain.values import (
 from ..files.files import Place, Unit
 from ..library import api
 from ..library.tokenizers import MODEL
-from ..models.feeding import given_values, say_foreign
+from .feeding import given_values, say_foreign
 from ..models.higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, run_in_pipeline
-from ..models.host_shapes import shaped
+from ..library.host_shapes import shaped
 from ..models.python_builtins import BUILTIN_CALLS, CONTAINER_METHODS, Handler
-from ..models.strategies import OF_OTHERS, asks_for_complex128, placed, said_setup, sets_up
+from ..library.strategies import OF_OTHERS, asks_for_complex128, placed, said_setup, sets_up
 from ..program.project import Class
 from ..record import Record, replace
 from .attributes import Attributes

@@ -24,7 +24,7 @@ from ..domain.values import (
     settled,
 )
 from ..files.files import Place, SyntaxTrouble, Unit
-from ..models.strategies import TORCH_MODULE, note_making, said_setup
+from ..library.strategies import TORCH_MODULE, note_making, said_setup
 from ..program.decorators import RECORDS
 from ..program.project import Class, Module, Project
 from ..record import replace

@@ -31,7 +31,7 @@ from ..domain.values import (
     settled,
 )
 from ..files.files import Place, Unit
-from ..models.feeding import NOT_TRACED, feed, say_own
+from .feeding import NOT_TRACED, feed, say_own
 from ..models.higher_order import split_gradient
 from ..program.decorators import TRANSPARENT, gives_another_result, is_wrapped, names_compilers
 from ..program.parameter_uses import Unconvertible, closed_over

@@ -36,7 +36,7 @@ from ..domain.varying_shapes import is_data
 from ..files.files import InternalTrouble, Place
 from ..library.results import leaves
 from ..models.python_builtins import owner_of_method
-from ..models.strategies import scope_entered
+from ..library.strategies import scope_entered
 from ..program.parameter_uses import Parts
 from ..program.project import Class, Function
 from ..record import replace

@@ -37,8 +37,8 @@ from ..library import datasets as pipelines
 from ..program.parameter_uses import dicts_among, handed_on
 from ..record import replace
 from . import tokenizer_calls as tokenizing
-from .feeding import RUNNERS, WRAPPED, call_wrapped, remember_compiled, say_made
-from .strategies import SCOPE, is_strategy, is_tpu, scope_entered
+from ..interpreter.feeding import RUNNERS, WRAPPED, call_wrapped, remember_compiled, say_made
+from ..library.strategies import SCOPE, is_strategy, is_tpu, scope_entered
 
 if TYPE_CHECKING:
     from ..interpreter.calls import Calls

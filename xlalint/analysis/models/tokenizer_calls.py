@@ -29,7 +29,7 @@ from ..interpreter.frames import Arguments, Frame
 from ..library.datasets import DATASET
 from ..library.tokenizers import COLLATOR, ENCODING, EXAMPLES, METHODS, TOKENIZER, of_torch, padding
 from ..record import replace
-from .feeding import say_foreign
+from ..interpreter.feeding import say_foreign
 
 if TYPE_CHECKING:
     from ..interpreter.calls import Calls

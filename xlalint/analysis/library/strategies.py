@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import (
@@ -25,14 +25,8 @@ from ..domain.values import (
     Value,
     options,
 )
-from ..files.files import Place
-from ..interpreter.events import ContextKind, SetupCall
-from ..library import api
 from ..record import replace
-
-if TYPE_CHECKING:
-    from ..interpreter.base import Core
-    from ..interpreter.frames import Frame
+from . import api
 
 RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
 SCOPE: Final = "tf.distribute.Strategy.scope"
@@ -181,21 +175,19 @@ def beginning(value: Value | None, node: cst.BaseExpression | None) -> Value:
             return UNKNOWN
 
 
-def placed(
-    frame: Frame,
+def with_creation(
     name: str,
     bound: Mapping[str, Value],
     nodes: Mapping[str, cst.BaseExpression],
     result: Value,
-    node: cst.BaseExpression,
+    made: Made,
 ) -> Value:
-    """The result of a library function with where it was made, and a strategy with what it was made of."""
+    """The result of a library function with where it was created, and a strategy with what it was created from."""
     if not isinstance(result, ApiObject) or result.method is not None:
         return result
-    made = Made(Place(frame.unit, node), frame.context.scope)
     match result.api:
         case "tf.distribute.Strategy":  # `get_strategy()`
-            scope = frame.context.scope
+            scope = made.scope
             return scope.strategy if scope is not None and is_strategy(scope.strategy) else result
         case _ if result.api == RESOLVER:
             return replace(result, payload=beginning(bound.get("tpu"), nodes.get("tpu")), made=made)
@@ -225,10 +217,10 @@ def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.
             return False
 
 
-def note_making(frame: Frame, made: Instance, node: cst.CSTNode) -> None:
-    """Remember where an object of a project class that holds variables is made."""
-    if any(map(made.cls.is_keras, _KEEPERS)):
-        made.makings.add(Made(Place(frame.unit, node), frame.context.scope, cls=made.cls))
+def note_creation(created: Instance, made: Made) -> None:
+    """Remember where an object of a project class that holds variables is created."""
+    if any(map(created.cls.is_keras, _KEEPERS)):
+        created.makings.add(replace(made, cls=created.cls))
 
 
 def making_of(value: Value) -> Made | None:
@@ -242,9 +234,8 @@ def making_of(value: Value) -> Made | None:
             return None
 
 
-def scope_entered(frame: Frame, value: Value, node: cst.CSTNode) -> Scope | None:
-    """The scope in which code runs below `with value:`; that of the code around it where `value` opens none."""
-    outer = frame.context.scope
+def scope_entered(value: Value, outer: Scope | None) -> Scope | None:
+    """The scope in which code runs below `with value:`; `outer`, that of the code around it, where it opens none."""
     alternatives = [*options(value)]
     found = [option for option in alternatives if isinstance(option, ApiObject) and option.api == SCOPE]
     if found:
@@ -257,39 +248,3 @@ def scope_entered(frame: Frame, value: Value, node: cst.CSTNode) -> Scope | None
         value, ApiObject | Static | OneOf
     )
     return Scope(UNKNOWN) if vague and outer is None else outer
-
-
-def said_setup(
-    machine: Core,
-    frame: Frame,
-    name: str,
-    owner: Value | None,
-    bound: Mapping[str, Value],
-    nodes: Mapping[str, cst.BaseExpression],
-    result: Value,
-    node: cst.BaseExpression,
-) -> None:
-    """Say that a call sets the program up. Calls of models inside a step are of interest in the step of a strategy,
-    what makes tensors in all that XLA compiles."""
-    if not isinstance(node, cst.Call) or frame.module.is_test:
-        return
-    inside = frame.context.scope is not None and frame.context.scope.replica
-    compiled = frame.context.kind is ContextKind.XLA
-    method = name.rpartition(".")[2]
-    if not inside and ((compiled and sets_up(name)) or method in ("__call__", "update_state")):
-        return
-    order = machine.order_of(node)
-    nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
-    machine.emit(
-        frame,
-        SetupCall,
-        node,
-        order=order,
-        api=name,
-        keras=machine.keras_version(frame.module),
-        owner=owner,
-        arguments=bound,
-        argument_nodes=nodes,
-        result=result,
-        node=node,
-    )

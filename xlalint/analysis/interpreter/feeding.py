@@ -20,17 +20,17 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import variations_of
 from ..files.files import Place
-from ..interpreter.events import HOST, CallOwnCompiled, Context, ContextKind, FeedCompiled, FeedForeign, MakeCompiled
-from ..interpreter.frames import Arguments, Compilation, Frame
+from .events import HOST, CallOwnCompiled, Context, ContextKind, FeedCompiled, FeedForeign, MakeCompiled
+from .frames import Arguments, Compilation, Frame
 from ..library import api
 from ..library.datasets import is_dataset
 from ..library.tokenizers import torch_in
 from ..record import replace
-from .strategies import is_tpu
+from ..library.strategies import is_tpu
 
 if TYPE_CHECKING:
-    from ..interpreter.base import Core
-    from ..interpreter.calls import Calls
+    from .base import Core
+    from .calls import Calls
 
 # What runs line by line. From here, and from the graph of a plain `tf.function`, a call starts a compiled program; in a
 # loop of a graph nothing is compiled by itself (measured), and a call from compiled code becomes part of its program.

@@ -8,9 +8,7 @@ from typing import Final
 from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import variations_of, varied
 from ..files.files import Place
-from ..interpreter.frames import Frame
-from ..library.results import leaves
-from .feeding import NOT_TRACED
+from .results import leaves
 
 _JOINING: Final = frozenset(
     ("keras.ops.append", "keras.ops.concatenate", "np.append", "np.concatenate", "np.hstack", "np.vstack", "tf.concat")
@@ -18,11 +16,14 @@ _JOINING: Final = frozenset(
 _RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "keras.ops.image.resize"))
 
 
-def shaped(frame: Frame, name: str, arguments: Mapping[str, Value], result: Value, place: Place) -> Value:
-    """The result of a library's function with the variation that it begins, if it does."""
-    if name in _JOINING and (frame.looped or frame.python_loop) and frame.context.kind in NOT_TRACED:
+def shaped(
+    name: str, arguments: Mapping[str, Value], result: Value, place: Place, *, traced: bool, looped: bool
+) -> Value:
+    """The result of a library's function with the variation that it begins, if it does. `traced`: the call is traced
+    into a graph; `looped`: a Python loop is around it."""
+    if name in _JOINING and looped and not traced:
         return varied(result, (_joined(arguments, place),))
-    if name in _RESIZING and frame.context.kind in NOT_TRACED and _size_varies(arguments):
+    if name in _RESIZING and not traced and _size_varies(arguments):
         return varied(result, (Variation("resized", place, axis=None),))
     if name == "keras.Input" and _is_open(arguments):
         return varied(result, (Variation("undeclared", place),))
