@@ -17,7 +17,7 @@ import pytest
 from tests import ROOT
 from tests.samples import HAZARD
 from xlalint.analysis.domain.values import FunctionValue
-from xlalint.analysis.interpreter.functions import Interpreter
+from xlalint.analysis.interpreter.functions import Functions
 from xlalint.linter.rule import all_rules
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
@@ -124,13 +124,13 @@ def test_closures_are_run_for_themselves_where_tensorflow_is(
         f"{head}import os\n\ndef wrap(f):\n    def inner(x):\n        return os.fspath(f(x))\n    return inner\n"
     )
     (tmp_path / "step.py").write_text(f"from helper import wrap\n{HAZARD}\nkept = wrap(step)\n")
-    analyse, seen = Interpreter.analyse, set[str]()
+    analyse, seen = Functions.analyse, set[str]()
 
-    def spy(machine: Interpreter, frame: Any, value: FunctionValue, *others: Any) -> Any:
+    def spy(interpreter: Functions, frame: Any, value: FunctionValue, *others: Any) -> Any:
         seen.add(value.function.qualname)
-        return analyse(machine, frame, value, *others)
+        return analyse(interpreter, frame, value, *others)
 
-    monkeypatch.setattr(Interpreter, "analyse", spy)
+    monkeypatch.setattr(Functions, "analyse", spy)
     assert [finding.code for finding in check(["."], Settings(jobs=1)).findings] == ["XLA101"]
     assert seen >= {"wrap", "step"}
     assert ("wrap.inner" in seen) == bool(head)
@@ -167,13 +167,13 @@ OTHERS: Final = {
 
 def _evaluated(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often the bodies of functions are run through from now on."""
-    run, seen = Interpreter._run, Counter[str]()
+    run, seen = Functions._run, Counter[str]()
 
-    def spy(machine: Interpreter, frame: Any, *others: Any) -> None:
+    def spy(interpreter: Functions, frame: Any, *others: Any) -> None:
         seen[frame.function.qualname] += 1
-        run(machine, frame, *others)
+        run(interpreter, frame, *others)
 
-    monkeypatch.setattr(Interpreter, "_run", spy)
+    monkeypatch.setattr(Functions, "_run", spy)
     return seen
 
 

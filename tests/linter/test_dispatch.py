@@ -13,7 +13,7 @@ from tests.samples import HAZARD
 from xlalint.analysis.domain.values import UNKNOWN
 from xlalint.analysis.files.files import File, Place, Unit
 from xlalint.analysis.interpreter.events import ApiCall, AssertOn, BranchOn, Context, ContextKind, Event, Run, Trail
-from xlalint.analysis.interpreter.expressions import Expressions
+from xlalint.analysis.interpreter.interpreter import ProjectInterpreter
 from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Safety, Severity, Span, TrailStep
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import NodeEdit, Rewrite
@@ -285,8 +285,8 @@ def test_an_exception_of_the_analyser_costs_one_statement(project: Path, monkeyp
     def broken(*_: object) -> None:
         raise KeyError("broken")
 
-    handlers: dict[type[cst.CSTNode], Any] = {**Expressions._EXPRESSIONS, cst.Lambda: broken}
-    monkeypatch.setattr(Expressions, "_EXPRESSIONS", handlers)
+    handlers: dict[type[cst.CSTNode], Any] = {**ProjectInterpreter.EXPRESSIONS, cst.Lambda: broken}
+    monkeypatch.setattr(ProjectInterpreter, "EXPRESSIONS", handlers)
     (project / "a.py").write_text("g = lambda x: x\n" + HAZARD)
     (project / "b.py").write_text(HAZARD)
     report = check([project], Settings(cache_dir=None))

@@ -15,11 +15,12 @@ from ..budget import Clock, Work
 from ..domain.joins import pattern
 from ..domain.values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Static, Tensor, Value
 from ..files.files import Files, InternalTrouble, Place
-from ..interpreter.base import Entry, Options, method_value
 from ..interpreter.events import HOST, CallOwnCompiled, Context, ContextKind, Event, Run, Setup, Trail
 from ..interpreter.frames import Arguments, Compilation, Summary
-from ..interpreter.functions import Interpreter
+from ..interpreter.interface import Entry, Options, method_value
+from ..interpreter.interpreter import ProjectInterpreter
 from ..library import api
+from ..models.registry import MODELS
 from ..program.parameter_uses import dicts_among
 from ..program.project import Class, Function, Module, Project
 from ..record import replace
@@ -78,7 +79,7 @@ def analyse(
     analysis = _Analysis(project, share is None, options, wanted_apis, clock, [] if rounds is None else rounds)
     yield from analysis.run()
     if learned is not None:
-        for summary in analysis.machine.memo.values():
+        for summary in analysis.interpreter.memo.values():
             learned(summary)
     for path, events in groupby(analysis.events(), key=lambda said: said[0].place.path):
         with clock.spent_on(path, Work.RULES):
@@ -125,7 +126,7 @@ class _Analysis:
         self.alone = alone
         self.options = options
         self._rounds = rounds
-        self.machine = Interpreter(project, options, wanted_apis, clock)
+        self.interpreter = ProjectInterpreter(project, options, wanted_apis, clock, MODELS)
         self.roots: list[Summary] = []
         self.open_roots: list[tuple[_Position, Summary]] = []
         self._reached: set[object] = set()  # identities of functions
@@ -143,7 +144,7 @@ class _Analysis:
 
     def run(self) -> Part[None]:
         """Analyse everything; the events are there afterwards."""
-        machine = self.machine
+        interpreter = self.interpreter
         for module in self.project.read():  # what was parsed of one is used before the next ones are parsed
             for cls in list(module.classes):
                 with self._about(module, cls.name):
@@ -151,13 +152,13 @@ class _Analysis:
             for function in module.all_functions():
                 if function.decorator_texts:
                     with self._about(module, function.qualname, function):
-                        if machine.may_be_compiled(function):
-                            machine.enter_compiled(machine.decorated(machine.as_called(function)))
+                        if interpreter.may_be_compiled(function):
+                            interpreter.enter_compiled(interpreter.decorated(interpreter.as_called(function)))
         self._drain()
         for module in self.project.modules:
             if module.file.concerns_tensorflow(None) or module.file.may_be_fragment:
                 with self._about(module, module.name):
-                    machine.execute_module(module)
+                    interpreter.execute_module(module)
         self._drain()
         expected = self._expected()
         self.project.files.expected += expected
@@ -177,34 +178,37 @@ class _Analysis:
         """What is done about a definition; no exception leaves it."""
         line = function.stretch.first if function is not None and function.stretch is not None else 1
         path = module.source.display
-        with self.machine.clock.spent_on(path, Work.ANALYSIS), _noted(self.project, path, line, f"reading `{name}`"):
+        with (
+            self.interpreter.clock.spent_on(path, Work.ANALYSIS),
+            _noted(self.project, path, line, f"reading `{name}`"),
+        ):
             yield
 
     def _drain(self) -> None:
         """Analyse everything that is known to be entered, and what that brings to light."""
-        machine = self.machine
-        while machine.entries or machine.local_classes:
-            for cls in machine.local_classes:
+        interpreter = self.interpreter
+        while interpreter.entries or interpreter.local_classes:
+            for cls in interpreter.local_classes:
                 with self._about(cls.module, cls.name):
                     self._enter_keras(cls)
-            machine.local_classes.clear()
-            entries, machine.entries = machine.entries, []
+            interpreter.local_classes.clear()
+            entries, interpreter.entries = interpreter.entries, []
             for entry in entries:
                 if entry.value.compiled is not None and entry.context.kind is ContextKind.XLA:
                     self._compiled.append(entry)
                 function = entry.value.function
                 with self._about(function.module, function.qualname, function):
-                    summary = machine.analyse(None, entry.value, entry.arguments, entry.context)
+                    summary = interpreter.analyse(None, entry.value, entry.arguments, entry.context)
                     if summary is not None:
                         self.roots.append(summary)
         self._note_reached(self._fresh_roots())
 
     def _fresh_roots(self) -> Iterator[Summary]:
         """The roots that came since this was asked last."""
-        for position, roots in enumerate((self.roots, self.machine.host_roots)):
+        for position, roots in enumerate((self.roots, self.interpreter.host_roots)):
             yield from roots[self._noted[position] :]
             self._noted[position] = len(roots)
-        yield from self.machine.fragments.values()
+        yield from self.interpreter.fragments.values()
 
     def _note_reached(self, roots: Iterable[Summary]) -> None:
         pending = list(roots)
@@ -227,10 +231,10 @@ class _Analysis:
 
     def _learn_called(self) -> Part[None]:
         """Exchange which functions the project runs itself."""
-        machine = self.machine
-        self._called_elsewhere = yield from self._named_by_others(machine.called.values())
-        files = {_file_key(function) for function in machine.piped.values()}
-        keys = files.union(function.key for function in machine.piped.values())
+        interpreter = self.interpreter
+        self._called_elsewhere = yield from self._named_by_others(interpreter.called.values())
+        files = {_file_key(function) for function in interpreter.piped.values()}
+        keys = files.union(function.key for function in interpreter.piped.values())
         is_named = yield from self._exchanged(keys)
         self._piped_elsewhere = lambda function: is_named(function.key)
         self._piped_beside = lambda function: _file_key(function) in files or is_named(_file_key(function))
@@ -242,13 +246,13 @@ class _Analysis:
         for kind in _KINDS:
             if not cls.is_keras(kind) or (kind in ("layer", "model") and self._stays_outside(cls)):
                 continue
-            autograph = self.machine.keras_version(cls.module) == 2
+            autograph = self.interpreter.keras_version(cls.module) == 2
             how = "which Keras 2 converts with AutoGraph" if autograph else "which Keras 3 runs without AutoGraph"
             for name in api.keras_roles(kind):
                 method = cls.find(name)
                 if method is None or method.owner is None or self._is_told_by_others(cls, name, method):
                     continue
-                value = self.machine.decorated(method_value(method, self.machine.canonical_instance(cls)))
+                value = self.interpreter.decorated(method_value(method, self.interpreter.canonical_instance(cls)))
                 entry = f"`{cls.name}.{name}`, {how}"
                 own = value.compiled
                 if isinstance(own, Compilation) and own.kind is not ContextKind.OPEN:
@@ -256,7 +260,9 @@ class _Analysis:
                 else:
                     autograph_here = autograph and not (isinstance(own, Compilation) and not own.autograph)
                 context = Context(ContextKind.XLA, autograph_here, entry, by_keras=True)
-                self.machine.enter(replace(value, compiled=None), context, _role_arguments(kind, name, method), "keras")
+                self.interpreter.enter(
+                    replace(value, compiled=None), context, _role_arguments(kind, name, method), "keras"
+                )
 
     def _is_told_by_others(self, cls: Class, role: str, method: Function) -> bool:
         """Whether enough other classes inherit the method as well and give all that it comes to name the same meaning,
@@ -284,9 +290,9 @@ class _Analysis:
         found: dict[str, Function | Value] = {}
         for ancestor in reversed(cls.mro):
             if isinstance(ancestor, Class):
-                found |= self.machine.class_attributes(ancestor)
+                found |= self.interpreter.class_attributes(ancestor)
                 found |= ancestor.functions
-        return found | self.machine.canonical_instance(cls).attributes
+        return found | self.interpreter.canonical_instance(cls).attributes
 
     def _names_in(self, function: Function) -> frozenset[str]:
         """The words in a function's text."""
@@ -298,7 +304,7 @@ class _Analysis:
         """Whether a layer says that Keras shall not compile it, or that it takes what is no tensor yet (lists, text),
         as those do that are mapped over datasets. Code that calls it may be compiled all the same. What the class
         itself says counts for nothing: Keras sets each object up anew."""
-        said = self.machine.canonical_instance(cls).attributes
+        said = self.interpreter.canonical_instance(cls).attributes
         return any(all(said.get(name) == value for name, value in words.items()) for words in _OUTSIDE)
 
     def _enter_tests(self) -> None:
@@ -306,7 +312,7 @@ class _Analysis:
         for function in self._unreached():
             if _is_run_by_host(function):
                 with self._about(function.module, function.qualname, function):
-                    self.machine.enter(self.machine.as_called(function), HOST, Arguments(unknown=True), "test")
+                    self.interpreter.enter(self.interpreter.as_called(function), HOST, Arguments(unknown=True), "test")
         self._drain()
 
     def _unreached(self) -> Iterator[Function]:
@@ -342,8 +348,8 @@ class _Analysis:
             # What others know is asked last: each answer is one that may turn out otherwise.
             if not _is_eager_by_role(function) and function.uses_tensorflow and not self._is_reached(function):
                 with self._about(function.module, function.qualname, function):
-                    self._run_open(self.machine.decorated(self.machine.as_called(function)), _OPEN, position)
-        for number, (value, context) in enumerate(self.machine.orphans):
+                    self._run_open(self.interpreter.decorated(self.interpreter.as_called(function)), _OPEN, position)
+        for number, (value, context) in enumerate(self.interpreter.orphans):
             if not context.pipeline and _may_take_tensors(value, context) and not self._is_reached(value.function):
                 kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
                 position = (2, value.function.module.source.display, number)
@@ -363,7 +369,7 @@ class _Analysis:
     def _run_open(self, value: FunctionValue, context: Context, position: _Position) -> None:
         summary = None
         with self._about(value.function.module, value.function.qualname, value.function):
-            summary = self.machine.analyse(None, value, Arguments(unknown=True), context)
+            summary = self.interpreter.analyse(None, value, Arguments(unknown=True), context)
         if summary is not None:
             if context.kind is ContextKind.OPEN:
                 self.open_roots.append((position, summary))
@@ -377,10 +383,10 @@ class _Analysis:
         it in another way."""
         for entry in self._compiled:
             function = entry.value.function
-            if function.identity not in self.machine.called and not self._called_elsewhere(function):
+            if function.identity not in self.interpreter.called and not self._called_elsewhere(function):
                 given = replace(entry.arguments, inputs=True)
                 with self._about(function.module, function.qualname, function):
-                    summary = self.machine.analyse(None, entry.value, given, entry.context)
+                    summary = self.interpreter.analyse(None, entry.value, given, entry.context)
                     if summary is not None:
                         self.roots.append(summary)
         self._drain()
@@ -390,21 +396,21 @@ class _Analysis:
     def events(self) -> Iterator[tuple[Event, Run]]:
         """The events of all analyses that count, each with the shortest trail to it and the analysis it is of. Which
         others there are of that function is known once all have been asked for."""
-        hosts = self.machine.host_roots if self.options.include_host else ()
+        hosts = self.interpreter.host_roots if self.options.include_host else ()
         loops = _around_steps((*self.roots, *self._opened))
-        compiled = [*self.roots, *self.machine.fragments.values(), *self._opened]
+        compiled = [*self.roots, *self.interpreter.fragments.values(), *self._opened]
         yield from _events_below(sorted([*compiled, *hosts], key=_root_key), loops, self._piped)
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
-        everywhere = sorted([*compiled, *self.machine.host_roots], key=_root_key)
+        everywhere = sorted([*compiled, *self.interpreter.host_roots], key=_root_key)
         yield from ((event, whole) for event in _events_of_host(everywhere))
         yield from ((event, whole) for event in compiled_entries(sorted(self.roots, key=_root_key)))
-        if self.machine.set_up:
+        if self.interpreter.set_up:
             yield from ((event, whole) for event in setup_events(everywhere))
 
     def _find_piped(self) -> Part[None]:
         """The analyses of each plain `tf.function` that the project runs, and in input pipelines only, in this part
         and all others."""
-        roots = [*self.roots, *self.machine.fragments.values(), *self._opened, *self.machine.host_roots]
+        roots = [*self.roots, *self.interpreter.fragments.values(), *self._opened, *self.interpreter.host_roots]
         piped = {summary for summary in _below(roots) if self._runs_in_pipelines(summary)}
         others = _below([root for root in roots if root not in piped], _is_aside)
         called = _functions_of(summary for summary in others if summary.context.kind is not ContextKind.HOST)
@@ -422,13 +428,13 @@ class _Analysis:
         function = summary.function
         if function is None or summary.context.kind is not ContextKind.GRAPH:
             return False
-        return function.identity in self.machine.piped or self._piped_elsewhere(function)
+        return function.identity in self.interpreter.piped or self._piped_elsewhere(function)
 
     def _find_opened(self) -> Part[None]:
         """The roots that turned out to have no caller: who calls a function may come to light after it was taken for
         one that nobody calls, in this part or another."""
         _spread_host_only([root for _, root in self.open_roots])
-        others = (*self.roots, *self.machine.host_roots, *self.machine.fragments.values())
+        others = (*self.roots, *self.interpreter.host_roots, *self.interpreter.fragments.values())
         called = _functions_of(_below(others))
         called_elsewhere = yield from self._named_by_others(called.values())
         matters = self._matters(others)
@@ -452,7 +458,7 @@ class _Analysis:
         `others`: all but the open roots."""
         summaries = _below((*others, *(root for _, root in self.open_roots)))
         telling = _functions_of(summary for summary in summaries if summary.events)
-        setting_up = files_that_set_up(others) if self.machine.set_up else frozenset()
+        setting_up = files_that_set_up(others) if self.interpreter.set_up else frozenset()
 
         def matters(summary: Summary) -> bool:
             function = summary.function

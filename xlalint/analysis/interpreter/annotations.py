@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...sources.outline import OutlineError, parsed
 from ...syntax import nodes as cst
@@ -11,10 +11,8 @@ from ...syntax.build import parse_expression
 from ...syntax.expression_builder import NestedTooDeepError
 from ..domain.joins import join_all
 from ..domain.values import NONE, STATIC, Api, Array, ClassValue, Dependence, Dict, Instance, Sequence, Tensor, Value
-
-if TYPE_CHECKING:
-    from .frames import Frame
-    from .functions import Interpreter
+from .frames import Frame
+from .interface import Interpreter
 
 _TENSOR: Final = Tensor(Dependence.VALUE)
 _NAMED: Final[dict[str, Value]] = {
@@ -49,7 +47,7 @@ _JAXTYPING: Final = {
 }
 
 
-def value_of_annotation(machine: Interpreter, frame: Frame, node: cst.BaseExpression) -> Value | None:
+def value_of_annotation(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> Value | None:
     """The value that an annotation promises; None when it says nothing that matters here."""
     match node:
         case cst.Name(value="None"):
@@ -60,60 +58,60 @@ def value_of_annotation(machine: Interpreter, frame: Frame, node: cst.BaseExpres
                 if not isinstance(written, str):
                     return None  # bytes are no annotation
                 parsed(written)
-                return value_of_annotation(machine, frame, parse_expression(written))
+                return value_of_annotation(interpreter, frame, parse_expression(written))
             except (SyntaxError, OutlineError, NestedTooDeepError, ValueError):
                 return None
         case cst.BinaryOperation(left=left, operator=cst.BitOr(), right=right):
-            return _union(machine, frame, [left, right])
+            return _union(interpreter, frame, [left, right])
         case cst.Subscript(value=head, slice=elements):
             parts = [element.slice.value for element in elements if isinstance(element.slice, cst.Index)]
-            return _generic(machine, frame, head, parts)
+            return _generic(interpreter, frame, head, parts)
         case cst.Name() | cst.Attribute():
-            return _plain(machine, frame, node)
+            return _plain(interpreter, frame, node)
         case _:
             return None
 
 
-def _plain(machine: Interpreter, frame: Frame, node: cst.BaseExpression) -> Value | None:
-    match machine.evaluate(frame, node):
+def _plain(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> Value | None:
+    match interpreter.evaluate(frame, node):
         case Api(name):
             if name in _NAMED:
                 return _NAMED[name]
             return Sequence(_SEQUENCES[name], None) if name in _SEQUENCES else Dict({}) if name in _DICTS else None
-        case ClassValue(cls) if machine._is_record(cls):
-            return Instance(cls, machine.any_record(cls))
+        case ClassValue(cls) if interpreter.is_record(cls):
+            return Instance(cls, interpreter.any_record(cls))
         case _:
             return None
 
 
 def _generic(
-    machine: Interpreter, frame: Frame, head: cst.BaseExpression, parts: list[cst.BaseExpression]
+    interpreter: Interpreter, frame: Frame, head: cst.BaseExpression, parts: list[cst.BaseExpression]
 ) -> Value | None:
-    value = machine.evaluate(frame, head)
+    value = interpreter.evaluate(frame, head)
     if not isinstance(value, Api):
         return None
     name = value.name
     if name in _UNIONS:
         extra: list[cst.BaseExpression] = [cst.Name("None")] if name == "typing.Optional" else []
-        return _union(machine, frame, [*parts, *extra])
+        return _union(interpreter, frame, [*parts, *extra])
     if name in _SEQUENCES:
         ends = bool(parts) and isinstance(parts[-1], cst.Ellipsis)
-        inner = [value_of_annotation(machine, frame, part) for part in parts if not isinstance(part, cst.Ellipsis)]
+        inner = [value_of_annotation(interpreter, frame, part) for part in parts if not isinstance(part, cst.Ellipsis)]
         if _SEQUENCES[name] == "tuple" and not ends and all(item is not None for item in inner):
             return Sequence("tuple", tuple(item for item in inner if item is not None))
         return Sequence(_SEQUENCES[name], None, inner[0] if inner else None)
     if name in _DICTS:
-        return Dict({}, value_of_annotation(machine, frame, parts[-1]) if parts else None)
+        return Dict({}, value_of_annotation(interpreter, frame, parts[-1]) if parts else None)
     last = name.rpartition(".")[2]
     if name.startswith("jaxtyping.") and last in _JAXTYPING and parts:
-        inner_value = value_of_annotation(machine, frame, parts[0])
+        inner_value = value_of_annotation(interpreter, frame, parts[0])
         return Tensor(Dependence.VALUE, _JAXTYPING[last]) if isinstance(inner_value, Tensor) else None
     return None
 
 
-def _union(machine: Interpreter, frame: Frame, parts: list[cst.BaseExpression]) -> Value | None:
+def _union(interpreter: Interpreter, frame: Frame, parts: list[cst.BaseExpression]) -> Value | None:
     """Arrays beside tensors are turned into tensors by whoever compiles."""
-    found = [value_of_annotation(machine, frame, part) for part in parts]
+    found = [value_of_annotation(interpreter, frame, part) for part in parts]
     known = [value for value in found if value is not None]
     if len(known) < len(found) or not known:
         return None

@@ -33,10 +33,9 @@ from ..library import api
 from ..library.strategies import making_of
 from ..program.project import Class, Function
 from ..record import replace
-from .base import method_value
 from .events import ContextKind
-from .expressions import Expressions
 from .frames import Arguments, Compilation, Frame
+from .interface import Interpreter, method_value
 
 _SOME_TENSOR: Final = Tensor(Dependence.VALUE)
 _VARIABLES: Final = Sequence("list", None, Tensor(Dependence.VALUE, variable=True))
@@ -71,8 +70,8 @@ _LIMITS: Final = {
 _UNBOUND: Final = frozenset(("staticmethod", "builtins.staticmethod"))
 
 
-class Attributes(Expressions):
-    """The second floor: attributes."""
+class Attributes(Interpreter):
+    """What `owner.name` is, and what assigning to it does."""
 
     def attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value:
         """The value of `owner.name`, read at `node`."""
@@ -92,7 +91,7 @@ class Attributes(Expressions):
                 return join_all(*(self.attribute(frame, option, name, node) for option in there))
             case Unknown(names):
                 if api.attribute(_SOME_TENSOR, name) is None:
-                    self.no_tensor(frame, owner)
+                    self.refute_tensor(frame, owner)
                 # `x.shape` of whatever it is: numbers. What else an unknown object has is unknown too.
                 return Sequence("tuple", None, STATIC) if name == "shape" and names else UNKNOWN
             case Sequence() | Dict():
@@ -169,15 +168,6 @@ class Attributes(Expressions):
                 if joined is not present:
                     option.attributes[name] = joined
                     option.version += 1
-
-    def class_attributes(self, cls: Class) -> dict[str, Value]:
-        raise NotImplementedError
-
-    def canonical_instance(self, cls: Class) -> Instance:
-        raise NotImplementedError
-
-    def decorated(self, value: FunctionValue, frame: Frame | None = None) -> FunctionValue:
-        raise NotImplementedError
 
     @staticmethod
     def decorators_of(function: Function) -> frozenset[str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from collections.abc import Sequence as Ordered
 from functools import cache
 from typing import Final
 
-from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
 from ..domain.joins import FEW, join_all
 from ..domain.operators import COMPARED, arithmetic_tensor
@@ -22,6 +20,7 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Instance,
+    Made,
     Nest,
     OneOf,
     Sequence,
@@ -34,20 +33,17 @@ from ..domain.values import (
     as_tensor,
     perhaps_array,
 )
-from ..files.files import Place, Unit
+from ..files.files import Place
 from ..library import api
-from ..library.tokenizers import MODEL
-from .feeding import given_values, say_foreign
-from ..models.higher_order import HIGHER_ORDER, HIGHER_ORDER_METHODS, run_in_pipeline
 from ..library.host_shapes import shaped
-from ..models.python_builtins import BUILTIN_CALLS, CONTAINER_METHODS, Handler
-from ..library.strategies import OF_OTHERS, asks_for_complex128, placed, said_setup, sets_up
-from ..program.project import Class
+from ..library.strategies import OF_OTHERS, asks_for_complex128, sets_up, with_creation
+from ..library.tokenizers import MODEL
+from ..program.project import Module
 from ..record import Record, replace
-from .attributes import Attributes
-from .base import method_value
-from .events import HOST, ApiCall, Consume, Context, ContextKind, HostRead
+from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead
+from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
+from .interface import Entry, FunctionModel, Interpreter, Models, method_value
 
 _READERS: Final = frozenset(("numpy", "item", "tolist", "eval", "__array__", "__bool__", "__int__", "__float__"))
 # What NumPy answers without reading a symbolic tensor (measured).
@@ -93,8 +89,8 @@ _WITHOUT_SHAPE: Final = (Static, Unknown, Api)
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
 
 
-class Calls(Attributes):
-    """The third floor: calls."""
+class Calls(Interpreter):
+    """What calls do."""
 
     def call(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """The value of calling `callee`."""
@@ -124,42 +120,42 @@ class Calls(Attributes):
             case _:
                 return self._call_unknown(frame, callee, arguments, node)
 
-    # -- library functions --------------------------------------------------------------------------------------------
-
     def _call_api(self, frame: Frame, name: str, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        traits = _traits(name)
+        traits = _traits(self.models, name)
         if traits.eager:
             frame.summary.host_only = True
         if traits.of_structures:
             for value in arguments.positional:
-                self.no_tensor(frame, value)
+                self.refute_tensor(frame, value)
         result = traits.special(self, frame, arguments, node) if traits.special is not None else None
         bound, nodes = bind_api(traits.parameters, arguments)
         for parameter in ("axis", "axes", "perm"):
             if parameter in bound:
-                self.no_tensor(frame, bound[parameter])
+                self.refute_tensor(frame, bound[parameter])
         match bound.get("shape", bound.get("dims")):
             case Unknown(names):
                 frame.shapes |= names
         place = Place(frame.unit, node)
         if result is None:
             if traits.pipeline:
-                run_in_pipeline(self, arguments)
+                self.run_in_pipeline(arguments)
             elif traits.calls_back:
                 self._hand_over(HOST if traits.eager else frame.context, arguments)
             if traits.reads:
                 self._host_read(frame, name, bound, node)
             for parameter in traits.tensor_parameters & bound.keys():
-                self.witness(frame, bound[parameter])
+                self.confirm_tensor(frame, bound[parameter])
                 if isinstance(bound[parameter], Nest):  # what an operation takes as one tensor, is one
                     bound[parameter] = arithmetic_tensor(bound[parameter]) or bound[parameter]
-            result = shaped(frame, name, bound, api.call(name, bound, place), place)
+            called = api.call(name, bound, place)
+            traced, looped = frame.context.kind not in NOT_TRACED, frame.looped or frame.python_loop > 0
+            result = shaped(name, bound, called, place, traced=traced, looped=looped)
         if self.strategies:
-            result = placed(frame, name, bound, nodes, result, node)
-        self.said_call(frame, name, bound, nodes, result, node)
+            result = with_creation(name, bound, nodes, result, Made(place, frame.context.scope))
+        self.report_call(frame, name, bound, nodes, result, node)
         return result
 
-    def said_call(
+    def report_call(
         self,
         frame: Frame,
         name: str,
@@ -172,7 +168,7 @@ class Calls(Attributes):
         """Say that a library function is called, and that it is handed a bounded dynamic shape."""
         compiled = frame.context.kind is ContextKind.XLA
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
-            said_setup(self, frame, name, owner, bound, nodes, result, node)
+            self.report_setup(frame, name, owner, bound, nodes, result, node)
         for value in bound.values():
             if isinstance(value, _WITHOUT_SHAPE):
                 continue  # most arguments
@@ -193,23 +189,21 @@ class Calls(Attributes):
                 frame.summary.host_only = True  # nobody compiles what NumPy computes
             self.emit(frame, HostRead, node, value=read, reader=name)
         for value in bound.values():
-            self.doubt(frame, value)
-
-    # -- objects and methods ------------------------------------------------------------------------------------------
+            self.doubt_tensor(frame, value)
 
     def _call_object(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        special = HIGHER_ORDER_METHODS.get(f"{owner.api}.__call__")
+        special = self.models.methods.get(f"{owner.api}.__call__")
         if special is not None and (found := special(self, frame, owner, arguments, node)) is not None:
             return found
         if "training" in arguments.keywords:
-            self.no_tensor(frame, arguments.keywords["training"])
+            self.refute_tensor(frame, arguments.keywords["training"])
         for value in arguments.positional[:1]:
             if api.kind_of(owner.api) in ("layer", "model", "loss"):
-                self.witness(frame, value)
+                self.confirm_tensor(frame, value)
         self._said_foreign(frame, owner, arguments, node)
         bound, nodes = bind_api(None, arguments)
         result = api.call_object(owner, bound, Place(frame.unit, node))
-        self.said_call(frame, f"{owner.api}.__call__", dict(owner.options) | bound, nodes, result, node, owner)
+        self.report_call(frame, f"{owner.api}.__call__", dict(owner.options) | bound, nodes, result, node, owner)
         return result
 
     def _call_method(
@@ -218,7 +212,7 @@ class Calls(Attributes):
         if isinstance(owner, OneOf):
             return join_all(*(self._call_method(frame, option, name, arguments, node) for option in owner.options))
         if name in OF_OTHERS:
-            said_setup(self, frame, f".{name}", owner, *bind_api(None, arguments), UNKNOWN, node)
+            self.report_setup(frame, f".{name}", owner, *bind_api(None, arguments), UNKNOWN, node)
         tensor = as_tensor(owner, Dependence.STATIC)
         if name in _READERS and (tensor is not None or isinstance(owner, Nest)):
             if frame.context.kind is ContextKind.OPEN:
@@ -226,11 +220,11 @@ class Calls(Attributes):
             if tensor is not None:
                 self.emit(frame, HostRead, node, value=owner, reader=f".{name}")
         if isinstance(owner, Sequence | Dict):
-            handler = CONTAINER_METHODS.get(name)
+            handler = self.models.containers.get(name)
             if handler is not None:
                 return handler(self, frame, owner, arguments, node)
         for key in (f"{owner.api}.{name}" if isinstance(owner, ApiObject) else "", f".{name}"):
-            special = HIGHER_ORDER_METHODS.get(key)
+            special = self.models.methods.get(key)
             if special is not None:
                 found = special(self, frame, owner, arguments, node)
                 if found is not None:
@@ -244,18 +238,20 @@ class Calls(Attributes):
                 self._said_foreign(frame, owner, arguments, node)
             if owner.api.startswith(HOST_APIS) or name in _WEIGHT_MAKERS:
                 frame.summary.host_only = True
-            self.said_call(frame, f"{owner.api}.{name}", bound, nodes, result, node, owner)
+            self.report_call(frame, f"{owner.api}.{name}", bound, nodes, result, node, owner)
         return result
 
     def _said_foreign(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> None:
         """Hugging Face's models for TensorFlow refuse the tensors of PyTorch, which Keras's own convert (measured)."""
         if owner.api == MODEL:
-            say_foreign(self, frame, (value for value, _ in given_values(arguments, node)), node, model=True)
+            report_foreign_tensors(
+                self, frame, (value for value, _ in passed_values(arguments, node)), node, model=True
+            )
 
     def _call_instance(self, frame: Frame, owner: Instance, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Calling an object: Keras calls `call` of its own, Python calls `__call__`."""
         if frame.context.scope is not None and frame.context.scope.replica and owner.cls.is_keras("model"):
-            said_setup(self, frame, "keras.Model.__call__", owner, *bind_api(None, arguments), UNKNOWN, node)
+            self.report_setup(frame, "keras.Model.__call__", owner, *bind_api(None, arguments), UNKNOWN, node)
         own = owner.cls.find("__call__")
         if own is not None:
             return self.invoke(frame, method_value(own, owner), arguments, node)
@@ -302,12 +298,12 @@ class Calls(Attributes):
 
     def _call_unknown(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
         """Something outside the project: what it does with functions that it is handed is not known."""
-        self.no_tensor(frame, callee)
+        self.refute_tensor(frame, callee)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             name = node.func.attr.value
             if name in OF_OTHERS:
-                said_setup(self, frame, f".{name}", UNKNOWN, *bind_api(None, arguments), UNKNOWN, node)
-            special = HIGHER_ORDER_METHODS.get(f".{name}")
+                self.report_setup(frame, f".{name}", UNKNOWN, *bind_api(None, arguments), UNKNOWN, node)
+            special = self.models.methods.get(f".{name}")
             if special is not None:
                 found = special(self, frame, UNKNOWN, arguments, node)
                 if found is not None:
@@ -318,58 +314,39 @@ class Calls(Attributes):
             return STATIC if all(isinstance(value, Static) for value in given) else UNKNOWN
         return UNKNOWN
 
-    def instantiate(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
-        raise NotImplementedError
+    def run_in_pipeline(self, arguments: Arguments) -> None:
+        """The functions of an input pipeline run on the host, each traced by itself; XLA never sees them."""
+        for value in (*arguments.positional, *arguments.keywords.values()):
+            for function in self.functions_in(value):
+                self.enter(function, PIPELINE, Arguments(rest=Nest(), unknown=True), "pipeline")
+                self.piped[function.function.identity] = function.function
 
-    def annotated_value(self, frame: Frame, annotation: cst.BaseExpression) -> Value | None:
-        raise NotImplementedError
+    def enter(self, value: FunctionValue, compilation: Compilation | Context, arguments: Arguments, tag: str) -> None:
+        """Register a function that is called from outside (a compiled function, a loss, a callback), once."""
+        context = compilation if isinstance(compilation, Context) else compilation.context
+        key = (value.function, id(value.scope), id(value.bound), context.kind, context.autograph, tag)
+        if key not in self._entered:
+            self._entered.add(key)
+            self.entries.append(Entry(value, context, arguments))
 
-    def run_class_body(
-        self, cls: Class, outside: Frame, body: Ordered[cst.BaseStatement], unit: Unit | None = None
-    ) -> dict[str, Value]:
-        raise NotImplementedError
+    def keras_version(self, module: Module) -> int:
+        """2 where the settings or an import of `tf_keras` say so, else 3."""
+        if self.options.keras is not None:
+            return self.options.keras
+        return 2 if module.imports_keras_2 else 3
 
-    def local_class(self, frame: Frame, cls: Class) -> None:
-        raise NotImplementedError
-
-    def mutated_call(self, frame: Frame, node: cst.BaseExpression, form: str) -> None:
-        raise NotImplementedError
-
-    def assign_quietly(self, frame: Frame, target: cst.BaseExpression, value: Value) -> None:
-        raise NotImplementedError
-
-    # -- shared by the tables -----------------------------------------------------------------------------------------
-
-    def entered(self, value: Value) -> Value:
-        """What `with value as name` binds."""
+    @classmethod
+    def functions_in(cls, value: Value) -> tuple[FunctionValue, ...]:
+        """The functions of the project that calling `value` may run."""
         match value:
-            case Instance(cls) if (method := cls.find("__enter__")) is None or method.name == "__enter__":
-                return value
-            case Sequence(kind="list", items=None, element=element) if element is not None:
-                return element  # a generator that contextlib turned into a context manager
+            case FunctionValue():
+                return (value,)
+            case Instance(made) if (method := made.find("__call__")) is not None:
+                return (method_value(method, value),)
+            case OneOf(alternatives):
+                return tuple(found for option in alternatives for found in cls.functions_in(option))
             case _:
-                return value
-
-    @staticmethod
-    def jitted(context: Context) -> Context:
-        """The context inside `tf.xla.experimental.jit_scope`."""
-        if context.kind is ContextKind.HOST:
-            return context
-        return replace(context, kind=ContextKind.XLA, entry="code inside `tf.xla.experimental.jit_scope`")
-
-    @staticmethod
-    def imports_of(node: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, ImportOutline]]:
-        """The names that an import inside a function binds."""
-        if isinstance(node, cst.Import):
-            for alias in node.names:
-                dotted = alias.evaluated_name
-                bound = alias.evaluated_alias
-                yield bound or dotted.partition(".")[0], ImportOutline(dotted, None, 0, bound is None and "." in dotted)
-        elif not isinstance(node.names, cst.ImportStar):
-            module = node.module or ""
-            for alias in node.names:
-                name = alias.evaluated_name
-                yield alias.evaluated_alias or name, ImportOutline(module, name, node.level)
+                return ()
 
 
 def bind_api(
@@ -449,13 +426,13 @@ class _Traits(Record):
     pipeline: bool
     calls_back: bool
     reads: bool
-    special: Handler | None
+    special: FunctionModel | None
     parameters: tuple[str, ...] | None
     tensor_parameters: frozenset[str]
 
 
 @cache
-def _traits(name: str) -> _Traits:
+def _traits(models: Models, name: str) -> _Traits:
     eager = name.startswith(HOST_APIS)
     return _Traits(
         eager,
@@ -463,7 +440,7 @@ def _traits(name: str) -> _Traits:
         name.startswith("tf.data."),
         eager or not api.known(name),
         name.startswith(_HOST_LIBRARIES) and name not in _SHAPE_ONLY,
-        HIGHER_ORDER.get(name) or BUILTIN_CALLS.get(name),
+        models.functions.get(name),
         api.parameters(name),
         api.tensor_parameters(name),
     )

@@ -27,6 +27,11 @@ class ContextKind(StrEnum):
     HOST = "host"  # eager script code, tf.data functions, callbacks, tests
 
 
+# What runs line by line. From here, and from the graph of a plain `tf.function`, a call starts a compiled program; in a
+# loop of a graph nothing is compiled by itself (measured), and a call from compiled code becomes part of its program.
+NOT_TRACED: Final = (ContextKind.HOST, ContextKind.OPEN)
+
+
 class Context(Record):
     """How a function is run. `entry` completes "reached from ..." in a message; `plain_python` says why AutoGraph
     converts nothing here although it is on ("a walrus", "a match statement"), else None. `pipeline`: the host runs it

@@ -28,13 +28,13 @@ from ..domain.varying_shapes import filtered
 from ..files.files import Place
 from ..library import api
 from ..library.datasets import DATASET
-from .base import Core
 from .events import ContextKind, IterateOver
 from .frames import Frame
+from .interface import Interpreter
 
 
-class Iteration(Core):
-    """Between the ground floor and the expressions: loops of every kind ask here."""
+class Iteration(Interpreter):
+    """What iterating a value yields, and what is said where the value is a tensor."""
 
     def iterate(self, frame: Frame, value: Value, node: cst.BaseExpression, form: str) -> Value:
         """`value` as something iterated at `node`, said as an event where it is a tensor."""
@@ -51,9 +51,9 @@ class Iteration(Core):
         if surely_tensor(value):
             self.emit(frame, IterateOver, node, iterable=value, form=form)
         else:
-            self.doubt(frame, value)
+            self.doubt_tensor(frame, value)
             if form != "for" and not (isinstance(value, Unknown) and (value.compared or value.part)):
-                self.no_tensor(frame, value)  # no tensor can be iterated so: code that works has a list
+                self.refute_tensor(frame, value)  # no tensor can be iterated so: code that works has a list
         return value
 
     def element(self, frame: Frame, iterable: Value, node: cst.CSTNode, in_graph: bool = False) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ...facts.names import known
 from ...syntax import nodes as cst
@@ -35,12 +35,10 @@ from ..domain.values import (
     options,
     settled,
 )
+from ..program.project import Class
 from ..record import replace
-
-if TYPE_CHECKING:
-    from ..program.project import Class
-    from .base import Core
-    from .frames import Frame
+from .frames import Frame
+from .interface import Interpreter
 
 _PYTHON_SCALARS: Final = frozenset(
     f"builtins.{name}" for name in ("int", "float", "bool", "str", "bytes", "complex", "type")
@@ -84,20 +82,20 @@ def truth(value: Value) -> bool | None:
             return None
 
 
-def narrow(machine: Core, frame: Frame, test: cst.BaseExpression, outcome: bool) -> None:
+def narrow(interpreter: Interpreter, frame: Frame, test: cst.BaseExpression, outcome: bool) -> None:
     """Refine the names of `frame` by `test` having come out as `outcome`."""
     refine = _NARROWING.get(type(test))
     if refine is not None and frame.env is not None:
-        refine(machine, frame, test, outcome)
+        refine(interpreter, frame, test, outcome)
 
 
-def _by_name(machine: Core, frame: Frame, test: cst.Name, outcome: bool) -> None:
+def _by_name(interpreter: Interpreter, frame: Frame, test: cst.Name, outcome: bool) -> None:
     env = frame.env
     if outcome and env is not None and test.value in env:
         env[test.value] = _true(env[test.value])
 
 
-def _by_comparison(machine: Core, frame: Frame, test: cst.Comparison, outcome: bool) -> None:
+def _by_comparison(interpreter: Interpreter, frame: Frame, test: cst.Comparison, outcome: bool) -> None:
     target, *further = test.comparisons
     if isinstance(test.left, cst.Name) and isinstance(target.operator, _IDENTITY) and not further:
         other = target.comparator
@@ -105,21 +103,21 @@ def _by_comparison(machine: Core, frame: Frame, test: cst.Comparison, outcome: b
             _narrow_none(frame, test.left.value, isinstance(target.operator, cst.Is) is outcome)
 
 
-def _by_call(machine: Core, frame: Frame, test: cst.Call, outcome: bool) -> None:
+def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bool) -> None:
     match test:
         case cst.Call(
             func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]
         ):
-            _narrow_kind(frame, name, class_names(machine, frame, kinds), outcome)
+            _narrow_kind(frame, name, class_names(interpreter, frame, kinds), outcome)
         case cst.Call(
             func=cst.Name(value="is_tensor") | cst.Attribute(attr=cst.Name(value="is_tensor")) as asked,
             args=[cst.Arg(value=cst.Name(value=name))],
-        ) if machine.evaluate(frame, asked) in _ASKING:
+        ) if interpreter.evaluate(frame, asked) in _ASKING:
             _narrow_kind(frame, name, _TENSORS, outcome)
         case cst.Call(
             func=cst.Name(value="is_nested") | cst.Attribute(attr=cst.Name(value="is_nested")) as asked,
             args=[cst.Arg(value=cst.Name(value=name))],
-        ) if machine.evaluate(frame, asked) in _NESTING:
+        ) if interpreter.evaluate(frame, asked) in _NESTING:
             _narrow_kind(frame, name, STRUCTURES, outcome)
         case cst.Call(
             func=cst.Name(value="hasattr"),
@@ -128,19 +126,19 @@ def _by_call(machine: Core, frame: Frame, test: cst.Call, outcome: bool) -> None
             _narrow_by_attribute(frame, name, attribute, outcome)
 
 
-def _by_negation(machine: Core, frame: Frame, test: cst.UnaryOperation, outcome: bool) -> None:
+def _by_negation(interpreter: Interpreter, frame: Frame, test: cst.UnaryOperation, outcome: bool) -> None:
     if isinstance(test.operator, cst.Not):
-        narrow(machine, frame, test.expression, not outcome)
+        narrow(interpreter, frame, test.expression, not outcome)
 
 
-def _by_both_sides(machine: Core, frame: Frame, test: cst.BooleanOperation, outcome: bool) -> None:
+def _by_both_sides(interpreter: Interpreter, frame: Frame, test: cst.BooleanOperation, outcome: bool) -> None:
     if isinstance(test.operator, cst.And if outcome else cst.Or):
-        narrow(machine, frame, test.left, outcome)
-        narrow(machine, frame, test.right, outcome)
+        narrow(interpreter, frame, test.left, outcome)
+        narrow(interpreter, frame, test.right, outcome)
 
 
 # The forms of tests that say something of names; most others do not.
-_NARROWING: Final[dict[type[cst.CSTNode], Callable[[Core, Frame, Any, bool], None]]] = {
+_NARROWING: Final[dict[type[cst.CSTNode], Callable[[Interpreter, Frame, Any, bool], None]]] = {
     cst.Name: _by_name,
     cst.Comparison: _by_comparison,
     cst.Call: _by_call,
@@ -197,12 +195,12 @@ def _is_called_a_tensor(value: Value) -> bool:
     return isinstance(value, Tensor) and value.origin is None and value.dtype is None
 
 
-def class_names(machine: Core, frame: Frame, node: cst.BaseExpression) -> frozenset[str]:
+def class_names(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> frozenset[str]:
     """The canonical names of the classes that `isinstance` is asked about; "" stands for one that is not known, and one
     name for all of the project that no tensor is of."""
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
-        return class_names(machine, frame, node.left) | class_names(machine, frame, node.right)
-    match machine.evaluate(frame, node):
+        return class_names(interpreter, frame, node.left) | class_names(interpreter, frame, node.right)
+    match interpreter.evaluate(frame, node):
         case Sequence(items=tuple(items)):
             found = items
         case value:

@@ -33,7 +33,7 @@ ENCODING: Final = "transformers.BatchEncoding"
 MODEL: Final = "transformers.TFPreTrainedModel"
 EXAMPLES: Final = "datasets.Dataset"
 TORCH: Final = "torch.Tensor"
-METHODS: Final = {
+OBJECT_METHODS: Final = {
     TOKENIZER: ("__call__", "batch_encode_plus", "encode", "encode_plus", "pad"),
     COLLATOR: ("__call__",),
     EXAMPLES: (
@@ -105,7 +105,7 @@ def attribute(owner: ApiObject, name: str) -> Value | None:
             return owner.payload
         case "datasets.Dataset" if name == "__getitem__":
             return owner
-        case api if name in METHODS.get(api, ()):
+        case api if name in OBJECT_METHODS.get(api, ()):
             return ApiObject(api, name, owner.payload, owner.facts)
         case _:
             return None

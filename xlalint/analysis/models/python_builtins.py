@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import element_of, join, join_all, join_parts
+from ..domain.joins import join_all
 from ..domain.values import (
     NONE,
     STATIC,
@@ -32,17 +32,11 @@ from ..domain.values import (
     perhaps_array,
 )
 from ..interpreter.events import ContextKind, HostRead, TruthOf
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import class_names, has_attribute, is_instance
-from ..library.results import leaves
 from ..library.tokenizers import torch_in
 from ..program.project import Class
-
-if TYPE_CHECKING:
-    from ..interpreter.calls import Calls
-    from ..interpreter.frames import Arguments, Frame
-
-Handler = Callable[["Calls", "Frame", "Arguments", cst.BaseExpression], Value | None]
-ContainerHandler = Callable[["Calls", "Frame", Value, "Arguments", cst.BaseExpression], Value]
 
 
 def _first(arguments: Arguments) -> Value:
@@ -53,20 +47,20 @@ def _node(arguments: Arguments, node: cst.BaseExpression, position: int = 0) -> 
     return arguments.nodes[position] if position < len(arguments.nodes) else node
 
 
-def _reader(name: str) -> Handler:
+def _reader(name: str) -> FunctionModel:
     """`int(t)` and its kind: Python wants the number."""
 
-    def handle(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
         value = _first(arguments)
         if as_tensor(value, Dependence.STATIC) and not perhaps_array(value):
-            machine.emit(frame, HostRead, node, value=value, reader=name, names=dict(frame.env or {}))
+            interpreter.emit(frame, HostRead, node, value=value, reader=name, names=dict(frame.env or {}))
             dtype = {"int": "int", "float": "float"}.get(name)
             tensor = as_tensor(value, Dependence.STATIC)
             if frame.context.kind is ContextKind.HOST and not frame.context.pipeline:
-                return machine.number(frame, node) if frame.python_loop and dtype else STATIC
+                return interpreter.number(frame, node) if frame.python_loop and dtype else STATIC
             # Where AutoGraph converts the call, the result is a tensor still.
             return tensor.with_(dtype=dtype) if frame.context.converted and dtype and tensor else STATIC
-        machine.doubt(frame, value)
+        interpreter.doubt_tensor(frame, value)
         if isinstance(value, Static) and value.known and isinstance(value.constant, int | float) and name == "int":
             return Static(int(value.constant)) if abs(value.constant) < 1 << 62 else STATIC
         return STATIC
@@ -74,13 +68,13 @@ def _reader(name: str) -> Handler:
     return handle
 
 
-def _len(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     value = _first(arguments)
-    machine.no_tensor(frame, value)
+    interpreter.refute_tensor(frame, value)
     vague = any(isinstance(option, Nest) for option in options(value))  # a list as likely as not
     tensor = None if vague else as_tensor(value, Dependence.STATIC)
     if tensor is not None:
-        machine.emit(frame, HostRead, node, value=value, reader="len", names=dict(frame.env or {}))
+        interpreter.emit(frame, HostRead, node, value=value, reader="len", names=dict(frame.env or {}))
         if frame.context.converted and tensor.bounded is None:
             # A Python number where the dimension is known, which nobody knows here.
             return OneOf((Tensor(Dependence.SHAPE, "int", 0), STATIC))
@@ -90,18 +84,16 @@ def _len(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpre
         case Static(str(text)):
             return Static(len(text))
         case Instance(cls) if method := cls.find("__len__"):
-            from ..interpreter.frames import Arguments as Given
-
-            return machine.invoke(frame, FunctionValue(method, bound=value), Given(), node)
+            return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
         case _:
             counted = isinstance(value, Tensor | Nest | Array) and value.varies
-            return machine.number(frame, node) if counted else STATIC
+            return interpreter.number(frame, node) if counted else STATIC
 
 
-def _range(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     payload: Value | None = _rounds(arguments.positional)
     for value in arguments.positional:
-        machine.doubt(frame, value)
+        interpreter.doubt_tensor(frame, value)
         tensor = as_tensor(value, Dependence.STATIC)
         if tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE):
             payload = value
@@ -116,23 +108,23 @@ def _rounds(bounds: list[Value]) -> Static | None:
     return Static(min(len(range(*numbers)), 1 << 40)) if max(map(abs, numbers)) < 1 << 40 else None
 
 
-def _iterator(form: str) -> Handler:
+def _iterator(form: str) -> FunctionModel:
     """`zip(..)`, `enumerate(..)` and the like: each argument is iterated."""
 
-    def handle(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
         elements = []
         for position, value in enumerate(arguments.positional):
             if form == "enumerate" and position:
                 break
             if form == "zip":
-                machine.no_tensor(frame, value)
+                interpreter.refute_tensor(frame, value)
             where = _node(arguments, node, position)
-            iterable = machine.iterate(frame, value, where, form)
-            elements.append(machine.element(frame, iterable, where))
+            iterable = interpreter.iterate(frame, value, where, form)
+            elements.append(interpreter.element(frame, iterable, where))
         if arguments.rest is not None:
             return Sequence("list", None, UNKNOWN)
         if form == "enumerate":
-            elements.insert(0, machine.counter(frame, node))
+            elements.insert(0, interpreter.counter(frame, node))
         if form in ("zip", "enumerate"):
             known = [v.items for v in arguments.positional if isinstance(v, Sequence) and v.items]
             if form == "zip" and len(known) == len(arguments.positional) and len(set(map(len, known))) == 1:
@@ -147,61 +139,59 @@ def _iterator(form: str) -> Handler:
     return handle
 
 
-def _map(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    from ..interpreter.frames import Arguments as Given
+def _map(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
 
     items = []
     for position, value in enumerate(arguments.positional[1:], 1):
         where = _node(arguments, node, position)
-        items.append(machine.element(frame, machine.iterate(frame, value, where, "map"), where))
-    result = machine.call(frame, _first(arguments), Given(items), node)
+        items.append(interpreter.element(frame, interpreter.iterate(frame, value, where, "map"), where))
+    result = interpreter.call(frame, _first(arguments), Arguments(items), node)
     return Sequence("list", None, result)
 
 
-def _filter(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    from ..interpreter.frames import Arguments as Given
+def _filter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
 
     if len(arguments.positional) < 2:
         return UNKNOWN
     where = _node(arguments, node, 1)
-    item = machine.element(frame, machine.iterate(frame, arguments.positional[1], where, "filter"), where)
-    machine.call(frame, arguments.positional[0], Given([item]), node)
+    item = interpreter.element(frame, interpreter.iterate(frame, arguments.positional[1], where, "filter"), where)
+    interpreter.call(frame, arguments.positional[0], Arguments([item]), node)
     return Sequence("list", None, item)
 
 
-def _chosen(form: str) -> Handler:
+def _chosen(form: str) -> FunctionModel:
     """`max`, `min`, `any`, `all`, `sum`: over one iterable, or comparing several arguments."""
 
-    def handle(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
         values = arguments.positional
         if len(values) == 1 or form == "sum":
             only = _first(arguments)
-            iterable = machine.iterate(frame, only, _node(arguments, node), form)
+            iterable = interpreter.iterate(frame, only, _node(arguments, node), form)
             if as_tensor(only, Dependence.STATIC):
                 return UNKNOWN
-            item = machine.element(frame, iterable, node)
+            item = interpreter.element(frame, iterable, node)
             tensor = as_tensor(item, Dependence.STATIC)
             if tensor is not None and form != "sum":
-                machine.emit(frame, TruthOf, node, operands=(item,), form=form, tested=False)
+                interpreter.emit(frame, TruthOf, node, operands=(item,), form=form, tested=False)
             if form in ("any", "all"):
                 return STATIC  # Python's own, also where AutoGraph converts the function
             return tensor if tensor is not None else STATIC if isinstance(item, Static) else UNKNOWN
         tensors = [value for value in values if as_tensor(value, Dependence.STATIC)]
         if tensors:
-            machine.emit(frame, TruthOf, node, operands=tuple(values), form=form, tested=False)
+            interpreter.emit(frame, TruthOf, node, operands=tuple(values), form=form, tested=False)
             return join_all(*tensors)
         for value in values:
-            machine.doubt(frame, value)
+            interpreter.doubt_tensor(frame, value)
         return join_all(*values) if values else STATIC
 
     return handle
 
 
-def _isinstance(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _isinstance(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     if len(arguments.positional) < 2 or len(arguments.nodes) < 2:
         return STATIC
-    machine.no_tensor(frame, arguments.positional[0])
-    names = class_names(machine, frame, arguments.nodes[1])
+    interpreter.refute_tensor(frame, arguments.positional[0])
+    names = class_names(interpreter, frame, arguments.nodes[1])
     value = arguments.positional[0]
     known = is_instance(value, names)
     traced = frame.context.kind in (ContextKind.XLA, ContextKind.GRAPH)
@@ -211,23 +201,23 @@ def _isinstance(machine: Calls, frame: Frame, arguments: Arguments, node: cst.Ba
     return STATIC if known is None else Static(known)
 
 
-def _getattr(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _getattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.positional:
         case [owner, Static(str(name)), *default]:
-            value = machine.attribute(frame, owner, name, node)
+            value = interpreter.attribute(frame, owner, name, node)
             return default[0] if isinstance(value, Unknown) and default and isinstance(owner, Instance) else value
         case _:
             return UNKNOWN
 
 
-def _setattr(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _setattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.positional:
         case [owner, Static(str(name)), value]:
-            machine.set_attribute(frame, owner, name, value)
+            interpreter.set_attribute(frame, owner, name, value)
     return NONE
 
 
-def _hasattr(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _hasattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.positional:
         case [value, Static(str(name))] if (known := has_attribute(value, name)) is not None:
             return Static(known)
@@ -235,7 +225,7 @@ def _hasattr(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseE
             return STATIC
 
 
-def _super(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _super(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     scope: Frame | None = frame
     while scope is not None and scope.owner is None:
         scope = scope.parent
@@ -249,25 +239,25 @@ def _super(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExp
     return Instance(view, {})
 
 
-def _copy(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _copy(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     return _first(arguments)
 
 
-def _iter(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _iter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`iter(x)`: of a dataset an iterator, of anything else what can be iterated as well."""
     match _first(arguments):
         case ApiObject("tf.data.Dataset", None, payload, facts):
             return ApiObject("tf.data.Iterator", payload=payload, facts=facts)
         case value:
-            return machine.iterate(frame, value, _node(arguments, node, 0), "iter")
+            return interpreter.iterate(frame, value, _node(arguments, node, 0), "iter")
 
 
-def _abs(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _abs(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     value = _first(arguments)
     return value if isinstance(value, Tensor | Array) else STATIC if isinstance(value, Static) else UNKNOWN
 
 
-def _dict(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _dict(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.positional:
         case []:
             return Dict(dict(arguments.keywords), arguments.rest_keywords)
@@ -281,15 +271,14 @@ def _dict(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpr
             return Dict(dict(arguments.keywords), UNKNOWN)
 
 
-def _defaultdict(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    from ..interpreter.frames import Arguments as Given
+def _defaultdict(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
 
     if not arguments.positional or arguments.positional[0] == NONE:
         return Dict({}, None)
-    return Dict({}, machine.call(frame, arguments.positional[0], Given(), node))
+    return Dict({}, interpreter.call(frame, arguments.positional[0], Arguments(), node))
 
 
-def _namedtuple(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _namedtuple(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.get(0, "typename"), arguments.get(1, "field_names"):
         case Static(str(name)), Static(str(text)):
             names = text.replace(",", " ").split()
@@ -302,7 +291,7 @@ def _namedtuple(machine: Calls, frame: Frame, arguments: Arguments, node: cst.Ba
     return ClassValue(made)
 
 
-def _replaced(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _replaced(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`dataclasses.replace(record, field=..)`."""
     match arguments.positional:
         case [Instance(cls, attributes)]:
@@ -311,10 +300,10 @@ def _replaced(machine: Calls, frame: Frame, arguments: Arguments, node: cst.Base
             return UNKNOWN
 
 
-def _folded(function: Callable[..., float]) -> Handler:
+def _folded(function: Callable[..., float]) -> FunctionModel:
     """A function of Python numbers: of known ones, its result is known."""
 
-    def handle(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
         numbers = [value.constant for value in arguments.positional if isinstance(value, Static) and value.known]
         if arguments.keywords or len(numbers) < len(arguments.positional) or not numbers:
             return None
@@ -326,16 +315,16 @@ def _folded(function: Callable[..., float]) -> Handler:
     return handle
 
 
-def _static(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _static(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     return STATIC
 
 
-def _next(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    machine.no_tensor(frame, _first(arguments))
-    return machine.element(frame, _first(arguments), node)
+def _next(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    interpreter.refute_tensor(frame, _first(arguments))
+    return interpreter.element(frame, _first(arguments), node)
 
 
-def _type(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def _type(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.positional:
         case [Instance(cls)]:
             return ClassValue(cls)
@@ -343,7 +332,7 @@ def _type(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpr
             return STATIC
 
 
-BUILTIN_CALLS: Final[dict[str, Handler]] = {
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{f"builtins.{name}": _reader(name) for name in ("int", "float", "bool", "complex", "round", "memoryview")},
     **{
         f"builtins.{name}": _iterator(name)
@@ -368,7 +357,7 @@ BUILTIN_CALLS: Final[dict[str, Handler]] = {
     "copy.copy": _copy,
     "copy.deepcopy": _copy,
     **{f"math.{function.__name__}": _folded(function) for function in (math.isclose, math.ceil, math.floor, math.sqrt)},
-    "typing.cast": lambda machine, frame, arguments, node: (arguments.positional or [UNKNOWN])[-1],
+    "typing.cast": lambda interpreter, frame, arguments, node: (arguments.positional or [UNKNOWN])[-1],
     "collections.OrderedDict": _dict,
     "collections.defaultdict": _defaultdict,
     "collections.namedtuple": _namedtuple,
@@ -408,154 +397,4 @@ BUILTIN_CALLS: Final[dict[str, Handler]] = {
             "locals",
         ]
     },
-}
-
-
-# -- containers -------------------------------------------------------------------------------------------------------
-
-
-def owner_of_method(node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """What stands before the dot where a container's method is called; None where another function is handed it."""
-    match node:
-        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=name))) if name in CONTAINER_METHODS:
-            return owner
-        case _:
-            return None
-
-
-def _rebind(machine: Calls, frame: Frame, node: cst.BaseExpression, value: Value) -> None:
-    """The container that a method changed, under the name it was reached by."""
-    match owner := owner_of_method(node):
-        case cst.Name(value=name):
-            # A closure's list changes in the scope that owns it.
-            scope: Frame | None = frame
-            while scope is not None and (scope.env is None or name not in scope.env):
-                scope = scope.parent
-            if scope is not None and scope.env is not None:
-                scope.env[name] = value
-        case cst.Attribute() | cst.Subscript():
-            machine.assign_quietly(frame, owner, value)
-
-
-def _mutates(form: str, position: int) -> ContainerHandler:
-    def handle(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        added = arguments.positional[position] if position < len(arguments.positional) else UNKNOWN
-        if form != "add" or any(isinstance(leaf, Tensor | Nest) for leaf in leaves(added)):
-            machine.mutated_call(frame, node, form)  # a set that has the number already stays as it is
-        if form == "extend":
-            added = machine.element(frame, machine.iterate(frame, added, node, "list"), node)
-        if isinstance(owner, Sequence):
-            if (
-                form == "append"
-                and owner.items is not None
-                and not (frame.loop or frame.python_loop)
-                and len(owner.items) < 8
-            ):
-                _rebind(machine, frame, node, Sequence(owner.kind, (*owner.items, added)))
-            else:
-                present = element_of(owner)
-                joined = added if present is None else join_parts(present, added)
-                if owner.items is not None or joined is not present:
-                    _rebind(machine, frame, node, Sequence(owner.kind, None, joined))
-        return NONE
-
-    return handle
-
-
-def _pop(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    machine.mutated_call(frame, node, "pop")
-    match owner, arguments.positional:
-        case Dict(entries, element), [Static(key), *rest]:
-            found = entries.get(key) if isinstance(key, str | int) else None
-            return found or (rest[0] if rest else element or UNKNOWN)
-        case Sequence(), _:
-            return element_of(owner) or UNKNOWN
-        case _:
-            return UNKNOWN
-
-
-def _get(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    match owner, arguments.positional:
-        case Dict(entries, element), [Static(str() | int() as key), *rest]:
-            if key in entries:
-                return entries[key]
-            default = rest[0] if rest else NONE
-            return default if element is None else join(element, default)
-        case Dict(entries), [_, *rest] if entries and frame.context.kind is ContextKind.HOST:
-            return join(_any_of(owner), rest[0] if rest else NONE)
-        case Dict(element=element), [Static(), *rest]:
-            default = rest[0] if rest else NONE
-            return default if element is None else join(element, default)
-        case _:
-            return UNKNOWN
-
-
-def _values(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    if not isinstance(owner, Dict):
-        return UNKNOWN
-    return Sequence("list", None, _any_of(owner))
-
-
-def _items(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    if not isinstance(owner, Dict):
-        return UNKNOWN
-    return Sequence("list", None, Sequence("tuple", (STATIC, _any_of(owner))))
-
-
-def _any_of(owner: Dict) -> Value:
-    found = [*owner.entries.values(), *(() if owner.element is None else (owner.element,))]
-    return join_all(*found) if found else UNKNOWN
-
-
-def _keys(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    return Sequence("list", None, STATIC)
-
-
-def _update(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    machine.mutated_call(frame, node, "update")
-    if isinstance(owner, Dict):
-        given = arguments.positional[0] if arguments.positional else Dict({})
-        entries: dict[Any, Value] = {**owner.entries, **arguments.keywords}
-        element = owner.element
-        if isinstance(given, Dict):
-            entries |= given.entries
-            element = given.element or element
-        else:
-            element = given if isinstance(given, Nest) else UNKNOWN
-        _rebind(machine, frame, node, Dict(entries, element))
-    return NONE
-
-
-def _same(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    return owner
-
-
-def _setdefault(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    machine.mutated_call(frame, node, "setdefault")
-    match owner, arguments.positional:
-        case Dict(entries), [Static(key), default] if isinstance(key, str | int):
-            value = entries.get(key, default)
-            _rebind(machine, frame, node, Dict({**entries, key: value}, owner.element))
-            return value
-        case _:
-            return UNKNOWN
-
-
-CONTAINER_METHODS: Final[dict[str, ContainerHandler]] = {
-    "append": _mutates("append", 0),
-    "add": _mutates("add", 0),
-    "extend": _mutates("extend", 0),
-    "insert": _mutates("insert", 1),
-    "appendleft": _mutates("append", 0),
-    "remove": _mutates("remove", 9),
-    "clear": _mutates("clear", 9),
-    "pop": _pop,
-    "popitem": _pop,
-    "get": _get,
-    "values": _values,
-    "items": _items,
-    "keys": _keys,
-    "update": _update,
-    "copy": _same,
-    "setdefault": _setdefault,
 }

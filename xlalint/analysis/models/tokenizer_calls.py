@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.values import (
@@ -25,14 +25,12 @@ from ..domain.values import (
 from ..domain.varying_shapes import variations_of
 from ..files.files import Place
 from ..interpreter.events import HOST
+from ..interpreter.feeding import report_foreign_tensors
 from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library.datasets import DATASET
-from ..library.tokenizers import COLLATOR, ENCODING, EXAMPLES, METHODS, TOKENIZER, of_torch, padding
+from ..library.tokenizers import COLLATOR, ENCODING, EXAMPLES, OBJECT_METHODS, TOKENIZER, of_torch, padding
 from ..record import replace
-from ..interpreter.feeding import say_foreign
-
-if TYPE_CHECKING:
-    from ..interpreter.calls import Calls
 
 
 def _is_written(value: Value | None) -> bool:
@@ -55,7 +53,7 @@ def _tokenized(usual: Value, encoding: bool = True) -> Any:
     """A tokenizer called: `encoding` says whether it returns its batch by names."""
 
     def handle(
-        machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+        interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
     ) -> Value | None:
         frame.summary.host_only = True
         if not isinstance(owner, ApiObject) or owner.api != TOKENIZER:
@@ -75,7 +73,7 @@ def _tokenized(usual: Value, encoding: bool = True) -> Any:
 
 
 def _collated(
-    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     frame.summary.host_only = True
     if isinstance(owner, ApiObject) and owner.payload is not None:
@@ -84,13 +82,15 @@ def _collated(
     return Nest(varies=facts.varies if isinstance(facts, Padding) else ())
 
 
-def _mapped(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+def _mapped(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
     """`data.map(tokenize, batched=True)`: each example as long as it is, or all of one length."""
     frame.summary.host_only = True
     function = arguments.get(0, "function")
     found: list[Value] = []
-    for callee in machine.functions_in(function) if function is not None else ():
-        summary = machine.analyse(None, callee, Arguments(unknown=True), HOST)
+    for callee in interpreter.functions_in(function) if function is not None else ():
+        summary = interpreter.analyse(None, callee, Arguments(unknown=True), HOST)
         if summary is not None:
             frame.summary.calls.append((Place(frame.unit, node), summary))
             found += options(summary.value)
@@ -107,7 +107,9 @@ def _is_encoding(value: Value) -> bool:
     return isinstance(value, ApiObject) and value.api == ENCODING
 
 
-def _kept(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+def _kept(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
     return owner
 
 
@@ -115,13 +117,18 @@ def _kept(machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node
 
 
 def _batches(
-    machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression, examples: Value, drops: bool | None
+    interpreter: Interpreter,
+    frame: Frame,
+    arguments: Arguments,
+    node: cst.BaseExpression,
+    examples: Value,
+    drops: bool | None,
 ) -> Value:
     """The dataset of what a collator makes of examples; `drops`: whether the last batch is left out, if it is known."""
     frame.summary.host_only = True
     place = Place(frame.unit, node)
     settings = arguments.keywords
-    say_foreign(machine, frame, [settings.get("collate_fn")], node, model=False)
+    report_foreign_tensors(interpreter, frame, [settings.get("collate_fn")], node, model=False)
     facts = examples.facts if isinstance(examples, ApiObject) else None
     one_length = isinstance(facts, Padding) and not facts.varies
     varies: tuple[Variation, ...] = ()
@@ -131,7 +138,7 @@ def _batches(
         case ApiObject(facts=Padding(varies)):
             pass
         case FunctionValue() as function:
-            summary = machine.analyse(None, function, Arguments(unknown=True), HOST)
+            summary = interpreter.analyse(None, function, Arguments(unknown=True), HOST)
             varies = () if summary is None else variations_of(summary.value)
         case None if settings.get("tokenizer", NONE) != NONE:
             varies = (Variation("longest", place, axis=1, detail="collate_fn"),)
@@ -154,42 +161,45 @@ def _flag(value: Value | None, usual: bool) -> bool | None:
 
 
 def _to_tf_dataset(
-    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """`data.to_tf_dataset(..)`: without a size there are no batches, of which the last could be smaller."""
     sized = arguments.get(1, "batch_size") not in (None, NONE)
     drops = _flag(arguments.keywords.get("drop_remainder"), False) if sized else None
-    return _batches(machine, frame, arguments, node, owner, drops)
+    return _batches(interpreter, frame, arguments, node, owner, drops)
 
 
 def _prepare_tf_dataset(
-    machine: Calls, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """`model.prepare_tf_dataset(data, ..)`: shuffled, and without a smaller batch, unless it is told otherwise."""
     shuffled = _flag(arguments.keywords.get("shuffle"), True)
     drop = arguments.keywords.get("drop_remainder")
     drops = shuffled if drop in (None, NONE) else _flag(drop, True)
-    return _batches(machine, frame, arguments, node, arguments.get(0, "dataset") or UNKNOWN, drops)
+    return _batches(interpreter, frame, arguments, node, arguments.get(0, "dataset") or UNKNOWN, drops)
 
 
-def pad_sequences(machine: Calls, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+def _pad_sequences(
+    interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
     """Keras's own: as long as the longest that it is handed, unless `maxlen` says how long."""
     if arguments.get(1, "maxlen") not in (None, NONE):
         return Array("int")
     return Array("int", varies=(Variation("longest", Place(frame.unit, node), axis=1, detail="maxlen"),))
 
 
-_CALLS: Final[dict[str, Any]] = {
-    **{f"{TOKENIZER}.{name}": _tokenized(Static(False)) for name in METHODS[TOKENIZER]},
+_OF_CLASSES: Final[dict[str, MethodModel]] = {
+    **{f"{TOKENIZER}.{name}": _tokenized(Static(False)) for name in OBJECT_METHODS[TOKENIZER]},
     f"{TOKENIZER}.encode": _tokenized(Static(False), encoding=False),
     f"{TOKENIZER}.pad": _tokenized(Static(True)),
-    **{f"{EXAMPLES}.{name}": _kept for name in METHODS[EXAMPLES]},
+    **{f"{EXAMPLES}.{name}": _kept for name in OBJECT_METHODS[EXAMPLES]},
     f"{EXAMPLES}.map": _mapped,
     f"{COLLATOR}.__call__": _collated,
 }
 # Tried by the name of the method alone, too, where the object is not known.
-CALLS: Final[dict[str, Any]] = {
-    **{name: handle for name, handle in _CALLS.items() if not name.endswith(".to_tf_dataset")},
+METHODS: Final[dict[str, MethodModel]] = {
+    **{name: handle for name, handle in _OF_CLASSES.items() if not name.endswith(".to_tf_dataset")},
     ".to_tf_dataset": _to_tf_dataset,
     ".prepare_tf_dataset": _prepare_tf_dataset,
 }
+FUNCTIONS: Final[dict[str, FunctionModel]] = {"keras.utils.pad_sequences": _pad_sequences}

@@ -1,0 +1,244 @@
+"""Assignments to names, attributes and items, and Python state that is changed where a tensor decides how often."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from ...syntax import nodes as cst
+from ..domain.joins import as_tuple, element_of, join_all, join_parts
+from ..domain.values import (
+    NONE,
+    UNKNOWN,
+    Api,
+    ClassValue,
+    Dependence,
+    Dict,
+    Instance,
+    ModuleValue,
+    Nest,
+    OneOf,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    as_tensor,
+    options,
+    surely_tensor,
+)
+from ..library.results import leaves
+from .events import (
+    IterateOver,
+    MutateInLoop,
+)
+from .frames import Frame
+from .interface import Handlers, Interpreter
+
+_FIXED: Final = (Api, ModuleValue, ClassValue, Unknown)
+
+
+class Assignments(Interpreter):
+    """Assignments to names, attributes and items, and Python state that is changed where a tensor decides how often."""
+
+    def _assign(self, frame: Frame, node: cst.Assign) -> None:
+        value = self.evaluate(frame, node.value)
+        for target in node.targets:
+            if not _is_same_each_time(frame, value):
+                self._note_outside(frame, target.target, node)
+            self.assign(frame, target.target, value, node)
+
+    def _annotated(self, frame: Frame, node: cst.AnnAssign) -> None:
+        if node.value is not None:
+            value = self.evaluate(frame, node.value)
+            if isinstance(value, Unknown):
+                value = self.annotated_value(frame, node.annotation.annotation) or value
+            self.assign(frame, node.target, value, node)
+        elif isinstance(node.target, cst.Name) and frame.owner is not None and frame.function is None:
+            value = self.annotated_value(frame, node.annotation.annotation) or UNKNOWN
+            self.bind(frame, node.target.value, value)
+
+    def _augmented(self, frame: Frame, node: cst.AugAssign) -> None:
+        left = self.evaluate(frame, node.target)
+        right = self.evaluate(frame, node.value)
+        self._note_outside(frame, node.target, node)
+        self.assign(frame, node.target, self.operate(frame, node, node.operator, left, right), node)
+
+    def assign(
+        self, frame: Frame, target: cst.BaseExpression, value: Value, statement: cst.CSTNode | None = None
+    ) -> None:
+        """Bind a target of any form to a value; `statement` is the assignment, if it is one."""
+        match target:
+            case cst.Name(value=name):
+                self.bind(frame, name, value)
+            case cst.Tuple() | cst.List():
+                self._unpack(frame, target, value, statement)
+            case cst.StarredElement(value=inner):
+                self.assign(frame, inner, value)
+            case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+                if not _is_same_each_time(frame, value):
+                    self._mutated(frame, statement or target, owner, "attribute")
+                self.set_attribute(frame, self.evaluate(frame, owner), name, value)
+            case cst.Subscript():
+                self._store(frame, target, value, statement or target)
+
+    def _unpack(self, frame: Frame, target: cst.Tuple | cst.List, value: Value, statement: cst.CSTNode | None) -> None:
+        options = value.options if isinstance(value, OneOf) else (value,)
+        if surely_tensor(value):
+            source = statement.value if isinstance(statement, cst.Assign) else target
+            self.emit(frame, IterateOver, source, iterable=value, form="unpacking")
+        for option in options:
+            self.refute_tensor(frame, option)  # code that works unpacks a tuple
+        parts = [self._parts(frame, target, option) for option in options if option != NONE]
+        for element, *found in zip(target.elements, *parts, strict=True):
+            self.assign(frame, element.value, join_all(*found) if found else UNKNOWN)
+
+    def _parts(self, frame: Frame, target: cst.Tuple | cst.List, value: Value) -> list[Value]:
+        """What each element of an unpacking gets."""
+        count = len(target.elements)
+        starred = next(
+            (i for i, element in enumerate(target.elements) if isinstance(element, cst.StarredElement)), None
+        )
+        value = as_tuple(value)
+        match value:
+            case Sequence(items=tuple(items)) if starred is None and len(items) == count:
+                return list(items)
+            case Sequence(items=tuple(items)) if starred is not None and len(items) >= count - 1:
+                behind = len(items) - (count - starred - 1)
+                return [*items[:starred], Sequence("list", items[starred:behind]), *items[behind:]]
+        parts = [self.element(frame, value, target)] * count
+        if starred is not None:
+            parts[starred] = Sequence("list", None, parts[starred])
+        return parts
+
+    def _store(self, frame: Frame, target: cst.Subscript, value: Value, statement: cst.CSTNode) -> None:
+        """`base[index] = value`."""
+        base = self.evaluate(frame, target.value)
+        index = tuple(self.index_element(frame, element.slice) for element in target.slice)
+        match base:
+            case Tensor():
+                self.subscript(frame, target, base, index, store=True)
+            case Dict(entries, element):
+                key = index[0]
+                known = isinstance(key, Static) and isinstance(key.constant, str | int)
+                new = known and isinstance(key, Static) and key.constant not in entries
+                if as_tensor(key, Dependence.STATIC) is not None or not _is_same_each_time(frame, value):
+                    self._mutated(frame, statement, target.value, "new key" if new or not known else "item")
+                if known and isinstance(key, Static):
+                    self.assign(frame, target.value, Dict({**entries, key.constant: value}, element))
+                else:
+                    self.assign(
+                        frame, target.value, Dict(entries, value if element is None else join_parts(element, value))
+                    )
+            case Sequence(kind):
+                self._mutated(frame, statement, target.value, "item")
+                found = element_of(base)
+                self.assign(
+                    frame, target.value, Sequence(kind, None, value if found is None else join_parts(found, value))
+                )
+
+    def _mutated(self, frame: Frame, node: cst.CSTNode, owner: cst.BaseExpression, form: str) -> None:
+        """Python state is changed: worth saying where a tensor decides how often."""
+        if not (frame.loop or (frame.branch and frame.context.converted)):
+            return
+        root = owner
+        while isinstance(root, cst.Attribute | cst.Subscript):
+            root = root.value
+        if isinstance(root, cst.Name) and self._is_outside(frame, root.value):
+            inside = "loop" if frame.loop else "branch"
+            self.emit(frame, MutateInLoop, node, form=form, inside=inside, target=frame.unit.code(owner))
+
+    def mutated_call(self, frame: Frame, node: cst.BaseExpression, form: str) -> None:
+        """A method that changes its owner."""
+        if (owner := self.owner_of_method(node)) is not None:
+            self._mutated(frame, node, owner, form)
+
+    def owner_of_method(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
+        """What stands before the dot where a container's method is called; None where another function is passed it."""
+        match node:
+            case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=name))) if name in self.models.containers:
+                return owner
+            case _:
+                return None
+
+    def assign_quietly(self, frame: Frame, target: cst.BaseExpression, value: Value) -> None:
+        """Bind an attribute or item that a method changed in place: the change itself has been said."""
+        match target:
+            case cst.Name(value=name):
+                self.bind(frame, name, value)
+            case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+                self.set_attribute(frame, self.evaluate(frame, owner), name, value)
+            case cst.Subscript(value=owner, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
+                base, key = self.evaluate(frame, owner), self.evaluate(frame, index)
+                if isinstance(base, Dict) and isinstance(key, Static) and isinstance(key.constant, str | int):
+                    self.assign_quietly(frame, owner, Dict({**base.entries, key.constant: value}, base.element))
+
+    def _note_outside(self, frame: Frame, target: cst.BaseExpression, node: cst.CSTNode) -> None:
+        """A name of another scope is assigned to, which AutoGraph does not carry."""
+        if not isinstance(target, cst.Name) or not (frame.loop or (frame.branch and frame.context.converted)):
+            return
+        inside = "loop" if frame.loop else "branch"
+        for form, names in (("nonlocal", frame.nonlocals), ("global", frame.globals)):
+            if target.value in names and not (form == "nonlocal" and self._is_of_the_round(frame, target.value)):
+                self.emit(frame, MutateInLoop, node, form=form, inside=inside, target=target.value)
+
+    def _is_of_the_round(self, frame: Frame, name: str) -> bool:
+        """Whether a closure's name is of a function that each round of the tensor loop calls anew."""
+        scope = frame.parent
+        while scope is not None and (scope.env is None or name not in scope.env):
+            scope = scope.parent
+        called_in_loop = scope is not None and scope.loop == scope.loop_around > 0
+        return called_in_loop and frame.loop == frame.loop_around and not frame.branch
+
+    def _is_outside(self, frame: Frame, name: str) -> bool:
+        """Whether the name's object was there before the tensor loop or branch around it began."""
+        if frame.outer_names:
+            return name in frame.outer_names[-1]
+        # A body that is a function of its own: what it closes over, and what it was handed from before the loop.
+        scope: Frame | None = frame
+        while scope is not None and (scope.env is None or name not in scope.env):
+            scope = scope.parent
+        return scope is None or not scope.loop_around or name in scope.handed
+
+    def is_from_before(self, frame: Frame, value: Value) -> bool:
+        """Whether an object that a call hands over was there before the tensor loop around the call began."""
+        if not isinstance(value, Instance | Sequence | Dict):
+            return False
+        scope = frame.env or {}
+        names = frame.outer_names[-1] if frame.outer_names else frame.handed
+        return any(scope.get(name) is value for name in names)
+
+    def _delete(self, frame: Frame, node: cst.Del) -> None:
+        targets = [e.value for e in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
+        for target in targets:
+            match target:
+                case cst.Name(value=name) if frame.env is not None:
+                    frame.env.pop(name, None)
+                case cst.Subscript(value=owner):
+                    self._mutated(frame, target, owner, "del")
+
+    STATEMENTS: ClassVar[Handlers[None]] = {
+        cst.Assign: _assign,
+        cst.AnnAssign: _annotated,
+        cst.AugAssign: _augmented,
+        cst.Del: _delete,
+    }
+
+
+def _is_same_each_time(frame: Frame, value: Value) -> bool:
+    """Whether an assignment in the body of a loop, a function of its own, does once what it does in every round, or may
+    do so, as nothing is known of the value."""
+    if not (frame.loop or frame.branch):
+        return True  # most assignments
+    if frame.outer_names or frame.branch:
+        return False
+    return all(
+        isinstance(option, _FIXED) or (isinstance(option, Static) and option.known) or _holds_no_tensors(option)
+        for option in options(value)
+    )
+
+
+def _holds_no_tensors(value: Value) -> bool:
+    """Whether a value is an object of the project without a tensor, as far as is seen."""
+    return isinstance(value, Instance) and not any(
+        isinstance(leaf, Tensor | Nest) for held in value.attributes.values() for leaf in leaves(held)
+    )

@@ -1,0 +1,155 @@
+"""Branches: `if`, `match`, `assert`, and what is left of names and returns where their sides meet."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...syntax import nodes as cst
+from ..domain.joins import join_environments, mismatch
+from ..domain.values import (
+    UNKNOWN,
+    Dependence,
+    Nest,
+    Value,
+    as_condition,
+    as_tensor,
+)
+from ..files.files import Place
+from .events import (
+    AssertOn,
+    BranchOn,
+    JoinBranches,
+)
+from .frames import Frame
+from .interface import Handlers, Interpreter
+from .narrowing import narrow, truth
+
+
+class Branches(Interpreter):
+    """Branches."""
+
+    def _if(self, frame: Frame, node: cst.If, form: str = "if") -> None:
+        test = self.evaluate_test(frame, node.test)
+        tensor = as_condition(test)
+        known = truth(test)
+        if tensor is not None:
+            self.emit(frame, BranchOn, node.test, test=test, form=form, statement=node, names=frame.env or {})
+        elif not isinstance(node.test, cst.Name):  # a name alone is asked whether there is anything, of a list say
+            self.doubt_tensor(frame, test)
+        before = frame.env
+        if before is None:
+            return
+        if tensor is not None:
+            frame.branch += 1
+            frame.outer_names.append(set(before))
+        returned = len(frame.returns)
+        afters: list[dict[str, Value] | None] = []
+        for taken in (True, False):
+            if known is (not taken):
+                if (skipped := node.body if taken else node.orelse) is not None:
+                    frame.summary.skipped.append(skipped)
+                afters.append(None)
+                continue
+            frame.env = dict(before)
+            narrow(self, frame, node.test, taken)
+            frame.conditional += known is None and tensor is None
+            frame.guards += 1
+            if taken:
+                self.execute_body(frame, node.body)
+                if tensor is not None and frame.context.converted and len(frame.returns) > returned:
+                    frame.alternatives.append((Place(frame.unit, node.test), len(frame.returns)))
+            elif isinstance(node.orelse, cst.If):
+                self._if(frame, node.orelse, "elif")
+            elif node.orelse is not None:
+                self.execute_body(frame, node.orelse.body)
+            frame.conditional -= known is None and tensor is None
+            frame.guards -= 1
+            afters.append(frame.env)
+        if tensor is not None:
+            frame.branch -= 1
+            frame.outer_names.pop()
+            if frame.context.converted:
+                self._compare_branches(frame, node, before, *afters)
+                if len(frame.returns) > returned and (afters[0] is None) != (afters[1] is None):
+                    frame.branch_returns = Place(frame.unit, node.test)
+        frame.env = join_environments(afters[0], afters[1])
+
+    def _compare_branches(
+        self,
+        frame: Frame,
+        node: cst.If,
+        before: dict[str, Value],
+        taken: dict[str, Value] | None,
+        other: dict[str, Value] | None,
+    ) -> None:
+        """Say where the branches of a conditional on a tensor leave a name in forms that XLA cannot join."""
+        if taken is None or other is None:
+            return
+        place = Place(frame.unit, node.test)
+        for name in {**taken, **other}:  # in the order of the source, which a set has not
+            first, second = taken.get(name), other.get(name)
+            if first is None or second is None:
+                if name not in before:
+                    frame.half_bound[name] = (place, first or second or UNKNOWN)
+                continue
+            if first is second:
+                continue
+            reason = mismatch(first, second)
+            if reason is not None:
+                self.emit(frame, JoinBranches, node.test, name=name, reason=reason)
+
+    def compare_returns(self, frame: Frame) -> None:
+        """Say where a conditional on a tensor returns what XLA cannot join with what is returned otherwise."""
+        for place, count in frame.alternatives:
+            if count < len(frame.returns):
+                reason = mismatch(frame.returns[count - 1], frame.returns[count])
+                if reason is not None:
+                    self.emit(frame, JoinBranches, place.node, name="return", reason=reason)
+
+    def report_half_bound(self, frame: Frame, name: str) -> None:
+        """A name is read that one branch of a tensor conditional leaves unbound."""
+        place, _ = frame.half_bound.pop(name)
+        self.emit(frame, JoinBranches, place.node, name=name, reason="one branch only")
+
+    def _match(self, frame: Frame, node: cst.Match) -> None:
+        subject = self.evaluate(frame, node.subject)
+        if as_tensor(subject, Dependence.STATIC):
+            self.emit(frame, BranchOn, node.subject, test=subject, form="match", statement=node, names=frame.env or {})
+        before = frame.env
+        after: dict[str, Value] | None = before
+        for case in node.cases:
+            frame.env = dict(before) if before is not None else None
+            for name in _captured(case.pattern):
+                self.bind(frame, name, subject if isinstance(subject, Nest) else UNKNOWN)
+            if case.guard is not None:
+                self.evaluate_test(frame, case.guard)
+            self.execute_body(frame, case.body)
+            after = join_environments(after, frame.env)
+        frame.env = after
+
+    def _assert(self, frame: Frame, node: cst.Assert) -> None:
+        test = self.evaluate_test(frame, node.test)
+        if as_condition(test):
+            self.emit(frame, AssertOn, node.test, test=test)
+        else:
+            self.doubt_tensor(frame, test)
+        narrow(self, frame, node.test, True)
+
+    STATEMENTS: ClassVar[Handlers[None]] = {
+        cst.If: _if,
+        cst.Match: _match,
+        cst.Assert: _assert,
+    }
+
+
+def _captured(pattern: cst.MatchPattern) -> list[str]:
+    """The names that a pattern binds at its top or as parts."""
+    names: list[str] = []
+
+    class Names(cst.CSTVisitor):
+        def visit_MatchAs(self, node: cst.MatchAs) -> None:  # noqa: N802
+            if node.name is not None:
+                names.append(node.name.value)
+
+    pattern.visit(Names())
+    return names

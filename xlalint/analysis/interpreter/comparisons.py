@@ -1,0 +1,180 @@
+"""Comparisons, `and`, `or`, `in`, conditional expressions, and what they ask of tensors."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...syntax import nodes as cst
+from ..domain.joins import join, join_all
+from ..domain.operators import (
+    arithmetic_tensor,
+    as_sure_as,
+    fold_sides,
+    identity,
+    rank_of,
+)
+from ..domain.values import (
+    STATIC,
+    UNKNOWN,
+    Array,
+    Dependence,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    as_condition,
+    as_tensor,
+    is_mixed,
+    perhaps_structure,
+)
+from .events import BranchOn, TruthOf
+from .frames import Frame
+from .interface import Handlers, Interpreter
+from .narrowing import narrow, truth
+
+
+class Comparisons(Interpreter):
+    """Comparisons, `and`, `or`, `in`, conditional expressions, and what they ask of tensors."""
+
+    def evaluate_test(self, frame: Frame, node: cst.BaseExpression) -> Value:
+        """A condition: as `evaluate`, knowing that the whole of it is tested anyway."""
+        match node:
+            case cst.BooleanOperation():
+                return self._boolean(frame, node, tested=True)
+            case cst.UnaryOperation(operator=cst.Not()):
+                return self.negate(frame, node, self.evaluate_test(frame, node.expression), tested=True)
+            case cst.Comparison():
+                return self._comparison(frame, node, tested=True)
+            case _:
+                value = self.evaluate(frame, node)
+                self.refute_tensor(frame, value)  # a flag is tested by itself, a tensor is compared
+                return value
+
+    def _boolean(self, frame: Frame, node: cst.BooleanOperation, tested: bool = False) -> Value:
+        evaluate = self.evaluate_test if tested else self.evaluate
+        form = "and" if isinstance(node.operator, cst.And) else "or"
+        left = evaluate(frame, node.left)
+        tensor = as_condition(left)
+        known = None if tensor else truth(left)
+        if known is not None and known is (form == "or"):
+            frame.summary.skipped.append(node.right)
+            return left
+        self.doubt_tensor(frame, left)
+        before = frame.env
+        if before is not None:
+            frame.env = dict(before)
+            narrow(self, frame, node.left, form == "and")
+        right = evaluate(frame, node.right)
+        # What the right side binds (a walrus) stays; what it was narrowed by does not.
+        frame.env = before
+        if tensor is not None:
+            self.emit(frame, TruthOf, node, operands=(left, right), form=form, tested=tested)
+            other = as_tensor(right, Dependence.STATIC)
+            strongest = other if other is not None and other.dependence > tensor.dependence else tensor
+            return strongest.with_(dtype="bool", rank=0)
+        decided = tested and truth(right) is (form == "or")  # whatever the left side is
+        return right if known is not None or decided else join(left, right)
+
+    def _comparison(self, frame: Frame, node: cst.Comparison, tested: bool = False) -> Value:
+        left = self.evaluate(frame, node.left)
+        results: list[Value] = []
+        for target in node.comparisons:
+            right = self.evaluate(frame, target.comparator)
+            results.append(self._compare(frame, node, target.operator, left, right, tested))
+            left = right
+        if len(results) == 1:
+            return results[0]
+        tensors = [tensor for tensor in (as_tensor(result, Dependence.STATIC) for result in results) if tensor]
+        if not tensors:
+            return join_all(*results)
+        # All but the last comparison are asked for their truth.
+        if any(as_tensor(result, Dependence.STATIC) for result in results[:-1]):
+            self.emit(frame, TruthOf, node, operands=tuple(results), form="chained comparison", tested=tested)
+        return max(tensors, key=lambda tensor: tensor.dependence).with_(dtype="bool", rank=0)
+
+    def _compare(
+        self, frame: Frame, node: cst.Comparison, sign: cst.BaseCompOp, left: Value, right: Value, tested: bool
+    ) -> Value:
+        match sign:
+            case cst.Is() | cst.IsNot():
+                return identity(left, right, isinstance(sign, cst.Is))
+            case cst.In() | cst.NotIn():
+                return self._contains(frame, node, left, right, tested)
+        return self.compare_values(frame, sign, left, right)
+
+    def compare_values(self, frame: Frame, sign: cst.BaseCompOp, left: Value, right: Value) -> Value:
+        if any(isinstance(side, Static) and isinstance(side.constant, str) for side in (left, right)):
+            self.refute_tensor(frame, left)
+            self.refute_tensor(frame, right)
+            if not any(as_tensor(side, Dependence.STATIC) for side in (left, right)):
+                return fold_sides(sign, left, right)
+        tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
+        if tensors:
+            strongest = max(tensors, key=lambda tensor: (tensor.dependence, tensor.origin is not None))
+            ranks = [rank_of(value) for value in (left, right)]
+            known = [rank for rank in ranks if rank is not None]
+            made = Tensor(
+                strongest.dependence,
+                "bool",
+                max(known) if len(known) == 2 else None,
+                strongest.origin,
+                strongest.bounded,
+                any(tensor.carried for tensor in tensors),
+                mixed=is_mixed(tensors),
+            )
+            return as_sure_as(made, left, right)
+        match left, right:
+            case Static(), Static():
+                return fold_sides(sign, left, right)
+            case (Array(), _) | (_, Array()):
+                return Array("bool")
+            case (Unknown(), _) | (_, Unknown()):
+                self.doubt_tensor(frame, left)
+                self.doubt_tensor(frame, right)
+                names: frozenset[str] = frozenset()
+                for side in (left, right):
+                    if isinstance(side, Unknown):
+                        names |= side.names
+                return Unknown(names, compared=True)
+            case _:
+                return STATIC
+
+    def _contains(self, frame: Frame, node: cst.Comparison, item: Value, container: Value, tested: bool) -> Value:
+        self.refute_tensor(frame, item)
+        self.refute_tensor(frame, container)
+        named = isinstance(item, Static) and isinstance(item.constant, str)  # of a dict: no tensor holds text to find
+        searched = None if named or perhaps_structure(container) else as_tensor(container, Dependence.STATIC)
+        # A tensor is looked up by comparing it with each item; as the key of a dict it is hashed instead.
+        compared = isinstance(container, Sequence | Static) and as_condition(item) is not None
+        if searched is not None or compared:
+            self.emit(frame, TruthOf, node, operands=(item, container), form="in", tested=tested)
+        return STATIC
+
+    def _ternary(self, frame: Frame, node: cst.IfExp) -> Value:
+        test = self.evaluate_test(frame, node.test)
+        known = truth(test)
+        if as_condition(test):
+            names = dict(frame.env or {})  # statements to come change it
+            self.emit(frame, BranchOn, node.test, test=test, form="ternary", statement=node, names=names)
+        else:
+            self.doubt_tensor(frame, test)
+        before = frame.env
+        values = []
+        for side, taken in ((node.body, True), (node.orelse, False)):
+            if known is (not taken) or before is None:
+                frame.summary.skipped.append(side)
+                continue
+            frame.env = dict(before)
+            narrow(self, frame, node.test, taken)
+            frame.conditional += known is None
+            values.append(self.evaluate(frame, side))
+            frame.conditional -= known is None
+        frame.env = before
+        return join_all(*values) if values else UNKNOWN
+
+    EXPRESSIONS: ClassVar[Handlers[Value]] = {
+        cst.BooleanOperation: _boolean,
+        cst.Comparison: _comparison,
+        cst.IfExp: _ternary,
+    }

@@ -1,0 +1,133 @@
+"""What decorators make of a function, and whether they may compile it."""
+
+from __future__ import annotations
+
+from ...syntax import nodes as cst
+from ...syntax.expression_builder import NestedTooDeepError
+from ..budget import Clock
+from ..domain.values import (
+    Api,
+    FunctionValue,
+    Unknown,
+)
+from ..files.files import Place
+from ..program.decorators import TRANSPARENT, gives_another_result, names_compilers
+from ..program.project import Function, Module, Project
+from .events import HOST, ContextKind
+from .frames import Arguments, Compilation, Frame, Summary
+from .interface import Interpreter, Models, Options, method_value
+
+
+class Decorating(Interpreter):
+    """What decorators make of a function, and whether they may compile it."""
+
+    def __init__(
+        self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock, models: Models
+    ) -> None:
+        super().__init__(project, options, wanted_apis, clock, models)
+        self._decorated: dict[Function, FunctionValue] = {}
+        self._compilers: dict[Function, bool] = {}  # whether a decorator may compile what it is given
+        self._wrapping: dict[Function, bool] = {}  # whether a decorator's function returns another thing
+
+    def decorated(self, value: FunctionValue, frame: Frame | None = None) -> FunctionValue:
+        """The function as its decorators leave it: compiled, marked, or simply itself."""
+        function = value.function
+        texts = [text for text in function.decorator_texts if text.partition("(")[0] not in TRANSPARENT]
+        if not texts:
+            return value
+        if function in self._decorated:
+            made = self._decorated[function]
+        else:
+            self._decorated[function] = made = value  # a decorator that asks for the function itself
+            made = self._decorated[function] = self._decorate(value, frame)
+        compiled = made.compiled
+        if compiled is not None and (value.bound is not None or value.scope is not None):
+            self.enter_compiled(value.compiled_by(compiled))
+        return value if value.compiled is compiled else value.compiled_by(compiled)
+
+    def _decorate(self, value: FunctionValue, frame: Frame | None) -> FunctionValue:
+        function = value.function
+        if not self.may_be_compiled(function):
+            return value
+        try:
+            node, unit = function.node, function.unit
+        except (SyntaxError, NestedTooDeepError, LookupError) as error:
+            self.note_trouble(function, error)
+            return value
+        if not isinstance(node, cst.FunctionDef):
+            return value
+        outside = frame or self.module_frame(function.module)
+        quiet = Frame(
+            unit,
+            function.module,
+            HOST,
+            Summary("", Place(unit, node), None, HOST),
+            {},
+            parent=outside if not outside.is_module else None,
+            python_loop=outside.python_loop,
+            guards=outside.guards,
+        )
+        current = value
+        for decorator in reversed(node.decorators):
+            applied = self.evaluate(quiet, decorator.decorator)
+            result = self.call(quiet, applied, Arguments([current]), decorator.decorator)
+            if isinstance(result, FunctionValue) and result.function is function:
+                current = result
+        if quiet.summary.events:
+            # What is done once where the function is defined, belongs to who defines it.
+            if frame is not None:
+                frame.summary.events += quiet.summary.events
+            else:
+                self.host_roots.append(quiet.summary)
+        return current
+
+    def may_be_compiled(self, function: Function) -> bool:
+        """Whether a decorator may hand the function to a compiler."""
+        return any(
+            self._may_compile(function.module, text)
+            for text in function.decorator_texts
+            if text.partition("(")[0] not in TRANSPARENT
+        )
+
+    def _may_compile(self, module: Module, text: str) -> bool:
+        """Whether a decorator is worth evaluating: it is TensorFlow's, or a function of the project that names it."""
+        match module.resolve_text(text.partition("(")[0]):
+            case Api(name):
+                return name.startswith(("tf.", "functools.partial"))
+            case FunctionValue(function):
+                return function.module.serves_tensorflow and self._names_compilers(function)
+            case Unknown():
+                return text.partition("(")[0].partition(".")[0] in module.outline.assigned or "function" in text
+            case _:
+                return True
+
+    def _names_compilers(self, function: Function) -> bool:
+        if function not in self._compilers:
+            self._compilers[function] = names_compilers(function.text)
+        return self._compilers[function]
+
+    def has_another_result(self, function: Function) -> bool:
+        """Whether a decorator of the project makes something else of what the function returns."""
+        for text in function.decorator_texts:
+            match function.module.resolve_text(text.partition("(")[0]):
+                case FunctionValue(decorator):
+                    if decorator not in self._wrapping:
+                        try:
+                            self._wrapping[decorator] = gives_another_result(decorator)
+                        except (SyntaxError, NestedTooDeepError, LookupError) as error:
+                            self.note_trouble(decorator, error)
+                            self._wrapping[decorator] = False
+                    if self._wrapping[decorator]:
+                        return True
+        return False
+
+    def enter_compiled(self, value: FunctionValue) -> None:
+        """Register a compiled function as called from outside."""
+        if isinstance(value.compiled, Compilation) and value.compiled.kind is not ContextKind.OPEN:
+            self.enter(value, value.compiled, Arguments(unknown=True), "compiled")
+
+    def as_called(self, function: Function) -> FunctionValue:
+        """A function as somebody outside calls it: a method on an instance that nobody in particular made."""
+        if function.owner is None or self.decorators_of(function) & {"staticmethod", "classmethod"}:
+            return FunctionValue(function)
+        return method_value(function, self.canonical_instance(function.owner))

@@ -1,0 +1,180 @@
+"""Loops: `for` and `while`, executed until the names are stable; `break` and `continue`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from ...syntax import nodes as cst
+from ..domain.joins import join_environments
+from ..domain.values import (
+    STATIC,
+    ApiObject,
+    Dependence,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    as_condition,
+    as_tensor,
+)
+from ..domain.varying_shapes import is_data
+from ..library.results import leaves
+from ..program.parameter_uses import Parts
+from .events import (
+    ContextKind,
+    LeaveLoop,
+    LoopWhile,
+    UnrollLoop,
+)
+from .frames import Frame
+from .interface import Handlers, Interpreter
+from .narrowing import truth
+
+# Values climb a short ladder: a loop's names are stable after this many rounds, or are given up as they are.
+_MOST_ROUNDS: Final = 3
+_NESTED: Final = 4  # loops inside each other; those inside of these run one round each time, else all would be 3 ** n
+
+
+class Loops(Interpreter):
+    """Loops."""
+
+    def _for(self, frame: Frame, node: cst.For) -> None:
+        value = self.evaluate(frame, node.iter)
+        iterable = self.iterate(frame, value, node.iter, "for")
+        payload = iterable.payload if isinstance(iterable, ApiObject) and iterable.api == "builtins.range" else iterable
+        over_tensor = payload is not None and as_tensor(payload, Dependence.STATIC) is not None
+        empty = isinstance(iterable, Sequence) and iterable.kind == "tuple" and iterable.items == ()
+        if not empty:
+            item = self.element(frame, iterable, node.iter, in_graph=over_tensor and frame.context.converted)
+            self._loop(frame, node, over_tensor, lambda: self.assign(frame, node.target, item))
+            if isinstance(iterable, ApiObject) and iterable.api == "builtins.range":
+                self._unrolled(frame, node, iterable.payload)
+        if node.orelse is not None:
+            self.execute_body(frame, node.orelse.body)
+
+    def _while(self, frame: Frame, node: cst.While) -> None:
+        test: Value = STATIC
+        before, events = frame.env, len(frame.summary.events)
+
+        def ask() -> None:
+            nonlocal test
+            test = self.evaluate_test(frame, node.test)
+            if as_condition(test):
+                self.emit(frame, LoopWhile, node.test, test=test, statement=node, names=before or {})
+            else:
+                self.doubt_tensor(frame, test)
+
+        ask()
+        frame.env = before
+        if truth(test) is False:
+            return
+        over_tensor = as_condition(test) is not None
+        del frame.summary.events[events:]
+        self._loop(frame, node, over_tensor, ask)
+        if node.orelse is not None:
+            self.execute_body(frame, node.orelse.body)
+
+    def _loop(
+        self,
+        frame: Frame,
+        node: cst.For | cst.While,
+        over_tensor: bool,
+        begin: Callable[[], None],
+    ) -> None:
+        """Run a loop's body to a fixed point. `begin` does what each round does first."""
+        start = frame.env
+        if start is None:
+            return
+        in_graph = over_tensor and frame.context.converted
+        if in_graph:
+            frame.loop += 1
+            frame.outer_names.append(set(start))
+        else:
+            frame.python_loop += 1
+        jumps, frame.after_jump = frame.after_jump, []
+        current: dict[str, Value] | None = dict(start)
+        said = frame.summary
+        events, calls = len(said.events), len(said.calls)
+        for _ in range(_MOST_ROUNDS if frame.loop + frame.python_loop <= _NESTED else 1):
+            if in_graph:  # it is traced once, for what the loop carries: a round before that was known says nothing
+                del said.events[events:], said.calls[calls:]
+            frame.env = dict(current) if current is not None else None
+            begin()
+            self.execute_body(frame, node.body)
+            if in_graph and frame.env is not None:
+                frame.env = _carried(start, frame.env)
+            after = frame.env
+            for jump in frame.after_jump:
+                after = join_environments(after, jump)
+            frame.after_jump = []
+            merged = join_environments(current, after)
+            if merged is not None and current is not None and not in_graph:
+                self._count_rounds(frame, node, current, merged)
+            if merged is None or current is None or all(merged[name] is current.get(name) for name in merged):
+                current = merged
+                break
+            current = merged
+        frame.after_jump = jumps
+        if in_graph:
+            frame.loop -= 1
+            frame.outer_names.pop()
+        else:
+            frame.python_loop -= 1
+        frame.env = current
+
+    def _count_rounds(self, frame: Frame, node: cst.CSTNode, before: dict[str, Value], after: dict[str, Value]) -> None:
+        """A number that each round of a loop on the host changes is a counter."""
+        for name, value in after.items():
+            if isinstance(value, Static) and not value.known and value is not before.get(name):
+                # A literal at the top of a module is not executed.
+                match before.get(name) or (frame.module.lookup(name) if frame.is_module else None):
+                    case Static(int() | float() as number) if not isinstance(number, bool):
+                        after[name] = self.counter(frame, node)
+
+    def _unrolled(self, frame: Frame, node: cst.For, rounds: Value | None) -> None:
+        """Say that a loop over a known number of rounds is unrolled while it is traced: one that computes the same in
+        each round, not one that goes through the layers of a network."""
+        if not isinstance(rounds, Static) or frame.context.kind not in (ContextKind.XLA, ContextKind.GRAPH):
+            return
+        if frame.env is None or not isinstance(node.target, cst.Name):
+            return
+        finder = Parts(node.target.value)
+        node.body.visit(finder)
+        changed = [frame.env[name] for name in finder.changed if name in frame.env]
+        if not any(is_data(leaf) for value in changed for leaf in leaves(value)):
+            return
+        bases = [self.evaluate(frame, base) for base in finder.bases]
+        if finder.named or any(as_tensor(base, Dependence.STATIC) is None for base in bases):
+            return
+        self.emit(frame, UnrollLoop, node.iter, rounds=rounds.constant, statement=node)
+
+    def _jump(self, frame: Frame, node: cst.Break | cst.Continue) -> None:
+        self.report_leaving(frame, node, "break" if isinstance(node, cst.Break) else "continue")
+        if frame.env is not None:
+            frame.after_jump.append(frame.env)
+        frame.env = None
+
+    def report_leaving(self, frame: Frame, node: cst.CSTNode, form: str) -> None:
+        in_graph = frame.loop > frame.loop_around
+        if frame.branch and (in_graph or frame.python_loop):
+            self.emit(frame, LeaveLoop, node, form=form, loop="tensor" if in_graph else "python")
+
+    STATEMENTS: ClassVar[Handlers[None]] = {
+        cst.For: _for,
+        cst.While: _while,
+        cst.Break: _jump,
+        cst.Continue: _jump,
+    }
+
+
+def _carried(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:
+    """What a tensor loop assigns is carried by it: never a compile-time constant."""
+    return {
+        name: Tensor(Dependence.VALUE, value.dtype, value.rank, value.origin, value.bounded, True, value.variable)
+        if isinstance(value, Tensor) and before.get(name) is not value
+        else Tensor(Dependence.VALUE, rank=0, carried=True)
+        if isinstance(value, Static) and name in before and before[name] is not value and before[name] != value
+        else value
+        for name, value in after.items()
+    }

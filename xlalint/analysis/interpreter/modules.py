@@ -1,0 +1,98 @@
+"""Modules: top-level code runs once, when a name of it is first needed; fragments of documentation as compiled code."""
+
+from __future__ import annotations
+
+from ...findings.codes import UNFINISHED_FILE
+from ...syntax.expression_builder import NestedTooDeepError
+from ..budget import Clock
+from ..domain.values import (
+    Dependence,
+    Tensor,
+    Value,
+)
+from ..files.files import Place, SyntaxTrouble, Unit
+from ..program.project import Module, Project
+from .events import HOST, Context, ContextKind
+from .frames import Frame, Summary
+from .interface import Interpreter, Models, Options
+
+
+class Modules(Interpreter):
+    """Modules."""
+
+    def __init__(
+        self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock, models: Models
+    ) -> None:
+        super().__init__(project, options, wanted_apis, clock, models)
+        project.execute = self.execute_module
+
+    def module_frame(self, module: Module) -> Frame:
+        """The frame of a module's own names."""
+        if module not in self.module_frames:
+            unit = Unit.empty(module.file)
+            summary = Summary(module.name, Place(unit, unit.tree), None, HOST)
+            self.module_frames[module] = Frame(unit, module, HOST, summary, module.values, is_module=True)
+        return self.module_frames[module]
+
+    def execute_module(self, module: Module) -> None:
+        """Run a module's top-level code: as host code, or as compiled code if it is a fragment of documentation."""
+        if module.executed:
+            return
+        module.executed = True
+        frame = self.module_frame(module)
+        self._run_module(frame)
+        self.host_roots.append(frame.summary)
+        whole = module.outline.stars or module.source.cells  # a notebook is a program, whatever it leaves undefined
+        if frame.undefined and not whole and module.source.linted:
+            self._run_fragment(module, frame)
+
+    def _run_module(self, frame: Frame) -> None:
+        for stretch in frame.module.outline.code:
+            unit = self.unit_of(frame.module, stretch.first, stretch)
+            if unit is None:
+                continue
+            frame.unit = unit
+            frame.env = frame.module.values
+            before = dict(frame.module.values)
+            self.execute_body(frame, unit.body)
+            # Branches work on copies; what they leave is the module's again.
+            frame.module.values = {**before, **(frame.env or {}), **frame.module.values}
+            if frame.env is not None:
+                frame.module.values.update(frame.env)
+            frame.env = frame.module.values
+
+    def _run_fragment(self, module: Module, first: Frame) -> None:
+        """Names that nobody defines: the reader is meant to think of a compiled function around the code."""
+        context = Context(ContextKind.XLA, True, "a fragment whose names are defined elsewhere, taken as compiled code")
+        known = set(module.values)
+        assumed: dict[str, Value] = {}
+        for _ in range(2):
+            for name in known:
+                module.values.pop(name, None)
+            summary = Summary("<fragment>", Place(Unit.empty(module.file), Unit.empty(module.file).tree), None, context)
+            frame = Frame(first.unit, module, context, summary, module.values, is_module=True, assumed=assumed)
+            self._run_module(frame)
+            learned = {
+                name: Tensor(Dependence.VALUE) for name in frame.evidence & frame.doubts if name in frame.undefined
+            }
+            self.fragments[module] = summary
+            known = set(module.values)
+            if not learned:
+                break
+            assumed = {**assumed, **learned}
+
+    def note(self, module: Module, line: int, error: Exception, said: str) -> None:
+        """Report code that Python or the interpreter cannot read."""
+        if isinstance(error, NestedTooDeepError):
+            trouble = SyntaxTrouble(module.source.display, line, 1, str(error), UNFINISHED_FILE)
+        else:
+            trouble = SyntaxTrouble(module.source.display, line, 1, f"{said}: {str(error).splitlines()[0]}")
+        if trouble not in self.project.trouble:
+            self.project.trouble.append(trouble)
+
+    def unit_of(self, module: Module, line: int, stretch: object) -> Unit | None:
+        try:
+            return module.file.unit(stretch)  # type: ignore[arg-type]
+        except (SyntaxError, NestedTooDeepError) as error:
+            self.note(module, line, error, "this cannot be read")
+            return None

@@ -1,0 +1,102 @@
+"""Names: looked up from the inside out, bound in the scope that owns them."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from ...sources.outline import ImportOutline
+from ...syntax import nodes as cst
+from ..domain.values import (
+    UNKNOWN,
+    Api,
+    Deferred,
+    Unknown,
+    Value,
+    settled,
+)
+from ..program import customary_names as libraries
+from .frames import Frame
+from .interface import Handlers, Interpreter
+
+BUILTINS: Final = {name: Api(f"builtins.{name}") for name in dir(builtins)}
+
+
+class Names(Interpreter):
+    """Names."""
+
+    def lookup(self, frame: Frame, name: str) -> Value | None:
+        """The value bound to a name, from the inside out; None if nothing binds it."""
+        scope: Frame | None = frame if name not in frame.globals else None
+        while scope is not None:
+            if scope.env is not None and (value := scope.env.get(name)) is not None:
+                if isinstance(value, Deferred):
+                    value = scope.env[name] = settled(value)
+                return value
+            scope = scope.parent
+        found = frame.module.lookup(name)
+        if found is not None:
+            return found
+        if name in BUILTINS:
+            return BUILTINS[name]
+        if name in ("__name__", "__file__", "__doc__"):
+            return libraries.MODULE_STRING
+        return None
+
+    def undefined(self, frame: Frame, name: str) -> Value:
+        """A name that nothing binds: of a fragment, if the file is one."""
+        if frame.module.outline.stars:
+            return UNKNOWN
+        if name in frame.assumed:
+            return frame.assumed[name]
+        frame.undefined.add(name)
+        return libraries.default_name(name) or Unknown(frozenset((name,)))
+
+    def bind(self, frame: Frame, name: str, value: Value) -> None:
+        """Assign to a name in the scope that owns it."""
+        if frame.env is None:
+            return
+        if name in frame.globals:
+            frame.module.values[name] = value
+            return
+        if name in frame.nonlocals:
+            scope = frame.parent
+            while scope is not None:
+                if scope.env is not None and name in scope.env:
+                    scope.env[name] = value
+                    return
+                scope = scope.parent
+        frame.half_bound.pop(name, None)
+        frame.env[name] = value
+
+    @staticmethod
+    def imports_of(node: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, ImportOutline]]:
+        """The names that an import inside a function binds."""
+        if isinstance(node, cst.Import):
+            for alias in node.names:
+                dotted = alias.evaluated_name
+                bound = alias.evaluated_alias
+                yield bound or dotted.partition(".")[0], ImportOutline(dotted, None, 0, bound is None and "." in dotted)
+        elif not isinstance(node.names, cst.ImportStar):
+            module = node.module or ""
+            for alias in node.names:
+                name = alias.evaluated_name
+                yield alias.evaluated_alias or name, ImportOutline(module, name, node.level)
+
+    def _import(self, frame: Frame, node: cst.Import | cst.ImportFrom) -> None:
+        for name, binding in self.imports_of(node):
+            self.bind(frame, name, frame.module.deferred(binding))
+
+    def _global(self, frame: Frame, node: cst.Global) -> None:
+        frame.globals |= {item.name.value for item in node.names}
+
+    def _nonlocal(self, frame: Frame, node: cst.Nonlocal) -> None:
+        frame.nonlocals |= {item.name.value for item in node.names}
+
+    STATEMENTS: ClassVar[Handlers[None]] = {
+        cst.Import: _import,
+        cst.ImportFrom: _import,
+        cst.Global: _global,
+        cst.Nonlocal: _nonlocal,
+    }

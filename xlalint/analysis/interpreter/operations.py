@@ -1,0 +1,148 @@
+"""Arithmetic and its relatives: unary and binary operators on abstract values."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import ClassVar, Final
+
+from ...syntax import nodes as cst
+from ..domain.joins import element_of
+from ..domain.operators import (
+    arithmetic_tensor,
+    as_sure_as,
+    concatenate,
+    dtype_of,
+    fold,
+    joined_structures,
+    rank_of,
+)
+from ..domain.values import (
+    STATIC,
+    UNKNOWN,
+    Api,
+    Array,
+    Nest,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    as_condition,
+    is_mixed,
+    united,
+)
+from ..record import replace
+from .events import Consume, DivideBy, TruthOf
+from .frames import Frame
+from .interface import Handlers, Interpreter
+from .narrowing import truth
+
+_REMAINDERS: Final = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
+
+
+class Operations(Interpreter):
+    """Arithmetic and its relatives."""
+
+    def _unary(self, frame: Frame, node: cst.UnaryOperation) -> Value:
+        value = self.evaluate(frame, node.expression)
+        if isinstance(node.operator, cst.Not):
+            self.refute_tensor(frame, value)
+            return self.negate(frame, node, value, tested=False)
+        match value:
+            case Static(constant, varies) if isinstance(node.operator, cst.Minus) and isinstance(constant, int | float):
+                return Static(-constant, varies)
+            case Static(varies=varies):
+                return Static(varies=varies) if varies else STATIC
+            case Nest():
+                return value.tensor
+            case _:
+                return value
+
+    def negate(self, frame: Frame, node: cst.UnaryOperation, value: Value, tested: bool) -> Value:
+        tensor = as_condition(value)
+        if tensor is not None:
+            self.emit(frame, TruthOf, node, operands=(value,), form="not", tested=tested)
+            return tensor.with_(dtype="bool", rank=0)
+        self.doubt_tensor(frame, value)
+        known = truth(value)
+        return STATIC if known is None else Static(not known)
+
+    def _binary(self, frame: Frame, node: cst.BinaryOperation) -> Value:
+        left, right = self.evaluate(frame, node.left), self.evaluate(frame, node.right)
+        return self.operate(frame, node, node.operator, left, right)
+
+    def operate(
+        self,
+        frame: Frame,
+        node: cst.CSTNode,
+        sign: cst.BaseBinaryOp | cst.BaseAugOp,
+        left: Value,
+        right: Value,
+    ) -> Value:
+        """The value of `left sign right`."""
+        if isinstance(sign, cst.Add | cst.AddAssign) and (joined := joined_structures(left, right)) is not None:
+            return joined
+        tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
+        if tensors:
+            if isinstance(left, Static) and isinstance(left.constant, str):
+                return STATIC  # "%s" % tensor is text
+            return as_sure_as(self._operate_on_tensors(frame, node, sign, left, right, tensors), left, right)
+        self.doubt_tensor(frame, left)
+        self.doubt_tensor(frame, right)
+        match left, right:
+            case Static(a), Static(b):
+                made = fold(type(sign), a, b)
+                varies = () if isinstance(sign, _REMAINDERS) else united(left.varies, right.varies)
+                return replace(made, varies=varies) if varies else made
+            case (Array(), _) | (_, Array()):
+                return Array()
+            case Sequence(), Sequence() if isinstance(sign, cst.Add | cst.AddAssign):
+                return concatenate(left, right)
+            case (Sequence(kind=kind) as sequence, Static()) | (Static(), Sequence(kind=kind) as sequence):
+                return Sequence(kind, None, element_of(sequence))
+            case (Static(), Static()) | (Api(), _):
+                return STATIC
+            case _:
+                return UNKNOWN
+
+    def _operate_on_tensors(
+        self,
+        frame: Frame,
+        node: cst.CSTNode,
+        sign: cst.BaseBinaryOp | cst.BaseAugOp,
+        left: Value,
+        right: Value,
+        tensors: list[Tensor],
+    ) -> Tensor:
+        strongest = max(tensors, key=lambda tensor: (tensor.dependence, tensor.origin is not None))
+        if isinstance(sign, _REMAINDERS):
+            symbol = "%" if isinstance(sign, cst.Modulo | cst.ModuloAssign) else "//"
+            self.emit(frame, DivideBy, node, left=left, right=right, sign=symbol)
+        kinds = {dtype_of(left), dtype_of(right)} - {None}
+        if isinstance(sign, cst.Divide):
+            dtype = "float" if kinds <= {"int", "float"} and "complex" not in kinds else None
+        elif isinstance(sign, cst.BitAnd | cst.BitOr | cst.BitXor):
+            dtype = "bool" if "bool" in kinds else next(iter(kinds), None)
+        else:
+            dtype = next((kind for kind in ("complex", "float", "int", "bool", "string") if kind in kinds), None)
+        ranks = [rank_of(value) for value in (left, right)]
+        known = [rank for rank in ranks if rank is not None]
+        bounded = next((tensor.bounded for tensor in tensors if tensor.bounded), None)
+        if bounded is not None:
+            source = next(tensor for tensor in tensors if tensor.bounded)
+            arguments = {"left": left, "right": right}
+            self.emit(frame, Consume, node, tensor=source, consumer="operator", node=node, arguments=arguments)
+        return Tensor(
+            strongest.dependence,
+            dtype,
+            max(known) if len(known) == 2 else None,
+            strongest.origin,
+            bounded,
+            any(tensor.carried for tensor in tensors),
+            mixed=is_mixed(tensors),
+            varies=reduce(united, (tensor.varies for tensor in tensors)),
+        )
+
+    EXPRESSIONS: ClassVar[Handlers[Value]] = {
+        cst.UnaryOperation: _unary,
+        cst.BinaryOperation: _binary,
+    }

@@ -1,0 +1,192 @@
+"""What the parameters of a function start with: arguments, defaults, and what annotations promise."""
+
+from __future__ import annotations
+
+from ...syntax import nodes as cst
+from ..budget import Clock
+from ..domain.joins import join, join_all
+from ..domain.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Array,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Instance,
+    Nest,
+    OneOf,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+)
+from ..program.project import Project
+from .annotations import value_of_annotation
+from .events import HOST
+from .frames import Arguments, Frame, Summary
+from .functions import _DEEPEST
+from .interface import Interpreter, Models, Options
+
+
+class Parameters(Interpreter):
+    """What the parameters of a function start with."""
+
+    def __init__(
+        self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock, models: Models
+    ) -> None:
+        super().__init__(project, options, wanted_apis, clock, models)
+        self._defaults: dict[cst.BaseExpression, Value] = {}  # of parameters of functions at the top of a module
+        self._promises: dict[cst.BaseExpression, Value | None] = {}  # of annotations there
+        self._signing: set[cst.BaseExpression] = set()  # defaults and annotations that are being evaluated
+
+    def bind_parameters(
+        self,
+        scope: Frame,
+        node: cst.FunctionDef | cst.Lambda,
+        value: FunctionValue,
+        arguments: Arguments,
+        crossing: bool,
+    ) -> tuple[dict[str, Value], dict[str, frozenset[str]]]:
+        """The names that the parameters start with, and those of the caller behind what is not known."""
+        parameters = node.params
+        positional = list(arguments.positional)
+        if value.bound is not None:
+            positional.insert(0, value.bound)
+        keywords = dict(arguments.keywords)
+        env: dict[str, Value] = {}
+        aliases: dict[str, frozenset[str]] = {}
+        for parameter in (*parameters.posonly_params, *parameters.params):
+            given = positional.pop(0) if positional else keywords.pop(parameter.name.value, None)
+            if given is None:
+                given = arguments.rest or _from_keywords(parameter, arguments)
+            if isinstance(given, Unknown):
+                aliases[parameter.name.value] = given.names
+            env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
+        if isinstance(parameters.star_arg, cst.Param):
+            rest = Sequence("tuple", tuple(positional)) if arguments.rest is None and not arguments.unknown else None
+            element = arguments.rest or (UNKNOWN if not positional else join_all(*positional))
+            env[parameters.star_arg.name.value] = rest or Sequence("tuple", None, element)
+        for parameter in parameters.kwonly_params:
+            given = keywords.pop(parameter.name.value, None) or _from_keywords(parameter, arguments)
+            if isinstance(given, Unknown):
+                aliases[parameter.name.value] = given.names
+            env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
+        if parameters.star_kwarg is not None:
+            others = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
+            env[parameters.star_kwarg.name.value] = Dict(keywords, others)
+        return env, aliases
+
+    def _parameter(
+        self, scope: Frame, parameter: cst.Param, given: Value | None, arguments: Arguments, crossing: bool
+    ) -> Value:
+        name = parameter.name.value
+        annotation = parameter.annotation
+        if given is not None:
+            if annotation is not None and (_is_vague(given) or isinstance(given, Tensor)):
+                said = self.annotated_value(scope, annotation.annotation)
+                # A promise of tensors in some structure gives way to what is written there.
+                if said is not None and (
+                    isinstance(given, Unknown)
+                    or (_is_vague(given) and not isinstance(said, Tensor | Array | OneOf))
+                    or (arguments.unknown and isinstance(said, Dict | Sequence | Instance))
+                ):
+                    given = said
+            # The names of the caller mean nothing here; that it is unknown still does.
+            if isinstance(given, Unknown):
+                return Unknown(frozenset((name,)), given.compared)
+            return _as_placeholder(given) if crossing else given
+        said = self.annotated_value(scope, annotation.annotation) if annotation is not None else None
+        if parameter.default is None:
+            return said or Unknown(frozenset((name,)))
+        default = self._default(scope, parameter.default)
+        if not arguments.unknown:
+            return default
+        match said, default:
+            case Tensor(), Static(None):
+                return join(NONE, said)
+            case Tensor(), Static(bool()):
+                return STATIC  # a flag, whatever its annotation says
+            case None, Static(None):
+                return Unknown(frozenset((name,)))
+            case None, Static():
+                return STATIC
+            case None, _:
+                return default
+            case _:
+                return said
+
+    def _default(self, scope: Frame, node: cst.BaseExpression) -> Value:
+        """What a parameter is when nothing is given for it, evaluated in the scope of the definition."""
+        if scope.is_module and node in self._defaults:
+            return self._defaults[node]
+        if self._is_endless(node):
+            return UNKNOWN
+        quiet = Frame(
+            scope.unit, scope.module, HOST, Summary("", None, None, HOST), dict(scope.env or {}), parent=scope.parent
+        )
+        self._signing.add(node)
+        try:
+            value = self.evaluate(quiet, node)
+        finally:
+            self._signing.discard(node)
+        if scope.is_module:
+            self._defaults[node] = value
+        return value
+
+    def annotated_value(self, frame: Frame, annotation: cst.BaseExpression) -> Value | None:
+        """What a type annotation says of a value; None when it says nothing."""
+        if frame.is_module and annotation in self._promises:
+            return self._promises[annotation]
+        if self._is_endless(annotation):
+            return None
+        self._signing.add(annotation)
+        try:
+            said = value_of_annotation(self, frame, annotation)
+        finally:
+            self._signing.discard(annotation)
+        if frame.is_module:
+            self._promises[annotation] = said
+        return said
+
+    def _is_endless(self, node: cst.BaseExpression) -> bool:
+        """Whether a part of a signature calls what it is a part of, or so it seems."""
+        return node in self._signing or len(self._signing) >= _DEEPEST
+
+
+def _is_vague(value: Value) -> bool:
+    """Whether a value is some structure of tensors, or of what nobody knows."""
+    match value:
+        case Unknown() | Nest():
+            return True
+        case OneOf(alternatives):
+            return any(map(_is_vague, alternatives))
+        case Sequence(items=tuple(items)):
+            return bool(items) and all(map(_is_vague, items))
+        case Sequence(element=element) if element is not None:
+            return _is_vague(element)
+        case _:
+            return False
+
+
+def _from_keywords(parameter: cst.Param, arguments: Arguments) -> Value | None:
+    """What an unpacked dict of unknown content brings: nothing sure to a parameter that has a setting as default."""
+    match parameter.default:
+        case None | cst.Name(value="None"):
+            return arguments.rest_keywords
+        case _:
+            return None
+
+
+def _as_placeholder(value: Value) -> Value:
+    """What a compiled function sees of an argument: tensors and arrays are data, Python values are constants."""
+    match value:
+        case Tensor():
+            return value.with_(dependence=Dependence.VALUE)
+        case Array(dtype):
+            return Tensor(Dependence.VALUE, dtype)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(_as_placeholder, items)))
+        case _:
+            return value

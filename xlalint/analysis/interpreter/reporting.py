@@ -1,0 +1,92 @@
+"""Events, and the evidence of what is a tensor: what parts report as they execute code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...syntax import nodes as cst
+from ..domain.values import Unknown, Value
+from ..files.files import Place
+from ..library.strategies import sets_up
+from .events import Context, ContextKind, Event, Setup, SetupCall
+from .frames import Frame
+from .interface import Interpreter
+
+
+class Reporting(Interpreter):
+    """Events, and the evidence of what is a tensor."""
+
+    def emit(self, frame: Frame, kind: type[Event], node: cst.CSTNode, /, **content: Any) -> None:
+        """Say that something happens at `node`; on the host only where that was asked for, or it sets a program up."""
+        if issubclass(kind, Setup):
+            self.set_up = True
+        elif frame.context.kind is ContextKind.HOST and not self.options.include_host:
+            return
+        event = kind(Place(frame.unit, node), frame.context, None, frame.loop > 0, **content)
+        frame.summary.events.append(event)
+
+    def order_of(self, node: cst.CSTNode) -> int:
+        """When the program comes to a place for the first time, as a number among others."""
+        return self._orders.setdefault(node, len(self._orders))
+
+    def emit_on_host(
+        self, frame: Frame, kind: type[Event], node: cst.CSTNode, context: Context, /, **content: Any
+    ) -> None:
+        """Say what host code does to what XLA compiles, `context`; a test says nothing of how code is meant to run."""
+        if not frame.module.is_test:
+            event = kind(Place(frame.unit, node), context, None, frame.loop > 0, **content)
+            frame.summary.events.append(event)
+
+    def doubt_tensor(self, frame: Frame, value: Value) -> None:
+        """Remember that it would matter whether `value` is a tensor."""
+        if isinstance(value, Unknown) and value.names:
+            frame.doubts |= value.names
+
+    def confirm_tensor(self, frame: Frame, value: Value) -> None:
+        """A use that only tensors have: the parameter that `value` is, is one."""
+        if frame.conditional:
+            return  # what one branch takes for a tensor may be something else in the others
+        if isinstance(value, Unknown) and len(value.names) == 1 and not value.compared and not value.part:
+            (name,) = value.names
+            frame.evidence.add(name)
+
+    def refute_tensor(self, frame: Frame, value: Value) -> None:
+        """A use that a tensor has not: what `value` comes from is a structure, a flag or an object."""
+        if isinstance(value, Unknown) and value.names:
+            frame.summary.structures |= value.names
+
+    def report_setup(
+        self,
+        frame: Frame,
+        name: str,
+        owner: Value | None,
+        bound: Mapping[str, Value],
+        nodes: Mapping[str, cst.BaseExpression],
+        result: Value,
+        node: cst.BaseExpression,
+    ) -> None:
+        """Say that a call sets the program up. Calls of models inside a step are of interest in the step of a strategy,
+        what makes tensors in all that XLA compiles."""
+        if not isinstance(node, cst.Call) or frame.module.is_test:
+            return
+        inside = frame.context.scope is not None and frame.context.scope.replica
+        compiled = frame.context.kind is ContextKind.XLA
+        method = name.rpartition(".")[2]
+        if not inside and ((compiled and sets_up(name)) or method in ("__call__", "update_state")):
+            return
+        order = self.order_of(node)
+        nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
+        self.emit(
+            frame,
+            SetupCall,
+            node,
+            order=order,
+            api=name,
+            keras=self.keras_version(frame.module),
+            owner=owner,
+            arguments=bound,
+            argument_nodes=nodes,
+            result=result,
+            node=node,
+        )

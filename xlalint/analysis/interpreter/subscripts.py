@@ -1,0 +1,190 @@
+"""Subscripts: indices, slices and masks on tensors and containers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ...syntax import nodes as cst
+from ..domain.joins import as_tuple, element_of, join_all, without_none
+from ..domain.operators import (
+    index_static,
+    indexes_a_tensor,
+)
+from ..domain.values import (
+    STATIC,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    Array,
+    ClassValue,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Instance,
+    Nest,
+    OneOf,
+    Origin,
+    Sequence,
+    Slice,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    as_tensor,
+    is_mixed,
+)
+from ..domain.varying_shapes import after_index
+from ..files.files import Place
+from ..library import api
+from .events import Consume, ContextKind, HostRead, IndexWith
+from .frames import Arguments, Frame
+from .interface import Handlers, Interpreter
+
+
+class Subscripts(Interpreter):
+    """Subscripts."""
+
+    def _subscript(self, frame: Frame, node: cst.Subscript) -> Value:
+        base = self.evaluate(frame, node.value)
+        index = tuple(self.index_element(frame, element.slice) for element in node.slice)
+        return self.subscript(frame, node, base, index)
+
+    def index_element(self, frame: Frame, element: cst.BaseSlice) -> Value:
+        if isinstance(element, cst.Index):
+            return self.evaluate(frame, element.value)
+        assert isinstance(element, cst.Slice)
+        sides = (element.lower, element.upper, element.step)
+        return Slice(*(None if side is None else self.evaluate(frame, side) for side in sides))
+
+    def subscript(
+        self, frame: Frame, node: cst.Subscript, base: Value, index: tuple[Value, ...], store: bool = False
+    ) -> Value:
+        """`base[index]`; on a tensor also said as an event."""
+        if isinstance(base, OneOf):
+            # A position that a list would not take says which of them is meant.
+            tensors = tuple(option for option in base.options if isinstance(option, Tensor | Nest))
+            meant = tensors if any(as_tensor(item, Dependence.STATIC) for item in index) else ()
+            return join_all(*(self.subscript(frame, node, option, index, store) for option in meant or base.options))
+        index = tuple(without_none(self._as_mask(frame, base, item)) for item in index)
+        base = as_tuple(base)
+        match base:
+            case Nest() | Unknown() if indexes_a_tensor(base, index):
+                self.confirm_tensor(frame, base)
+                origin = Origin(Place(frame.unit, node.value), "`{code}` is a tensor")
+                base = Tensor(Dependence.VALUE, origin=origin, carried=isinstance(base, Nest) and base.carried)
+            case Nest():
+                return base.part
+            case Unknown(names):
+                for item in index:
+                    self.doubt_tensor(frame, item)
+                    if isinstance(item, Static) and isinstance(item.constant, str):
+                        self.refute_tensor(frame, base)
+                self.doubt_tensor(frame, base)
+                return Unknown(names, part=True)
+        match base:
+            case Tensor():
+                return self._index_tensor(frame, node, base, index, store)
+            case Sequence() | Dict():
+                return self._index_container(frame, node, base, index)
+            case Array():
+                return Array(base.dtype, varies=after_index(base.varies, index))
+            case Static(constant) if isinstance(constant, tuple | list | str):
+                return index_static(constant, index)
+            case Static() | Api():
+                return STATIC
+            case ApiObject():
+                return api.attribute(base, "__getitem__") or UNKNOWN
+            case Instance(cls) if method := cls.find("__getitem__"):
+                item = index[0] if len(index) == 1 else Sequence("tuple", index)
+                bound = FunctionValue(method, bound=base)
+                return self.invoke(frame, bound, Arguments([item]), node)
+            case ClassValue():
+                return base  # a generic class with its parameter
+            case _:
+                return UNKNOWN
+
+    def _as_mask(self, frame: Frame, base: Value, item: Value) -> Value:
+        """An unknown comparison used as an index is a mask, if this is code in which tensors are meant."""
+        if not (isinstance(item, Unknown) and item.compared and frame.context.kind is ContextKind.XLA):
+            return item
+        if not (isinstance(base, Tensor | Nest | Unknown) and item.names):
+            return item
+        name = next(iter(sorted(item.names)))
+        return Tensor(
+            Dependence.VALUE,
+            "bool",
+            origin=Origin(
+                frame.summary.place or Place(frame.unit, frame.unit.tree), f"`{name}` is compared and used as an index"
+            )
+            if frame.summary.place
+            else None,
+        )
+
+    def _index_tensor(
+        self, frame: Frame, node: cst.Subscript, base: Tensor, index: tuple[Value, ...], store: bool
+    ) -> Value:
+        self.emit(frame, IndexWith, node, base=base, index=index, node=node, store=store)
+        if base.bounded is not None:
+            arguments: dict[str, Value] = {f"*{position}": item for position, item in enumerate(index)}
+            self.emit(frame, Consume, node, tensor=base, consumer="index", node=node, arguments=arguments)
+        place = Place(frame.unit, node)
+        rank = base.rank
+        dependence, origin, bounded, parts = base.dependence, base.origin, base.bounded, [base]
+        for item in index:
+            mask = as_tensor(item, Dependence.STATIC)
+            match item:
+                case Slice():
+                    # `x[1:]` of a bounded dimension is bounded still.
+                    continue
+                case Tensor(is_mask=True) if mask is not None:
+                    bounded = Origin(place, "`{code}` has a bounded dynamic shape")
+                    rank = rank - (mask.rank or 1) + 1 if rank is not None else None
+                case Static(None) | Api("tf.newaxis" | "np.newaxis"):
+                    rank = rank + 1 if rank is not None else None
+                case Static(constant) if constant is Ellipsis:
+                    rank = None
+                case _:
+                    if mask is not None and mask.dependence > dependence:
+                        dependence, origin = mask.dependence, mask.origin
+                    parts += [mask] if mask is not None else []
+                    rank = rank - 1 if rank is not None and rank > 0 else None
+                    if len(index) == 1 and base.rank == 1:
+                        bounded = None
+        carried = any(part.carried for part in parts)
+        varies = after_index(base.varies, index)
+        return Tensor(dependence, base.dtype, rank, origin, bounded, carried, mixed=is_mixed(parts), varies=varies)
+
+    def _index_container(
+        self, frame: Frame, node: cst.Subscript, base: Sequence | Dict, index: tuple[Value, ...]
+    ) -> Value:
+        item = index[0]
+        asked = item
+        if isinstance(item, Slice):
+            parts = [part for part in (item.start, item.stop, item.step) if part is not None]
+            asked = next((part for part in parts if as_tensor(part, Dependence.STATIC)), STATIC)
+        if isinstance(base, Sequence) and as_tensor(asked, Dependence.STATIC):
+            self.emit(frame, HostRead, node, value=asked, reader="list index")
+        match base, item:
+            case Sequence(items=tuple(items)), Static(int(position)) if -len(items) <= position < len(items):
+                return items[position]
+            case Sequence(kind, tuple(items)), Slice(start, stop, step):
+                constants: list[Any] = [
+                    None if part is None else getattr(part, "constant", ...) for part in (start, stop, step)
+                ]
+                if all(constant is None or isinstance(constant, int) for constant in constants) and constants[2] != 0:
+                    return Sequence(kind, items[slice(*constants)])
+                return Sequence(kind, None, element_of(base))
+            case Sequence(), Slice():
+                return base
+            case Sequence(), _:
+                return element_of(base) or UNKNOWN
+            case Dict(entries, element), Static(key) if item.known and key in entries:
+                return entries[key]
+            case Dict(entries, element), _:
+                values = [*entries.values()] if not (isinstance(item, Static) and item.known) else []
+                values += [] if element is None else [element]
+                return element_of(Sequence("list", tuple(values))) or UNKNOWN
+
+    EXPRESSIONS: ClassVar[Handlers[Value]] = {
+        cst.Subscript: _subscript,
+    }

@@ -1,0 +1,138 @@
+"""What compiles functions, or keeps them from it: `tf.function` and its relatives."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...syntax import nodes as cst
+from ..domain.values import (
+    NONE,
+    UNKNOWN,
+    Api,
+    ApiObject,
+    Dict,
+    FunctionValue,
+    Instance,
+    Sequence,
+    Static,
+    Value,
+    Wrapped,
+)
+from ..files.files import Place
+from ..interpreter.events import ContextKind
+from ..interpreter.feeding import (
+    report_compilation,
+    report_compiled_call,
+)
+from ..interpreter.frames import Arguments, Compilation, Frame
+from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..record import replace
+
+WRAPPED: Final = "tf.function"
+
+
+def _flag(arguments: Arguments, *names: str) -> Any:
+    for name in names:
+        value = arguments.keywords.get(name)
+        if isinstance(value, Static):
+            return value.constant
+    return None
+
+
+def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
+    """What these arguments make of `tf.function`. In a test it says nothing of how the code is meant to run."""
+    jit = _flag(arguments, "jit_compile", "experimental_compile") is True
+    autograph = _flag(arguments, "autograph") is not False
+    settings = "jit_compile=True" if jit else ""
+    if not autograph:
+        settings += ", autograph=False" if settings else "autograph=False"
+    how = f"`tf.function({settings})`" if settings else "`tf.function`"
+    plain = ContextKind.HOST if frame.module.is_test else ContextKind.GRAPH
+    signature = arguments.get(1, "input_signature") not in (None, NONE)
+    kind = ContextKind.XLA if jit else plain
+    return Compilation(kind, autograph, f"{shown}, compiled by {how}", jit, signature)
+
+
+def _function(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    function = arguments.get(0, "func")
+    if function is None:
+        return ApiObject(
+            "functools.partial", payload=Sequence("tuple", (Api("tf.function"), Dict(dict(arguments.keywords))))
+        )
+    report_compilation(interpreter, frame, arguments, node)
+    return compiled(interpreter, frame, function, arguments, node)
+
+
+def compiled(
+    interpreter: Interpreter, frame: Frame, function: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value:
+    """A function wrapped by `tf.function`, registered as entered from outside."""
+    match function:
+        case FunctionValue():
+            made = replace(function, compiled=compilation(frame, arguments, f"`{function.function.qualname}`"))
+            interpreter.enter(made, made.compiled, Arguments(unknown=True), "compiled")
+            return made
+        case Instance(cls) if (method := cls.find("call") or cls.find("__call__")) is not None:
+            made = FunctionValue(method, method.owner.scope if method.owner else None, function)
+            made = replace(made, compiled=compilation(frame, arguments, f"`{method.qualname}`"))
+            interpreter.enter(made, made.compiled, Arguments(unknown=True), "compiled")
+    how = compilation(frame, arguments, f"`{frame.unit.code(node)}`")
+    if not how.jit:
+        return function
+    # What it is stays as it is; called through this, it is compiled.
+    return ApiObject(WRAPPED, payload=function, facts=Wrapped(how.entry, how.signature, Place(frame.unit, node)))
+
+
+def _xla_compile(
+    interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    function, inputs = arguments.get(0, "computation"), arguments.get(1, "inputs")
+    if not isinstance(function, FunctionValue):
+        return None
+    given = list(inputs.items) if isinstance(inputs, Sequence) and inputs.items is not None else []
+    how = Compilation(
+        ContextKind.XLA, False, f"`{function.function.qualname}`, compiled by `tf.xla.experimental.compile`"
+    )
+    return interpreter.invoke(frame, replace(function, compiled=how), Arguments(given, unknown=True), node)
+
+
+def _unconverted(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    function = arguments.get(0, "func")
+    if not isinstance(function, FunctionValue):
+        return function or Api("tf.autograph.experimental.do_not_convert")
+    entry = f"`{function.function.qualname}`, marked `do_not_convert`"
+    return replace(function, compiled=Compilation(ContextKind.OPEN, False, entry))
+
+
+def _custom_gradient(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    function = arguments.get(0, "f")
+    if not isinstance(function, FunctionValue) or function.compiled is not None:
+        return function or Api("tf.custom_gradient")
+    entry = f"`{function.function.qualname}`, the forward function of a custom gradient"
+    return replace(function, compiled=Compilation(ContextKind.OPEN, True, entry, gradient=True))
+
+
+def _call_wrapped(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """The call of what `tf.function(jit_compile=True)` made of a model or of something that nobody knows."""
+    if not isinstance(owner, ApiObject):
+        return None
+    if isinstance(owner.facts, Wrapped):
+        report_compiled_call(interpreter, frame, owner.facts, arguments, node, owner.facts.place)
+    return interpreter.call(frame, owner.payload or UNKNOWN, arguments, node)
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "tf.function": _function,
+    "tf.xla.experimental.compile": _xla_compile,
+    "tf.autograph.experimental.do_not_convert": _unconverted,
+    "tf.custom_gradient": _custom_gradient,
+    "tf.executing_eagerly": lambda interpreter, frame, arguments, node: Static(frame.context.kind is ContextKind.HOST),
+    "tf.inside_function": lambda interpreter, frame, arguments, node: Static(
+        frame.context.kind is not ContextKind.HOST
+    ),
+}
+METHODS: Final[dict[str, MethodModel]] = {
+    f"{WRAPPED}.__call__": _call_wrapped,
+}

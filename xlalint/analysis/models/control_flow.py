@@ -1,0 +1,229 @@
+"""Control flow in the graph: `tf.cond`, `tf.while_loop`, `tf.map_fn`, `tf.scan` and their relatives."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.joins import join_all, mismatch
+from ..domain.values import (
+    NONE,
+    UNKNOWN,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Nest,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    as_tensor,
+)
+from ..interpreter.events import JoinBranches
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter
+from ..program.parameter_uses import handed_on
+from ..record import replace
+
+_NUMBERS: Final = {bool: "bool", int: "int", float: "float"}
+
+
+def _called(
+    interpreter: Interpreter,
+    frame: Frame,
+    function: Value | None,
+    given: list[Value],
+    node: cst.BaseExpression,
+    loop: bool,
+) -> Value:
+    if function is None:
+        return UNKNOWN
+    outer = frame.outer_names
+    if loop:
+        frame.loop += 1
+        frame.outer_names = [*outer, set(frame.env or ())]
+    try:
+        return interpreter.call(frame, function, Arguments(given), node)
+    finally:
+        if loop:
+            frame.loop -= 1
+            frame.outer_names = outer
+
+
+def _chosen_by(condition: Value | None, value: Value) -> Value:
+    """A branch's result: it depends on the condition, whatever it is made of. XLA folds what shapes decide."""
+    tensor = as_tensor(condition, Dependence.STATIC) if condition is not None else None
+    least = Dependence.VALUE if tensor is None else max(tensor.dependence, Dependence.SHAPE)
+
+    def chosen(part: Value) -> Value:
+        match part:
+            case Tensor():
+                return part.with_(dependence=max(part.dependence, least))
+            case Static(constant) if constant is not None:
+                return Tensor(least, rank=0)
+            case Sequence(kind, tuple(items)):
+                return Sequence(kind, tuple(map(chosen, items)))
+            case _:
+                return part
+
+    return chosen(value)
+
+
+def _cond(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    branches = [arguments.get(1, "true_fn"), arguments.get(2, "false_fn")]
+    branches = [found for found in branches if found is not None]
+    if not branches:
+        return UNKNOWN
+    results = [_called(interpreter, frame, found, [], node, False) for found in branches]
+    condition = arguments.get(0, "pred")
+    tensor = as_tensor(condition) if condition is not None else None
+    if len(results) == 2 and tensor is not None and tensor.dependence is Dependence.VALUE:  # XLA drops one of others
+        reason = mismatch(*results)
+        if reason in ("dtype", "rank"):
+            interpreter.emit(frame, JoinBranches, node, name="", reason=reason, functions=True)
+    return _chosen_by(condition, join_all(*results))
+
+
+def _cases(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    found: list[Value] = []
+    for value in (*arguments.positional, *arguments.keywords.values()):
+        if isinstance(value, Sequence) and value.element is not None:
+            # How many branches a list has is not known, nor what all of them leave: they run, no more is said.
+            for branch in interpreter.functions_in(_last(value.element)):
+                interpreter.call(frame, branch, Arguments(), node)
+        for item in value.items or () if isinstance(value, Sequence) else (value,):
+            found += [
+                interpreter.call(frame, branch, Arguments(), node) for branch in interpreter.functions_in(_last(item))
+            ]
+    return _chosen_by(None, join_all(*found)) if found else Nest()
+
+
+def _last(value: Value) -> Value:
+    """The function of a pair of a condition or number and a function."""
+    return value.items[-1] if isinstance(value, Sequence) and value.items else value
+
+
+def _loop_variable(value: Value) -> Value:
+    match value:
+        case Tensor():
+            return value.with_(dependence=Dependence.VALUE, carried=True, mixed=False)
+        case Nest():
+            return replace(value, carried=True)
+        case Static(constant):
+            return Tensor(Dependence.VALUE, _NUMBERS.get(type(constant)), 0, carried=True)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(_loop_variable, items)))
+        case Dict(entries, None) if not entries:
+            return Static({})  # no step can add to it
+        case Dict(entries, element):
+            # The loop hands its body a dict of its own.
+            return Dict({key: _loop_variable(item) for key, item in entries.items()}, element)
+        case _:
+            return value
+
+
+def _invariant(value: Value) -> Value:
+    """A variable that no round of a loop changes, as a round sees it."""
+    match value:
+        case Static(constant):
+            return Tensor(Dependence.STATIC, _NUMBERS.get(type(constant)), 0)
+        case _:
+            return value
+
+
+def _left(value: Value) -> Value:
+    """The same behind the loop: data are no compile-time constant any more (measured)."""
+    match value:
+        case Tensor(dependence=Dependence.VALUE, carried=False):
+            return value.with_(carried=True, mixed=True)
+        case _:
+            return value
+
+
+def _handed_on(body: Value | None) -> frozenset[int]:
+    """The positions of the variables that no round changes: data are then as they are to the code around the loop."""
+    match body:
+        case FunctionValue(function, bound=None, partial_args=()):
+            return handed_on(function.node)
+        case _:
+            return frozenset()
+
+
+def _while_loop(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    variables = arguments.get(2, "loop_vars")
+    items = list(variables.items) if isinstance(variables, Sequence) and variables.items is not None else []
+    same = _handed_on(arguments.get(1, "body"))
+    given = [_invariant(item) if at in same else _loop_variable(item) for at, item in enumerate(items)]
+    for position, name in ((0, "cond"), (1, "body")):
+        if given or variables is None:
+            _called(interpreter, frame, arguments.get(position, name), given, node, True)
+        elif arguments.get(position, name) is not None:
+            some: list[Value] = [Nest(carried=at not in same) for at in range(max(same, default=-1) + 1)]
+            unknown = Arguments(some, rest=Nest(carried=True))
+            frame.loop += 1
+            interpreter.call(frame, arguments.get(position, name) or UNKNOWN, unknown, node)
+            frame.loop -= 1
+    if not (isinstance(variables, Sequence) and given):
+        return Nest(carried=True)
+    return Sequence(variables.kind, tuple(_left(item) if at in same else item for at, item in enumerate(given)))
+
+
+def _element(interpreter: Interpreter, frame: Frame, value: Value | None, node: cst.BaseExpression) -> Value:
+    match value:
+        case None:
+            return Nest()
+        case Tensor(rank=rank, origin=origin):
+            return value.element(rank - 1 if rank else None, origin)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(_element(interpreter, frame, item, node) for item in items))
+        case _:
+            return Nest()
+
+
+def _mapped(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.map_fn`, `tf.vectorized_map`: each element through the function."""
+    result = _called(
+        interpreter,
+        frame,
+        arguments.get(0, "fn"),
+        [_element(interpreter, frame, arguments.get(1, "elems"), node)],
+        node,
+        True,
+    )
+    return _stacked(result)
+
+
+def _stacked(result: Value) -> Value:
+    match result:
+        case Tensor():
+            rank = None if result.rank is None else result.rank + 1
+            return result.with_(dependence=Dependence.VALUE, rank=rank, carried=False, mixed=False)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(_stacked, items)))
+        case _:
+            return Nest()
+
+
+def _scanned(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.scan`, `tf.foldl`, `tf.foldr`: an accumulator and each element."""
+    item = _element(interpreter, frame, arguments.get(1, "elems"), node)
+    start = arguments.get(2, "initializer")
+    first = _loop_variable(item if start is None or start == NONE else start)
+    return _stacked(_called(interpreter, frame, arguments.get(0, "fn"), [first, item], node, True))
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "tf.cond": _cond,
+    "tf.case": _cases,
+    "tf.switch_case": _cases,
+    "tf.while_loop": _while_loop,
+    "tf.map_fn": _mapped,
+    "tf.vectorized_map": _mapped,
+    "keras.ops.map": _mapped,
+    "keras.ops.vectorized_map": _mapped,
+    "tf.scan": _scanned,
+    "tf.foldl": _scanned,
+    "tf.foldr": _scanned,
+    "keras.ops.cond": _cond,
+    "keras.ops.while_loop": _while_loop,
+}

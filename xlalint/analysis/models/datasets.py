@@ -1,0 +1,105 @@
+"""Functions that run in input pipelines and in Python: `Dataset.map`, `tf.py_function`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.joins import join_all
+from ..domain.values import (
+    UNKNOWN,
+    ApiObject,
+    Dependence,
+    FunctionValue,
+    Nest,
+    Origin,
+    Sequence,
+    Tensor,
+    Value,
+)
+from ..files.files import Place
+from ..interpreter.events import HOST, PIPELINE
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..library import api
+from ..library import datasets as pipelines
+
+
+def _on_host(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    function = arguments.get(0, "func")
+    for found in interpreter.functions_in(function) if function is not None else ():
+        interpreter.enter(found, HOST, Arguments(unknown=True), "host")
+    tensor = Tensor(Dependence.VALUE, origin=Origin(Place(frame.unit, node), "a Python function's result"))
+    outputs = arguments.get(2, "Tout")
+    return Nest() if outputs is None or isinstance(outputs, Sequence) else tensor
+
+
+def _dataset_function(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """A method of a pipeline, with functions for its elements."""
+    interpreter.run_in_pipeline(arguments)
+    if isinstance(owner, ApiObject):
+        return None
+    return (
+        ApiObject("tf.data.Dataset", payload=Nest())
+        if any(map(interpreter.functions_in, arguments.positional))
+        else None
+    )
+
+
+def _from_function(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`strategy.distribute_datasets_from_function(f)`: the dataset that `f` makes for each worker."""
+    function = arguments.get(0, "dataset_fn")
+    if not isinstance(function, FunctionValue):
+        return None
+    made = interpreter.call(frame, function, Arguments([ApiObject("tf.distribute.InputContext")]), node)
+    return made if pipelines.is_dataset(made) else None
+
+
+def _dataset_map(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`dataset.map(f)`: the elements are what the function makes of them."""
+    made = _dataset_function(interpreter, frame, owner, arguments, node)
+    if not (isinstance(owner, ApiObject) and owner.api == pipelines.DATASET):
+        return made
+    results = []
+    function = arguments.get(0, "map_func")
+    for found in interpreter.functions_in(function) if function is not None else ():
+        summary = interpreter.analyse(None, found, Arguments(rest=owner.payload or Nest(), unknown=True), PIPELINE)
+        results.append(UNKNOWN if summary is None else summary.value)
+    match function:
+        case ApiObject(method=None) if api.kind_of(function.api) == "layer":
+            results.append(interpreter.call(frame, function, Arguments([owner.payload or Nest()]), node))
+    return pipelines.after_map(owner, join_all(*results) if results else None)
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "tf.py_function": _on_host,
+    "tf.numpy_function": _on_host,
+    "tf.py_func": _on_host,
+}
+METHODS: Final[dict[str, MethodModel]] = {
+    **{
+        f"tf.data.Dataset.{name}": _dataset_function
+        for name in (
+            "filter",
+            "flat_map",
+            "interleave",
+            "apply",
+            "reduce",
+            "scan",
+            "take_while",
+            "from_generator",
+        )
+    },
+    ".map": _dataset_map,
+    ".distribute_datasets_from_function": _from_function,
+    ".experimental_distribute_datasets_from_function": _from_function,
+    ".filter": _dataset_function,
+    ".flat_map": _dataset_function,
+    ".interleave": _dataset_function,
+}

@@ -1,0 +1,72 @@
+"""Functions that are passed on, bound to arguments or wrapped: `functools` and what returns its argument."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import (
+    UNKNOWN,
+    Api,
+    ApiObject,
+    Dict,
+    FunctionValue,
+    Sequence,
+    Value,
+)
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..record import replace
+
+
+def _partial(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    match arguments.positional:
+        case [FunctionValue() as function, *rest]:
+            return replace(
+                function,
+                partial_args=(*function.partial_args, *rest),
+                partial_keywords={**function.partial_keywords, **arguments.keywords},
+            )
+        case [callee, *rest]:
+            payload = Sequence("tuple", (callee, Dict(dict(arguments.keywords)), *rest))
+            return ApiObject("functools.partial", payload=payload)
+        case _:
+            return UNKNOWN
+
+
+def _call_partial(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """Call what `functools.partial` made of something that is no function of the project."""
+    match owner.payload if isinstance(owner, ApiObject) else None:
+        case None:
+            return None
+        case Sequence(items=(callee, Dict(entries), *rest)):
+            given = replace(
+                arguments,
+                positional=[*rest, *arguments.positional],
+                keywords={**entries, **arguments.keywords},
+                nodes=[*(node for _ in rest), *arguments.nodes],
+            )
+            return interpreter.call(frame, callee, given, node)
+        case _:
+            return UNKNOWN
+
+
+def _same_function(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    return arguments.positional[0] if arguments.positional else UNKNOWN
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "functools.partial": _partial,
+    "functools.wraps": lambda interpreter, frame, arguments, node: Api("functools.identity"),
+    "functools.identity": _same_function,
+    "tf.autograph.to_graph": _same_function,
+    "tf.recompute_grad": _same_function,
+    "tf.grad_pass_through": _same_function,
+    "keras.utils.register_keras_serializable": lambda interpreter, frame, arguments, node: Api("functools.identity"),
+    **{f"tqdm.{name}": _same_function for name in ("tqdm", "auto.tqdm", "notebook.tqdm", "tqdm_notebook", "std.tqdm")},
+}
+METHODS: Final[dict[str, MethodModel]] = {
+    "functools.partial.__call__": _call_partial,
+}

@@ -1,0 +1,226 @@
+"""Keras models: the functions that `compile` is passed, and the steps that `fit` and its relatives run."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import (
+    NONE,
+    Api,
+    ApiObject,
+    Compiled,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Instance,
+    Nest,
+    Origin,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    options,
+)
+from ..files.files import Place
+from ..interpreter.events import NOT_TRACED, Context, ContextKind
+from ..interpreter.feeding import (
+    passed_values,
+    report_feed,
+)
+from ..interpreter.frames import Arguments, Compilation, Frame
+from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..library import api
+from ..library.datasets import is_dataset
+from ..library.strategies import is_tpu
+from ..program.parameter_uses import dicts_among
+from ..record import replace
+
+# The methods of a model that run its compiled steps, with the step that each argument goes through. Of a dataset the
+# elements go there one by one, of arrays pieces of one size.
+_LOOPS: Final = {
+    "fit": {"x": "train", "validation_data": "test"},
+    "evaluate": {"x": "test"},
+    "predict": {"x": "predict"},
+}
+_STEPS: Final = {
+    "train_on_batch": "train",
+    "test_on_batch": "test",
+    "predict_on_batch": "predict",
+}
+_OUTSIDE: Final = "transformers."
+
+
+def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: str, count: int) -> None:
+    autograph = interpreter.keras_version(frame.module) == 2
+    how = "which Keras 2 converts with AutoGraph" if autograph else "which Keras 3 runs without AutoGraph"
+    for found in interpreter.functions_in(function):
+        if found.compiled is not None:
+            continue
+        entry = f"`{found.function.qualname}`, a {role} {how}"
+        origin = _argument(found, role)
+        dicts = dicts_among(found.function.node)
+        parameters = found.function.node.params.params[found.bound is not None :]
+        names = [parameter.name.value for parameter in parameters[:count]]
+        given: list[Value] = [
+            Nest(origin=origin) if name in dicts else Tensor(Dependence.VALUE, "float", origin=origin)
+            for name in (*names, *[""] * (count - len(names)))
+        ]
+        if role == "function in a Lambda layer":
+            given = [Nest()]
+        compiled = Compilation(ContextKind.XLA, autograph, entry, by_keras=True)
+        interpreter.enter(found, compiled, Arguments(given, unknown=True), role)
+
+
+def _argument(function: FunctionValue, role: str) -> Origin:
+    return Origin(function.function.label, f"Keras calls this {role} with tensors")
+
+
+def _lambda_layer(
+    interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    function = arguments.get(0, "function")
+    if function is not None:
+        _keras_entry(interpreter, frame, function, "function in a Lambda layer", 1)
+    return None
+
+
+def _compile(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`model.compile(loss=f, metrics=[g])`."""
+    _remember_compiled(interpreter, frame, owner, arguments, node)
+    is_model = isinstance(owner, ApiObject) and api.kind_of(owner.api) == "model"
+    is_model = is_model or (isinstance(owner, Instance) and owner.cls.is_keras("model"))
+    if not is_model and not arguments.keywords.keys() & {"loss", "metrics", "optimizer", "weighted_metrics"}:
+        return None
+    for position, keyword, role in (
+        (1, "loss", "loss function"),
+        (3, "metrics", "metric function"),
+        (4, "weighted_metrics", "metric function"),
+    ):
+        for item in _parts(arguments.get(position, keyword)):
+            _keras_entry(interpreter, frame, item, role, 2)
+    return None if isinstance(owner, ApiObject) else NONE
+
+
+def _parts(value: Value | None) -> list[Value]:
+    match value:
+        case None:
+            return []
+        case Sequence(items=tuple(items)):
+            return [part for item in items for part in _parts(item)]
+        case Dict(entries, element):
+            return [part for item in (*entries.values(), *([element] if element else [])) for part in _parts(item)]
+        case _:
+            return [value]
+
+
+def _activation(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """What a name or a configuration stands for gives a tensor of its argument's shape, as `linear` does."""
+    given = arguments.get(0, "identifier")
+    return given if isinstance(given, FunctionValue | Instance | Api | ApiObject) else Api("keras.activations.linear")
+
+
+def _remember_compiled(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> None:
+    """`model.compile(..)`: from here on the model knows whether XLA compiles its steps."""
+    if not (isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)):
+        return
+    model = _owner(interpreter, frame, node.func.value, owner)
+    how = Compiled(*_jit(interpreter, frame, model, arguments.keywords), Place(frame.unit, node))
+    if how.jit and isinstance(model, ApiObject) and model.payload is not None:
+        context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`, which has XLA compile the steps")
+        report_feed(interpreter, frame, context, [(model.payload, node)], node, (how.place, "build"), often=True)
+    match model:
+        case Instance():
+            model.facts = how
+        case ApiObject() if api.kind_of(model.api) == "model":
+            interpreter.assign_quietly(frame, node.func.value, replace(model, facts=how))
+        case Unknown() if how.jit:  # only a Keras model has this argument
+            interpreter.assign_quietly(frame, node.func.value, ApiObject("keras.Model", facts=how))
+
+
+def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:
+    """Whether XLA compiles the steps, and why; None where Keras 3 decides, which takes an accelerator to say yes."""
+    scope = frame.context.scope
+    if settings.get("run_eagerly", Static(False)) != Static(False):
+        return False, ""
+    if scope is not None and is_tpu(scope.strategy):
+        return True, "a TPU strategy"
+    match settings.get("jit_compile"):
+        case Static(bool() as said):
+            return said, "jit_compile=True"
+        case None | Static("auto") if scope is None:
+            outside = isinstance(model, ApiObject) and model.api.startswith(_OUTSIDE)
+            decides = not outside and interpreter.keras_version(frame.module) == 3
+            return None if decides else False, "the default of Keras 3 where it finds an accelerator"
+        case _:  # any other strategy turns the default off
+            return False, ""
+
+
+def _owner(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression, known: Value) -> Value:
+    """The object before the dot. A method of Keras's own classes does not remember the object of the project."""
+    names = node
+    while isinstance(names, cst.Attribute):
+        names = names.value
+    return interpreter.evaluate(frame, node) if isinstance(names, cst.Name) else known
+
+
+def _run_model(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`model.fit(dataset)` and the like; what the call returns is for others to say."""
+    if (
+        not (isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute))
+        or frame.context.kind not in NOT_TRACED
+    ):
+        return None
+    method = node.func.attr.value
+    model = _owner(interpreter, frame, node.func.value, owner)
+    for option in options(model):
+        if isinstance(option, ApiObject | Instance) and isinstance(option.facts, Compiled):
+            _run(interpreter, frame, option.facts, method, arguments, node)
+    return None
+
+
+def _run(
+    interpreter: Interpreter, frame: Frame, how: Compiled, method: str, arguments: Arguments, node: cst.Call
+) -> None:
+    if how.jit is False:
+        return
+    context = Context(
+        ContextKind.XLA, False, f"the steps of `{frame.unit.code(node.func)}`, which XLA compiles ({how.why})"
+    )
+    certain = how.jit is True
+    if method in _STEPS:
+        report_feed(
+            interpreter,
+            frame,
+            context,
+            passed_values(arguments, node),
+            node,
+            (how.place, _STEPS[method]),
+            certain=certain,
+        )
+        return
+    positions = {"x": 0}
+    for name, step in _LOOPS[method].items():
+        value = arguments.get(positions.get(name, len(arguments.positional)), name)
+        datasets = [option for option in options(value) if is_dataset(option)] if value is not None else []
+        given = [(dataset, node) for dataset in datasets]
+        report_feed(interpreter, frame, context, given, node, (how.place, step), certain=certain, often=True)
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "keras.activations.get": _activation,
+    "keras.layers.Lambda": _lambda_layer,
+    # Where no caller is seen, the question is what happens once the code is compiled.
+    "keras.backend.backend": lambda interpreter, frame, arguments, node: Static("tensorflow"),  # all that XLA sees here
+}
+METHODS: Final[dict[str, MethodModel]] = {
+    ".compile": _compile,
+    **{f".{name}": _run_model for name in (*_LOOPS, *_STEPS)},
+}

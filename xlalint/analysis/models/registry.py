@@ -1,0 +1,41 @@
+"""All models: each module's tables, one after the other; of two models of a name the last one counts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..interpreter.interface import Models
+from . import (
+    compilation,
+    containers,
+    control_flow,
+    datasets,
+    functions,
+    keras_models,
+    python_builtins,
+    strategies,
+    structures,
+    tokenizer_calls,
+)
+
+MODELS: Final = Models(
+    functions={
+        **python_builtins.FUNCTIONS,
+        **compilation.FUNCTIONS,
+        **functions.FUNCTIONS,
+        **control_flow.FUNCTIONS,
+        **structures.FUNCTIONS,
+        **datasets.FUNCTIONS,
+        **keras_models.FUNCTIONS,
+        **tokenizer_calls.FUNCTIONS,
+    },
+    methods={
+        **datasets.METHODS,
+        **keras_models.METHODS,
+        **functions.METHODS,
+        **compilation.METHODS,
+        **tokenizer_calls.METHODS,
+        **strategies.METHODS,
+    },
+    containers=containers.METHODS,
+)

@@ -1,0 +1,89 @@
+"""Strategies: steps that `run` compiles, and scopes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import (
+    UNKNOWN,
+    ApiObject,
+    Dict,
+    FunctionValue,
+    Nest,
+    Scope,
+    Sequence,
+    Unknown,
+    Value,
+)
+from ..interpreter.events import ContextKind
+from ..interpreter.frames import Arguments, Compilation, Frame
+from ..interpreter.interface import Interpreter, MethodModel
+from ..library.strategies import SCOPE, is_strategy, is_tpu, scope_entered
+from ..record import replace
+
+
+def _strategy_run(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`strategy.run(step, args=(batch,))`: a TPU strategy compiles the step."""
+    function = arguments.get(0, "fn")
+    if not isinstance(function, FunctionValue):
+        return None
+    given, named = arguments.get(1, "args"), arguments.get(2, "kwargs")
+    call = Arguments(unknown=True)
+    match given:
+        case Sequence(items=tuple(items)):
+            call.positional = list(items)
+        case None:
+            pass
+        case _:
+            call.rest = Nest()
+    if isinstance(named, Dict):
+        call.keywords = {key: value for key, value in named.entries.items() if isinstance(key, str)}
+    function = interpreter.decorated(function) if function.compiled is None else function
+    if isinstance(owner, ApiObject):
+        interpreter.report_call(frame, f"{owner.api}.run", {"fn": function}, {}, UNKNOWN, node, owner)
+    if is_tpu(owner) and function.compiled is None:
+        entry = f"`{function.function.qualname}`, compiled by `TPUStrategy.run`"
+        how = Compilation(ContextKind.XLA, True, entry, jit=True)
+        function = replace(function, compiled=how)
+    before = len(frame.summary.calls)
+    outside = frame.context
+    if interpreter.strategies:
+        frame.context = replace(outside, scope=Scope(owner, replica=True))
+    result = interpreter.invoke(frame, function, call, node)
+    frame.context = outside
+    frame.summary.steps |= {callee for _, callee in frame.summary.calls[before:]}
+    return result
+
+
+def _scope(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`strategy.scope()`."""
+    if not interpreter.strategies or not (is_strategy(owner) or isinstance(owner, Unknown)):
+        return None
+    if isinstance(owner, ApiObject):
+        interpreter.report_call(frame, f"{owner.api}.scope", {}, {}, UNKNOWN, node, owner)
+    return ApiObject(SCOPE, payload=owner)
+
+
+def _enter_scope(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`strategy.scope().__enter__()`, `stack.enter_context(strategy.scope())`: it holds for all that follows."""
+    for value in (owner, *arguments.positional):
+        if isinstance(value, ApiObject) and value.api == SCOPE:
+            frame.context = replace(frame.context, scope=scope_entered(value, frame.context.scope))
+            interpreter.scope_stays |= not frame.is_module
+    return None
+
+
+METHODS: Final[dict[str, MethodModel]] = {
+    ".run": _strategy_run,
+    ".scope": _scope,
+    ".__enter__": _enter_scope,
+    ".enter_context": _enter_scope,
+    ".experimental_run_v2": _strategy_run,
+}

@@ -1,0 +1,80 @@
+"""Structures of tensors (`tf.nest`), and what asks for the kind of a value."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.joins import element_of
+from ..domain.values import (
+    UNKNOWN,
+    Dependence,
+    Dict,
+    Nest,
+    Sequence,
+    Static,
+    Unknown,
+    Value,
+    as_tensor,
+    options,
+)
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter
+from ..interpreter.narrowing import STRUCTURES, is_instance
+
+
+def _map_structure(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    def apply(values: list[Value]) -> Value:
+        head = values[0]
+        if isinstance(head, Sequence) and head.items is not None:
+            rows = [list(v.items) if isinstance(v, Sequence) and v.items is not None else [] for v in values]
+            if len(set(map(len, rows))) == 1:
+                return Sequence(head.kind, tuple(apply(list(row)) for row in zip(*rows, strict=True)))
+        if isinstance(head, Dict):
+            return Dict({key: apply([value]) for key, value in head.entries.items()}, head.element)
+        if isinstance(head, Sequence) and head.element is not None:
+            inner = [element_of(value) or value if isinstance(value, Sequence) else value for value in values]
+            return Sequence(head.kind, None, apply(inner))
+        result = interpreter.call(frame, arguments.positional[0], Arguments(values), node)
+        vague = any(isinstance(option, Nest | Unknown) for option in options(head))
+        tensor = as_tensor(result, Dependence.STATIC) if vague else None
+        # A structure like the one that is not known.
+        return result if tensor is None else Nest(tensor.dependence, tensor.origin)
+
+    return apply(arguments.positional[1:]) if len(arguments.positional) > 1 else UNKNOWN
+
+
+def _is_tensor(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    match arguments.positional:
+        case [value] if as_tensor(value, Dependence.STATIC) == value:
+            return Static(True)
+        case _:
+            return None
+
+
+def _is_nested(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    known = is_instance(arguments.positional[0], STRUCTURES) if arguments.positional else None
+    return None if known is None else Static(known)
+
+
+def _tensor_shape(
+    interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """A shape of what is written; of anything else, some shape."""
+    match arguments.get(0, "dims"):
+        case Sequence(items=tuple(items)):
+            return Sequence("tuple", items)
+        case _:
+            return None
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "tf.TensorShape": _tensor_shape,
+    "tf.nest.map_structure": _map_structure,
+    "keras.tree.map_structure": _map_structure,
+    "tf.is_tensor": _is_tensor,
+    "keras.ops.is_tensor": _is_tensor,
+    "keras.backend.is_tensor": _is_tensor,
+    "tf.nest.is_nested": _is_nested,
+    "keras.tree.is_nested": _is_nested,
+}
