@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import ApiCall, SetupCall
 from xlalint.findings.findings import Safety
 from xlalint.fixes.names import Names

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from xlalint.analysis.domain.values import Dependence, Origin, Sequence, Slice, Static, Tensor, Value, options
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.domain.kinds import options
+from xlalint.analysis.domain.values import Dependence, Origin, Sequence, Slice, Static, Tensor, Value
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import ApiCall, Consume
 from xlalint.facts.consumers import CONSUMERS, INDEXING, Consumer
 from xlalint.fixes.masked import brief

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.values import Variation
 from xlalint.analysis.domain.varying_shapes import variations_of
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import FeedCompiled
 from xlalint.analysis.library import api
 from xlalint.fixes.masked import one_line

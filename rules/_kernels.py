@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from xlalint.analysis.domain.values import Api, ApiObject, Static, Value, as_tensor, options
+from xlalint.analysis.domain.kinds import as_tensor, options
+from xlalint.analysis.domain.values import Api, ApiObject, Static, Value
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind
 from xlalint.analysis.library.api import kind_of
 from xlalint.facts import tables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xlalint.analysis.files.files import Place, Unit
+from xlalint.analysis.files.unit import Place, Unit
 from xlalint.analysis.interpreter.events import ApiCall
 from xlalint.syntax import nodes as cst
 

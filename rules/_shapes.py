@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from xlalint.analysis.domain.values import Origin, Sequence, Slice, Tensor, Value, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Origin, Sequence, Slice, Tensor, Value
 from xlalint.analysis.interpreter.events import Consume
 from xlalint.linter.rule import Effect
 from xlalint.syntax import nodes as cst

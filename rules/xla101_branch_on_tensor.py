@@ -43,8 +43,9 @@ deletes, changes a list or dict, or where a name would be left without a value.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import Dependence, Origin, Tensor, as_tensor
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence, Origin, Tensor
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import BranchOn, Event
 from xlalint.fixes import branches, logic
 from xlalint.fixes.syntax import small_statements

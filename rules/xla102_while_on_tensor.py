@@ -32,7 +32,8 @@ loop counts up to a number that is written down: the bound is that number, too l
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import Dependence, Tensor, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence, Tensor
 from xlalint.analysis.interpreter.events import Event, LoopWhile
 from xlalint.fixes.loops import while_loop
 from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note

@@ -40,8 +40,9 @@ unrolls the loop; a reduction rounds in another order than `sum`, and treats NaN
 from collections.abc import Iterator
 from functools import partial
 
-from xlalint.analysis.domain.values import Dependence, Tensor, as_tensor
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence, Tensor
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import Event, IterateOver
 from xlalint.fixes.iteration import is_bound, iteration, parts
 from xlalint.linter.rule import (

@@ -38,7 +38,8 @@ such. `max` and `min` are safe for integer tensors, and unsafe for NaN and where
 from collections.abc import Iterator
 from functools import partial
 
-from xlalint.analysis.domain.values import Dependence, Tensor, Value, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence, Tensor, Value
 from xlalint.analysis.interpreter.events import Event, TruthOf
 from xlalint.fixes import logic
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note

@@ -31,7 +31,8 @@ once XLA has compiled it.
 from collections.abc import Iterator
 from functools import partial
 
-from xlalint.analysis.domain.values import Dependence, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence
 from xlalint.analysis.interpreter.events import AssertOn, Event
 from xlalint.fixes import logic
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, origin_note

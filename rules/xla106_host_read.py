@@ -34,7 +34,8 @@ positions, text, and for NumPy functions that compute other types of integers.
 from collections.abc import Iterator
 from functools import partial
 
-from xlalint.analysis.domain.values import Dependence, Tensor, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence, Tensor
 from xlalint.analysis.interpreter.events import Event, HostRead
 from xlalint.fixes.reads import host_read, read_in_graph
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note

@@ -33,7 +33,8 @@ Shown only: too small a limit ends the loop early.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import NONE, Sequence, Static, Tensor, Value, options
+from xlalint.analysis.domain.kinds import options
+from xlalint.analysis.domain.values import NONE, Sequence, Static, Tensor, Value
 from xlalint.analysis.interpreter.events import Event
 from xlalint.linter.rule import ApiCall, Bad, Draft, Effect, Fails, Good, Rule
 

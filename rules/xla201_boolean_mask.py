@@ -56,8 +56,8 @@ mask does not hold, since the mask multiplies it. Shown only, as `tf.where(mask,
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import as_tensor
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
 from xlalint.fixes.masked import brief
 from xlalint.fixes.masks import Selection, selection

@@ -40,7 +40,8 @@ order of appearance, sorting does not.
 from collections.abc import Iterator
 from functools import partial
 
-from xlalint.analysis.domain.values import Dependence, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
 from xlalint.fixes.counts import distinct
 from xlalint.fixes.masked import brief, one_line

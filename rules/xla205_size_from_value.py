@@ -50,7 +50,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from xlalint.analysis.domain.values import Slice, Tensor, Value, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Slice, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, Consume, ContextKind, Event, IndexWith
 from xlalint.facts.consumers import SIZED
 from xlalint.fixes.counts import binned

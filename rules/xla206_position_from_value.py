@@ -44,7 +44,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from xlalint.analysis.domain.values import Slice, Tensor, Value, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Slice, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
 from xlalint.fixes.masked import brief
 from xlalint.fixes.positions import at_position

@@ -39,7 +39,8 @@ Shown only. Both sides of `tf.where` are computed for all elements.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import UNKNOWN, ApiObject, Nest, Unknown, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import UNKNOWN, ApiObject, Nest, Unknown
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief, one_line

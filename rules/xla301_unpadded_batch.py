@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from xlalint.analysis.domain.values import Variation
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names

@@ -31,7 +31,7 @@ only, with `MAXIMUM` or `SHAPES` to fill in, for the others: how long the longes
 
 from collections.abc import Iterator
 
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import replaced
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace

@@ -33,7 +33,7 @@ fails when the program runs.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import one_line
 from xlalint.fixes.names import Names

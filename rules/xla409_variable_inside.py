@@ -42,7 +42,7 @@ Shown only: a variable needs another method to be made in, and nothing says whet
 from collections.abc import Iterator
 
 from xlalint.analysis.domain.values import Static
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts import tables
 from xlalint.fixes.masked import brief, one_line, path_to

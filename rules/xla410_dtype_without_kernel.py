@@ -31,7 +31,7 @@ Shown only: the parts are computed one by one, or in another way, and round othe
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts import tables
 from xlalint.facts.tables import Kernel

@@ -40,7 +40,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
-from xlalint.analysis.domain.values import Static, Value, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Static, Value
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts import tables
 from xlalint.facts.kernels import listed

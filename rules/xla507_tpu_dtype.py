@@ -38,7 +38,7 @@ from functools import partial
 from typing import Final
 
 from xlalint.analysis.domain.values import Static
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import ContextKind, Event, Program, SetupCall
 from xlalint.analysis.library.strategies import asks_for_complex128, is_tpu, making_of
 from xlalint.fixes import rewrite

@@ -36,7 +36,8 @@ Shown only: numbers of half the digits are for the author to choose.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from xlalint.analysis.domain.values import Api, Static, Value, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Api, Static, Value
 from xlalint.analysis.interpreter.events import ContextKind, Event
 from xlalint.facts import tables, tpu
 from xlalint.facts.tables import ApiFact, Outcome

@@ -33,7 +33,8 @@ Shown only: what a violation means is for the author to say.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import Dependence, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.fixes.masked import brief, parent
 from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity

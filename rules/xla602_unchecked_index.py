@@ -35,8 +35,8 @@ Shown only: whether the border repeats or is left out is for the author to say.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import as_tensor
-from xlalint.analysis.files.files import Place
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.files.unit import Place
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.fixes.masked import brief, one_line
 from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity, origin_note

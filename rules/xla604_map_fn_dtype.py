@@ -30,7 +30,8 @@ Shown only: the width of the dtype (`tf.int32`, `tf.int64`) is for the author to
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import Static, Tensor, Value, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Static, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.analysis.library.api import named_dtype
 from xlalint.fixes.masked import brief

@@ -34,7 +34,8 @@ Shown only: what a division by zero means is for the author to say.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import Value, as_tensor
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Value
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, DivideBy, Event
 from xlalint.fixes.masked import brief
 from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.analysis.files.files import File, Place
+from xlalint.analysis.files.file import File
+from xlalint.analysis.files.unit import Place
 from xlalint.fixes.apply import apply_fixes
 from xlalint.fixes.edits import fix_of
 from xlalint.fixes.names import Names, NoNameError

@@ -11,7 +11,8 @@ import pytest
 
 from tests.samples import HAZARD
 from xlalint.analysis.domain.values import UNKNOWN
-from xlalint.analysis.files.files import File, Place, Unit
+from xlalint.analysis.files.file import File
+from xlalint.analysis.files.unit import Place, Unit
 from xlalint.analysis.interpreter.events import ApiCall, AssertOn, BranchOn, Context, ContextKind, Event, Run, Trail
 from xlalint.analysis.interpreter.interpreter import ProjectInterpreter
 from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Safety, Severity, Span, TrailStep

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from xlalint.analysis.files.files import File, Session, Stopped, Unit
+from xlalint.analysis.files.file import File
+from xlalint.analysis.files.files import Session, Stopped
+from xlalint.analysis.files.unit import Unit
 from xlalint.findings.findings import Report
 from xlalint.linter.fix_runs import fix
 from xlalint.linter.run import Stdin, check

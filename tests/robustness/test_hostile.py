@@ -21,8 +21,9 @@ from xlalint.findings.findings import Report
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 from xlalint.sources.ipython import python_of
+from xlalint.sources.reading import may_matter
 from xlalint.sources.suppressions import names_rules, suppressions_of
-from xlalint.sources.text import limit_f_strings, may_matter
+from xlalint.sources.text import limit_f_strings
 
 HEAD = "import tensorflow as tf\n\n\n@tf.function(jit_compile=True)\ndef f(x, flag):\n"
 

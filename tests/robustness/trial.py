@@ -18,7 +18,8 @@ from xlalint.reports.formats import render
 from xlalint.reports.terminal import Paint
 from xlalint.settings.config import OUTPUT_FORMATS, Settings
 from xlalint.sources.lines import line_reader
-from xlalint.sources.text import UnreadableSource, is_notebook, source_of
+from xlalint.sources.reading import source_of
+from xlalint.sources.text import UnreadableSource, is_notebook
 from xlalint.sources.views import viewer
 
 _JSON: Final = ("json", "sarif", "rdjson", "gitlab")

@@ -15,15 +15,9 @@ from hypothesis import strategies as st
 from xlalint.findings.findings import Finding, Severity, Span
 from xlalint.sources.discovery import DEFAULT_EXCLUDE, PathPatterns, discover
 from xlalint.sources.outline import ClassOutline, outline
+from xlalint.sources.reading import may_matter, read_source
 from xlalint.sources.suppressions import Suppressions, suppressions_of
-from xlalint.sources.text import (
-    UnreadableSource,
-    decode,
-    display_path,
-    may_matter,
-    read_source,
-    split_lines,
-)
+from xlalint.sources.text import UnreadableSource, decode, display_path, split_lines
 
 ALL = frozenset(("XLA101", "XLA102", "XLA105", "XLA901", "XLA902"))
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import libcst
 
 from tests.syntax.against import DifferenceError, compare
-from xlalint.sources.text import UnreadableSource, read_source
+from xlalint.sources.reading import read_source
+from xlalint.sources.text import UnreadableSource
 from xlalint.syntax.expression_builder import NestedTooDeepError
 
 

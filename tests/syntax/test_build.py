@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import xlalint
 from tests.syntax.against import compare
 from xlalint.analysis.domain import joins
-from xlalint.analysis.files.files import File, Unit
+from xlalint.analysis.files.file import File
+from xlalint.analysis.files.unit import Unit
 from xlalint.analysis.interpreter import expressions, statements
 from xlalint.fixes import branches
 from xlalint.sources.outline import OutlineError, Stretch, are_alone

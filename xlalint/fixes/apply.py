@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ..findings.findings import Edit, Fix
-from ..sources.text import OversizedSource, UnreadableSource, source_of
+from ..sources.reading import source_of
+from ..sources.text import OversizedSource, UnreadableSource
 from ..sources.write import UnwritableSource, edited
 
 

@@ -14,7 +14,7 @@ from textwrap import indent
 from typing import Final
 
 from ..analysis.domain.values import Dependence, Dict, Sequence, Static, Tensor, Value
-from ..analysis.files.files import Place
+from ..analysis.files.unit import Place
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
 from ..syntax.build import parse_expression

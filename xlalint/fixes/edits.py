@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from ..analysis.files.files import Place
+from ..analysis.files.unit import Place
 from ..findings.findings import Edit, Fix, Span
 from ..sources.text import split_lines
 from ..syntax import nodes as cst

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..analysis.domain.values import Dependence, as_tensor
+from ..analysis.domain.kinds import as_tensor
+from ..analysis.domain.values import Dependence
 from ..analysis.interpreter.events import IterateOver
 from ..findings.findings import Safety
 from ..syntax import nodes as cst

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from ..analysis.domain.values import Dependence, Static, Tensor, Value, as_tensor
-from ..analysis.files.files import Place
+from ..analysis.domain.kinds import as_tensor
+from ..analysis.domain.values import Dependence, Static, Tensor, Value
+from ..analysis.files.unit import Place
 from ..analysis.interpreter.events import TruthOf
 from ..findings.findings import Safety
 from ..syntax import nodes as cst

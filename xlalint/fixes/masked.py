@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from ..analysis.files.files import Place
+from ..analysis.files.unit import Place
 from ..syntax import nodes as cst
 
 _LONGEST: Final = 60

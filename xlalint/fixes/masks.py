@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from ..analysis.domain.values import Dependence, Nest, Tensor, Value
-from ..analysis.files.files import Place
+from ..analysis.files.unit import Place
 from ..analysis.interpreter.events import Consume
 from ..findings.findings import Safety
 from ..syntax import nodes as cst

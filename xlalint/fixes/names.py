@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
-from ..analysis.files.files import Place
+from ..analysis.files.unit import Place
 from ..sources.outline import Binding, ImportOutline, Outline, bind_import
 from ..syntax import nodes as cst
 

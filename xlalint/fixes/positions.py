@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..analysis.files.files import Place
+from ..analysis.files.unit import Place
 from ..analysis.interpreter.events import IndexWith
 from ..findings.findings import Safety
 from ..syntax import nodes as cst

@@ -6,7 +6,8 @@ import re
 from itertools import dropwhile
 from typing import Final
 
-from ..analysis.domain.values import Dependence, Tensor, as_tensor
+from ..analysis.domain.kinds import as_tensor
+from ..analysis.domain.values import Dependence, Tensor
 from ..analysis.interpreter.events import HostRead
 from ..findings.findings import Safety
 from ..syntax import nodes as cst

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from ..analysis.files.files import Place
+from ..analysis.files.unit import Place
 from ..findings.findings import Safety
 from .names import Names
 

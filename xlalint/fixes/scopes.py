@@ -8,7 +8,7 @@ from itertools import pairwise
 from textwrap import indent
 from typing import Final
 
-from ..analysis.files.files import Place
+from ..analysis.files.unit import Place
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
 from .known import dotted

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..analysis.domain.values import Tensor
-from ..analysis.files.files import Place
+from ..analysis.files.unit import Place
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
 from .known import Scope

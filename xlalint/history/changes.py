@@ -20,7 +20,8 @@ from ..linter.run import check
 from ..reports.terminal import counted
 from ..settings.config import Settings, inferred_anew
 from ..sources.discovery import PathPatterns
-from ..sources.text import Source, UnreadableSource, source_of, split_lines
+from ..sources.reading import source_of
+from ..sources.text import Source, UnreadableSource, split_lines
 from .git import GitError, Repository
 from .marks import Content, contents, is_under
 

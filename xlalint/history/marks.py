@@ -16,7 +16,8 @@ from typing import Final, TypeAlias
 from ..findings.codes import INVALID_SUPPRESSION, UNUSED_SUPPRESSION
 from ..findings.findings import Finding
 from ..sources.outline import OutlineError, parsed
-from ..sources.text import Source, UnreadableSource, read_bytes, source_of, split_lines
+from ..sources.reading import source_of
+from ..sources.text import Source, UnreadableSource, read_bytes, split_lines
 
 Content: TypeAlias = Callable[[str], bytes | None]
 """What is in a file, by its path as reports show it; None where it cannot be read."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..analysis.budget import Clock, Work
-from ..analysis.files.files import InternalTrouble, Place
+from ..analysis.files.troubles import InternalTrouble
+from ..analysis.files.unit import Place
 from ..analysis.interpreter.events import (
     ApiCall,
     ContextKind,

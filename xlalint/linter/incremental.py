@@ -16,7 +16,8 @@ from typing import Final
 import msgspec
 
 from ..analysis.files.dependencies import Reads
-from ..analysis.files.files import Files, InternalTrouble, SyntaxTrouble
+from ..analysis.files.files import Files
+from ..analysis.files.troubles import InternalTrouble, SyntaxTrouble
 from ..analysis.fixpoint.partitions import ROUNDS, Heard, Round, Said
 from ..findings.findings import Finding
 from ..sources.outline import Stretch

@@ -10,17 +10,9 @@ from typing import Final
 from ..findings.findings import Problem
 from ..settings.config import Settings
 from ..sources.discovery import FileToCheck
+from ..sources.reading import may_matter, names_strategies, source_of
 from ..sources.suppressions import names_rules
-from ..sources.text import (
-    OversizedSource,
-    Source,
-    UnreadableSource,
-    digest_of,
-    may_matter,
-    names_strategies,
-    read_bytes,
-    source_of,
-)
+from ..sources.text import OversizedSource, Source, UnreadableSource, digest_of, read_bytes
 from .cache import Digests, Facts
 
 # Characters of sources that are kept once they were read.

@@ -16,7 +16,7 @@ from functools import cache
 from typing import ClassVar, TypeAlias
 
 from ..analysis.domain.values import Origin
-from ..analysis.files.files import Place
+from ..analysis.files.unit import Place
 from ..analysis.interpreter.events import ApiCall, Context, Event
 from ..facts.tpu import TpuOutcome
 from ..findings import rule_files

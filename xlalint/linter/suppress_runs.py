@@ -14,7 +14,8 @@ from ..findings.findings import Finding, Narrow, Problem, unchanged
 from ..settings.config import Settings
 from ..sources.ignoring import ignorable, ignore_edits
 from ..sources.outline import OutlineError, parsed
-from ..sources.text import UnreadableSource, read_bytes, source_of
+from ..sources.reading import source_of
+from ..sources.text import UnreadableSource, read_bytes
 from ..sources.write import UnwritableSource, edited
 from .fix_runs import Change, Outcome
 from .run import check, files_to_check

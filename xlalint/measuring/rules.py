@@ -18,9 +18,10 @@ from typing import Any, Final
 
 from xlalint.analysis.domain.values import UNKNOWN, Api, ApiObject, Array, Dependence, Static, Tensor, Value
 from xlalint.analysis.domain.values import Sequence as Items
+from xlalint.analysis.library.call import Call
 from xlalint.analysis.library.keras_classes import kind_of
 from xlalint.analysis.library.result_tables import DTYPE_PARAMETERS
-from xlalint.analysis.library.results import Call, leaves, tensor
+from xlalint.analysis.library.results import leaves, tensor
 
 from .expressions import dotted
 from .signatures import SAMPLE

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from ..findings.findings import Finding, Report
 from ..settings.config import Settings
+from ..sources.reading import read_source
 from ..sources.suppressions import suppressions_of
-from ..sources.text import UnreadableSource, read_source
+from ..sources.text import UnreadableSource
 from .protocol import Outcome
 from .running import check_available, run_targets
 from .target import Target

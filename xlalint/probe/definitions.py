@@ -9,7 +9,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from ..sources.text import read_source, split_lines
+from ..sources.reading import read_source
+from ..sources.text import split_lines
 from .fragments import free_names
 from .specs import COMMENT
 

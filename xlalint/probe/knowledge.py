@@ -8,18 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from ..analysis.domain.kinds import options
 from ..analysis.domain.values import (
     NONE,
     ApiObject,
     Array,
     Dict,
+    Function,
     FunctionValue,
     Instance,
     Nest,
     Static,
     Tensor,
     Value,
-    options,
 )
 from ..analysis.domain.values import Sequence as SequenceValue
 from ..analysis.files.files import Files
@@ -29,8 +30,8 @@ from ..analysis.fixpoint.processes import run_parts
 from ..analysis.interpreter.events import ContextKind
 from ..analysis.interpreter.frames import Summary
 from ..analysis.library.keras_classes import is_keras
-from ..analysis.program.project import Function
-from ..sources.text import display_path, read_source
+from ..sources.reading import read_source
+from ..sources.text import display_path
 from .target import Parameter
 
 Key: TypeAlias = tuple[Path, str]  # file and qualified name

@@ -18,7 +18,8 @@ from ..analysis.files.files import Stopped
 from ..findings.findings import Edit, Finding, Safety
 from ..settings.config import ConfigurationError, home_of
 from ..sources.ignoring import ignorable, ignore_edits
-from ..sources.text import UnreadableSource, source_of
+from ..sources.reading import source_of
+from ..sources.text import UnreadableSource
 from . import hover
 from .documents import Document, Part, opened
 from .projects import Project

@@ -15,11 +15,6 @@ from pathlib import Path
 from typing import Final
 
 # An import of TensorFlow or Keras under whatever roof, or of Accelerate's launcher: the line, and the words in it.
-_IMPORT_LINE: Final = re.compile(rb"^[ \t]*(?:from|import)\b[^\n#]*", re.MULTILINE)
-_LIBRARIES: Final = re.compile(rb"\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b")
-_LIBRARY_WORDS: Final = (b"tensorflow", b"keras", b"tf", b"tnp", b"notebook_launcher")  # one of them is in each
-_USE: Final = re.compile(rb"\b(?:tf|keras)\.\w")
-_IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 # PEP 263: the cookie stands in a comment on one of the first two lines, the first of which holds no code.
 _COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
@@ -92,47 +87,6 @@ class Source:
 def is_notebook(path: Path) -> bool:
     """Whether a file is a notebook, by its name."""
     return path.suffix == ".ipynb"
-
-
-def _mentions_tensorflow(data: bytes) -> bool:
-    """Whether there is an import of TensorFlow or Keras, or a use of their customary names in a fragment."""
-    for word in (b"tf.", b"keras."):
-        at = data.find(word)
-        while at >= 0:
-            if _USE.match(data, at):
-                return True
-            at = data.find(word, at + 1)
-    return any(_imports(word, data) for word in _LIBRARY_WORDS)
-
-
-def _imports(word: bytes, data: bytes) -> bool:
-    """Whether a library is imported in a line that holds a word: to look for the word first is many times as fast."""
-    at = data.find(word)
-    while at >= 0:
-        line = _IMPORT_LINE.match(data, data.rfind(b"\n", 0, at) + 1)
-        if line is not None and _LIBRARIES.search(line.group()):
-            return True
-        end = data.find(b"\n", at)
-        at = data.find(word, end) if end >= 0 else -1
-    return False
-
-
-def may_matter(data: bytes, path: Path) -> bool:
-    """Whether the file names TensorFlow or Keras, or imports nothing and may be a fragment; no other is ever parsed.
-
-    A notebook is a program to run, and no fragment. Raises UnreadableSource for what only has a notebook's name.
-    """
-    if is_notebook(path):
-        from .notebooks import cells_of
-
-        code = "\n".join(cell.written for cell in cells_of(data))
-        return _mentions_tensorflow(code.encode("utf-8", "replace"))
-    return _mentions_tensorflow(data) or (_IMPORT.search(data) is None and not data.isspace() and data != b"")
-
-
-def names_strategies(text: str) -> bool:
-    """Whether a program may make or take a distribution strategy."""
-    return "Strategy" in text or "get_strategy" in text
 
 
 def digest_of(data: bytes) -> str:
@@ -254,18 +208,6 @@ def _content(file: int, most: int) -> bytes:
     return b"".join(parts)
 
 
-def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> Source:
-    """The source that `data` is. Raises UnreadableSource."""
-    if is_notebook(path):
-        from .notebooks import notebook_source
-
-        return notebook_source(data, path, display, linted=linted)
-    limit_python(len(data))
-    text = decode(data)
-    limit_f_strings(text)
-    return Source(path=path, display=display, text=text, digest=digest_of(data), linted=linted)
-
-
 def limit_python(size: int) -> None:
     """Raise OversizedSource for a file with so many bytes or characters of Python."""
     if size > _MOST_PYTHON:
@@ -278,8 +220,3 @@ def limit_f_strings(text: str) -> None:
         return
     if any(part[0].count("{") * len(part[0]) >= _MOST_LOOKS for part in _F_STRING.finditer(text)):
         raise OversizedSource("an f-string with too many parts: the file is not checked")
-
-
-def read_source(path: Path, display: str, *, linted: bool = True) -> Source:
-    """Read one file; raise `UnreadableSource` when it is not Python text."""
-    return source_of(read_bytes(path), path, display, linted=linted)

@@ -25,7 +25,7 @@ from xlalint.findings.findings import Report
 from xlalint.linter import analyse as analysing
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
-from xlalint.sources.text import read_source
+from xlalint.sources.reading import read_source
 
 CASES = ROOT / "tests" / "recall" / "cases"
 Sum: TypeAlias = Member[tuple[int, int]]

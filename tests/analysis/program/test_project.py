@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlalint.analysis.files.files import Files, Span4
-from xlalint.analysis.program.project import Class, Function, Module, Project
+from xlalint.analysis.domain.values import Function, Module
+from xlalint.analysis.files.files import Files
+from xlalint.analysis.files.unit import Span4
+from xlalint.analysis.program.project import Project
 from xlalint.sources.text import Source
 
 NAMES = st.sampled_from(["f", "step", "naïve", "größe", "変数", "𝑥", "ﬁt", "Ω2"])
@@ -62,11 +64,12 @@ def module_of(text: str) -> Module:
     return module
 
 
-def all_functions(owner: Module | Class) -> Iterator[Function]:
-    inner = owner.functions if isinstance(owner, Module) else owner.functions.values()
-    yield from inner
-    for cls in owner.classes if isinstance(owner, Module) else owner.classes.values():
-        yield from all_functions(cls)
+def all_functions(module: Module) -> Iterator[Function]:
+    yield from module.functions
+    pending = list(module.classes)
+    for cls in pending:
+        yield from cls.functions.values()
+        pending += cls.classes.values()
 
 
 def text_at(text: str, span: Span4) -> str:

@@ -9,6 +9,7 @@ from operator import is_not
 from typing import Any, Final
 
 from ..record import replace
+from .kinds import options, settled, united
 from .values import (
     NONE,
     STATIC,
@@ -32,9 +33,6 @@ from .values import (
     TensorMethod,
     Unknown,
     Value,
-    options,
-    settled,
-    united,
 )
 
 # More alternatives than this say nothing any more, except that a tensor is among them.

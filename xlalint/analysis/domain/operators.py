@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ...syntax import nodes as cst
 from .joins import element_of, join_all
+from .kinds import as_tensor, options, perhaps_array, surely_tensor
 from .values import (
     NONE,
     STATIC,
@@ -24,10 +25,6 @@ from .values import (
     Tensor,
     Unknown,
     Value,
-    as_tensor,
-    options,
-    perhaps_array,
-    surely_tensor,
 )
 
 # Folding is for flags and small numbers: nothing here may take time or memory.

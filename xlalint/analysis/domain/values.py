@@ -7,9 +7,10 @@ is a Python value, and `Unknown` is honest about knowing nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Sequence as Ordered
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr
@@ -17,10 +18,14 @@ from msgspec.structs import force_setattr
 from ..record import Record, replace
 
 if TYPE_CHECKING:
-    from xlalint.sources.outline import ImportOutline
+    from pathlib import Path
 
-    from ..files.files import Place
-    from ..program.project import Class, Function, Module
+    from xlalint.sources.outline import ImportOutline, Outline, Stretch
+    from xlalint.sources.text import Source
+
+    from ...syntax import nodes as cst
+    from ..files.file import File
+    from ..files.unit import Place, Unit
 
 
 class Dependence(IntEnum):
@@ -385,7 +390,6 @@ Value: TypeAlias = (
 _LARGEST: Final = 4_000
 _DEEPEST: Final = 40
 _HOLDERS: Final = frozenset((Sequence, Dict, OneOf, ApiObject, TensorMethod))
-_STRUCTURES: Final = (Sequence, Dict, Nest)
 
 
 def _extent(parts: tuple[Value | None, ...]) -> tuple[int, int]:
@@ -408,90 +412,170 @@ def _extent(parts: tuple[Value | None, ...]) -> tuple[int, int]:
     return size + 1, depth + 1
 
 
-def united(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variation, ...]:
-    """The variations of both, those of `a` first; `a` itself where `b` adds nothing."""
-    if not b or a == b:
-        return a
-    new = tuple(variation for variation in b if variation not in a)
-    return (*a, *new) if new else a
-
-
-def is_mixed(parts: Iterable[Tensor]) -> bool:
-    """Whether what is made of these is carried, and made of data that no loop carries as well."""
-    data = [part for part in parts if part.dependence is Dependence.VALUE]
-    return any(part.carried for part in data) and any(part.mixed or not part.carried for part in data)
-
-
 UNKNOWN: Final = Unknown()
 STATIC: Final = Static()
 NONE: Final = Static(None)
 
 
-def settled(value: Value) -> Value:
-    """The value itself, that of an import looked up."""
-    return value.module.imported(value.binding) if isinstance(value, Deferred) else value
+# -- definitions: what the analysis asks of functions, classes and modules, which `program` defines -------------------
 
 
-def options(value: Value) -> Iterator[Value]:
-    """The alternatives of a value: itself, or the options of a `OneOf`."""
-    if isinstance(value, OneOf):
-        yield from value.options
-    else:
-        yield value
+class Function(Hashable, Protocol):
+    """A function, method or lambda. `owner` is the class around a method."""
+
+    @property
+    def module(self) -> Module: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def qualname(self) -> str: ...
+
+    @property
+    def owner(self) -> Class | None: ...
+
+    @property
+    def decorator_texts(self) -> tuple[str, ...]: ...
+
+    @property
+    def stretch(self) -> Stretch | None:
+        """The lines of a definition at the top of a module or class; None for one inside a function."""
+
+    @property
+    def identity(self) -> object:
+        """What two analyses of one definition share: a function inside another is created by each call of that."""
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """The identity as plain data."""
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def node(self) -> cst.FunctionDef | cst.Lambda: ...
+
+    @property
+    def place(self) -> Place: ...
+
+    @property
+    def label(self) -> Place:
+        """The location to show for the definition: its name, or the lambda itself."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def fills_its_object(self) -> bool:
+        """Whether a method may give its object an attribute besides `built`."""
+
+    @property
+    def uses_tensorflow(self) -> bool:
+        """Whether TensorFlow can be named in the function."""
 
 
-def surely_tensor(value: Value) -> bool:
-    """Whether the value is a tensor whatever happened before, or None where it was left out."""
-    if not isinstance(value, OneOf):
-        return isinstance(value, Tensor)
-    kinds = [option for option in value.options if option != NONE]
-    return bool(kinds) and all(isinstance(option, Tensor) for option in kinds)
+class Class(Hashable, Protocol):
+    """A class: its own methods and classes, and its bases."""
+
+    attributes: dict[str, Value] | None  # of the class body; None until it is executed
+
+    @property
+    def module(self) -> Module: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def qualname(self) -> str: ...
+
+    @property
+    def functions(self) -> Mapping[str, Function]: ...
+
+    @property
+    def classes(self) -> Mapping[str, Class]: ...
+
+    @property
+    def code(self) -> Ordered[Stretch]:
+        """What stands in its body besides definitions."""
+
+    @property
+    def decorator_texts(self) -> tuple[str, ...]: ...
+
+    @property
+    def scope(self) -> Any:
+        """The frame around a class that a function defines."""
+
+    @property
+    def view_of(self) -> Any:
+        """The instance behind `super()`."""
+
+    @property
+    def mro(self) -> tuple[Class | str, ...]:
+        """This class and its ancestors, nearest first; an ancestor of another library by its canonical name."""
+
+    @property
+    def bases(self) -> tuple[Value, ...]: ...
+
+    @property
+    def external_bases(self) -> Iterator[str]: ...
+
+    def is_keras(self, kind: str) -> bool:
+        """Whether an ancestor is Keras's own class of that kind ("layer", "model", "loss", "metric", ...)."""
+
+    def find(self, name: str, after: Class | None = None) -> Function | None:
+        """The method `name`, looked up along the order of ancestors (those after `after`, for `super()`)."""
 
 
-def perhaps_array(value: Value) -> bool:
-    """Whether NumPy data may be meant: what reads it on the host need not be for tensors."""
-    if not isinstance(value, OneOf):
-        return isinstance(value, Array)
-    return any(isinstance(option, Array) for option in value.options)
+class Module(Hashable, Protocol):
+    """A file of the program: its outline, and what its top-level code binds once it has been executed."""
 
+    values: dict[str, Value]
+    executed: bool
 
-def perhaps_structure(value: Value) -> bool:
-    """Whether a list, a dict or a nest of tensors may be meant."""
-    if not isinstance(value, OneOf):
-        return isinstance(value, _STRUCTURES)
-    return any(isinstance(option, _STRUCTURES) for option in value.options)
+    @property
+    def name(self) -> str: ...
 
+    @property
+    def file(self) -> File: ...
 
-def as_condition(value: Value) -> Tensor | None:
-    """The tensor that is asked for its truth. What is perhaps something else, and nobody has seen as a tensor, is a
-    flag or is asked whether it is there; what is perhaps a structure, whether it is empty."""
-    if not isinstance(value, OneOf):
-        return value if isinstance(value, Tensor) else None
-    if perhaps_structure(value):
-        return None
-    tensor = as_tensor(value, Dependence.STATIC)
-    unsure = tensor is not None and tensor.dtype is None and tensor.origin is None
-    return None if unsure else tensor
+    @property
+    def source(self) -> Source: ...
 
+    @property
+    def path(self) -> Path: ...
 
-def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor | None:
-    """The tensor that `value` is or may be, if its dependence reaches `at_least`.
+    @property
+    def outline(self) -> Outline: ...
 
-    A join with `None` (a default) counts as the tensor; a join of a SHAPE tensor with anything else does not: a helper
-    that returns the static number or list where there is one (`shape_list`) returns that.
-    """
-    if not isinstance(value, OneOf):
-        return value if isinstance(value, Tensor) and value.dependence >= at_least else None
-    best: Tensor | None = None
-    another = False
-    for option in value.options:
-        if isinstance(option, Tensor):
-            if best is None or option.dependence > best.dependence:
-                best = option
-        elif option != NONE:
-            another = True
-    if best is None or best.dependence < at_least:
-        return None
-    if best.dependence < Dependence.VALUE and another:
-        return None
-    return best
+    @property
+    def classes(self) -> Ordered[Class]: ...
+
+    @property
+    def functions(self) -> Ordered[Function]: ...
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the file holds tests, by its name or its folder's."""
+
+    @property
+    def serves_tensorflow(self) -> bool:
+        """Whether the file brings TensorFlow, or what a file of the project defines that does."""
+
+    @property
+    def imports_keras_2(self) -> bool: ...
+
+    def all_functions(self) -> Iterator[Function]:
+        """Every function and method that the module defines at its top or in its classes."""
+
+    def lookup(self, name: str) -> Value | None:
+        """What the module binds to `name`; None if nothing."""
+
+    def deferred(self, binding: ImportOutline) -> Value:
+        """The value of an import statement that is executed."""
+
+    def imported(self, binding: ImportOutline) -> Value:
+        """The value that an import binds, now that it is read."""
+
+    def resolve_text(self, text: str) -> Value:
+        """The value of a dotted name in source text (a base class); UNKNOWN for anything more complicated."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ..record import replace
+from .kinds import united
 from .values import (
     ApiObject,
     Array,
@@ -20,7 +21,6 @@ from .values import (
     Unknown,
     Value,
     Variation,
-    united,
 )
 
 _DEEPEST: Final = 4

@@ -9,22 +9,42 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from ..budget import Clock, Work
 from ..domain.joins import pattern
-from ..domain.values import NONE, Dependence, FunctionValue, Nest, OneOf, Origin, Static, Tensor, Value
-from ..files.files import Files, InternalTrouble, Place
-from ..interpreter.events import HOST, CallOwnCompiled, Context, ContextKind, Event, Run, Setup, Trail
+from ..domain.values import (
+    Class,
+    Function,
+    FunctionValue,
+    Module,
+    Value,
+)
+from ..files.files import Files
+from ..files.troubles import InternalTrouble
+from ..interpreter.events import HOST, Context, ContextKind, Event, Run
 from ..interpreter.frames import Arguments, Compilation, Summary
 from ..interpreter.interface import Entry, Options, method_value
 from ..interpreter.interpreter import ProjectInterpreter
 from ..library import api
 from ..models.registry import MODELS
-from ..program.parameter_uses import dicts_among
-from ..program.project import Class, Function, Module, Project
+from ..program.definitions import DefinedFunction
+from ..program.project import Project
 from ..record import replace
+from .call_paths import (
+    around_steps,
+    events_of_host,
+    events_reached_from,
+    file_key,
+    functions_of,
+    is_aside,
+    is_run_by_host,
+    reached_from,
+    root_key,
+    spread_host_only,
+)
 from .partitions import Heard, HeardTogether, Key, OpenRoot, Part, Round, Said
+from .roles import KINDS, OUTSIDE, is_eager_by_role, may_take_tensors, role_arguments
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
 
 _Position: TypeAlias = tuple[int, str, int]
@@ -32,12 +52,6 @@ _Question: TypeAlias = Callable[[Function], bool]  # whether other parts named a
 _WORD: Final = re.compile(r"\w+")
 # What stands between words that ASCII can write, as blanks: many times as fast as the pattern.
 _BLANKS: Final = {ord(sign): " " for sign in map(chr, range(128)) if not (sign.isalnum() or sign == "_")}
-_KINDS: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule", "regularizer", "constraint")
-# How a layer says so: Keras's own layers for strings and integers have all of these.
-_OUTSIDE: Final = (
-    {"supports_jit": Static(False)},
-    {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)},
-)
 _FORWARD: Final = frozenset(("call", "__call__"))
 # So many of the classes are entered that share an inherited method and everything it uses.
 _ENOUGH: Final = 2
@@ -46,19 +60,8 @@ _OPEN: Final = Context(ContextKind.OPEN, True, "code that uses tensors and whose
 # on transformers, tf-models-official and tf-agents).
 _OBJECTS_OF_A_LINE: Final = 17
 _OBJECTS_OF_A_TEST: Final = 40
-_TEST_CASES: Final = ("unittest.TestCase", "tf.test.TestCase")
-_UNCOMPILED: Final = (ContextKind.GRAPH, ContextKind.OPEN)
 # Abstract execution nests deeper than Python's default allows; every level costs no C stack.
 _RECURSION_LIMIT: Final = 20_000
-# What Python asks of an object as a whole (a number, a truth, a copy), and what sets one up.
-_EAGER_METHODS: Final = frozenset(
-    (
-        *("__init__", "__new__", "__init_subclass__", "build", "setup", "get_config", "from_config"),
-        *("compute_output_shape", "__repr__", "__str__", "__format__", "__eq__", "__ne__", "__hash__", "__bool__"),
-        *("__len__", "__contains__", "__int__", "__float__", "__index__", "__copy__", "__deepcopy__", "__reduce__"),
-        *("__getstate__", "__setstate__"),
-    )
-)
 
 
 def analyse(
@@ -233,17 +236,17 @@ class _Analysis:
         """Exchange which functions the project runs itself."""
         interpreter = self.interpreter
         self._called_elsewhere = yield from self._named_by_others(interpreter.called.values())
-        files = {_file_key(function) for function in interpreter.piped.values()}
+        files = {file_key(function) for function in interpreter.piped.values()}
         keys = files.union(function.key for function in interpreter.piped.values())
         is_named = yield from self._exchanged(keys)
         self._piped_elsewhere = lambda function: is_named(function.key)
-        self._piped_beside = lambda function: _file_key(function) in files or is_named(_file_key(function))
+        self._piped_beside = lambda function: file_key(function) in files or is_named(file_key(function))
 
     # -- entry points -------------------------------------------------------------------------------------------------
 
     def _enter_keras(self, cls: Class) -> None:
         """The methods that Keras runs in a step that it may compile."""
-        for kind in _KINDS:
+        for kind in KINDS:
             if not cls.is_keras(kind) or (kind in ("layer", "model") and self._stays_outside(cls)):
                 continue
             autograph = self.interpreter.keras_version(cls.module) == 2
@@ -261,7 +264,7 @@ class _Analysis:
                     autograph_here = autograph and not (isinstance(own, Compilation) and not own.autograph)
                 context = Context(ContextKind.XLA, autograph_here, entry, by_keras=True)
                 self.interpreter.enter(
-                    replace(value, compiled=None), context, _role_arguments(kind, name, method), "keras"
+                    replace(value, compiled=None), context, role_arguments(kind, name, method), "keras"
                 )
 
     def _is_told_by_others(self, cls: Class, role: str, method: Function) -> bool:
@@ -276,11 +279,11 @@ class _Analysis:
         while pending:
             for name in self._names_in(pending.pop()) & given.keys() - meanings.keys() - _FORWARD:
                 match given[name]:
-                    case Function() as called:
+                    case DefinedFunction() as called:
                         pending.append(called)
                         meanings[name] = called
                     case value:
-                        meanings[name] = pattern(value)
+                        meanings[name] = pattern(cast(Value, value))
         run = (role, method, frozenset(meanings.items()))
         self._inherited[run] += 1
         return self._inherited[run] > _ENOUGH
@@ -289,7 +292,7 @@ class _Analysis:
         """What `self.name` may be in a method, by the name."""
         found: dict[str, Function | Value] = {}
         for ancestor in reversed(cls.mro):
-            if isinstance(ancestor, Class):
+            if not isinstance(ancestor, str):
                 found |= self.interpreter.class_attributes(ancestor)
                 found |= ancestor.functions
         return found | self.interpreter.canonical_instance(cls).attributes
@@ -305,12 +308,12 @@ class _Analysis:
         as those do that are mapped over datasets. Code that calls it may be compiled all the same. What the class
         itself says counts for nothing: Keras sets each object up anew."""
         said = self.interpreter.canonical_instance(cls).attributes
-        return any(all(said.get(name) == value for name, value in words.items()) for words in _OUTSIDE)
+        return any(all(said.get(name) == value for name, value in words.items()) for words in OUTSIDE)
 
     def _enter_tests(self) -> None:
         """Tests are host code, and so is what only they call."""
         for function in self._unreached():
-            if _is_run_by_host(function):
+            if is_run_by_host(function):
                 with self._about(function.module, function.qualname, function):
                     self.interpreter.enter(self.interpreter.as_called(function), HOST, Arguments(unknown=True), "test")
         self._drain()
@@ -328,8 +331,8 @@ class _Analysis:
             return 0
         lines = Counter[bool]()
         for function in self._unreached():
-            if function.stretch is not None and not _is_eager_by_role(function):
-                lines[_is_run_by_host(function)] += function.stretch.last - function.stretch.first + 1
+            if function.stretch is not None and not is_eager_by_role(function):
+                lines[is_run_by_host(function)] += function.stretch.last - function.stretch.first + 1
         return _OBJECTS_OF_A_TEST * lines[True] + _OBJECTS_OF_A_LINE * lines[False]
 
     # -- what nobody calls --------------------------------------------------------------------------------------------
@@ -346,11 +349,11 @@ class _Analysis:
         candidates.sort(key=lambda candidate: candidate[0])
         for position, function in candidates:
             # What others know is asked last: each answer is one that may turn out otherwise.
-            if not _is_eager_by_role(function) and function.uses_tensorflow and not self._is_reached(function):
+            if not is_eager_by_role(function) and function.uses_tensorflow and not self._is_reached(function):
                 with self._about(function.module, function.qualname, function):
                     self._run_open(self.interpreter.decorated(self.interpreter.as_called(function)), _OPEN, position)
         for number, (value, context) in enumerate(self.interpreter.orphans):
-            if not context.pipeline and _may_take_tensors(value, context) and not self._is_reached(value.function):
+            if not context.pipeline and may_take_tensors(value, context) and not self._is_reached(value.function):
                 kind = ContextKind.OPEN if context.kind is ContextKind.HOST else context.kind
                 position = (2, value.function.module.source.display, number)
                 self._run_open(value, context if kind is context.kind else _OPEN, position)
@@ -397,13 +400,13 @@ class _Analysis:
         """The events of all analyses that count, each with the shortest trail to it and the analysis it is of. Which
         others there are of that function is known once all have been asked for."""
         hosts = self.interpreter.host_roots if self.options.include_host else ()
-        loops = _around_steps((*self.roots, *self._opened))
+        loops = around_steps((*self.roots, *self._opened))
         compiled = [*self.roots, *self.interpreter.fragments.values(), *self._opened]
-        yield from _events_below(sorted([*compiled, *hosts], key=_root_key), loops, self._piped)
+        yield from events_reached_from(sorted([*compiled, *hosts], key=root_key), loops, self._piped)
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
-        everywhere = sorted([*compiled, *self.interpreter.host_roots], key=_root_key)
-        yield from ((event, whole) for event in _events_of_host(everywhere))
-        yield from ((event, whole) for event in compiled_entries(sorted(self.roots, key=_root_key)))
+        everywhere = sorted([*compiled, *self.interpreter.host_roots], key=root_key)
+        yield from ((event, whole) for event in events_of_host(everywhere))
+        yield from ((event, whole) for event in compiled_entries(sorted(self.roots, key=root_key)))
         if self.interpreter.set_up:
             yield from ((event, whole) for event in setup_events(everywhere))
 
@@ -411,9 +414,9 @@ class _Analysis:
         """The analyses of each plain `tf.function` that the project runs, and in input pipelines only, in this part
         and all others."""
         roots = [*self.roots, *self.interpreter.fragments.values(), *self._opened, *self.interpreter.host_roots]
-        piped = {summary for summary in _below(roots) if self._runs_in_pipelines(summary)}
-        others = _below([root for root in roots if root not in piped], _is_aside)
-        called = _functions_of(summary for summary in others if summary.context.kind is not ContextKind.HOST)
+        piped = {summary for summary in reached_from(roots) if self._runs_in_pipelines(summary)}
+        others = reached_from([root for root in roots if root not in piped], is_aside)
+        called = functions_of(summary for summary in others if summary.context.kind is not ContextKind.HOST)
         called_elsewhere = yield from self._named_by_others(called.values())
         self._piped = {
             summary
@@ -433,16 +436,16 @@ class _Analysis:
     def _find_opened(self) -> Part[None]:
         """The roots that turned out to have no caller: who calls a function may come to light after it was taken for
         one that nobody calls, in this part or another."""
-        _spread_host_only([root for _, root in self.open_roots])
+        spread_host_only([root for _, root in self.open_roots])
         others = (*self.roots, *self.interpreter.host_roots, *self.interpreter.fragments.values())
-        called = _functions_of(_below(others))
+        called = functions_of(reached_from(others))
         called_elsewhere = yield from self._named_by_others(called.values())
         matters = self._matters(others)
         mine, asked = list[OpenRoot](), list[bool]()
         for position, root in self.open_roots:
             assert root.function is not None
-            below = _below((root,))
-            keys = frozenset(function.key for function in _functions_of(below).values())
+            below = reached_from((root,))
+            keys = frozenset(function.key for function in functions_of(below).values())
             mine.append(OpenRoot(position, root.function.key, keys))
             asked.append(root.function.identity not in called and any(map(matters, below)))
         followed = yield from self._followed(mine, asked)
@@ -456,8 +459,8 @@ class _Analysis:
         that function says something, or what sets a program up runs when its file is imported, or a pipeline may run
         the function. Most do not, and nothing is asked about them, so that no answer can outdate what was found.
         `others`: all but the open roots."""
-        summaries = _below((*others, *(root for _, root in self.open_roots)))
-        telling = _functions_of(summary for summary in summaries if summary.events)
+        summaries = reached_from((*others, *(root for _, root in self.open_roots)))
+        telling = functions_of(summary for summary in summaries if summary.events)
         setting_up = files_that_set_up(others) if self.interpreter.set_up else frozenset()
 
         def matters(summary: Summary) -> bool:
@@ -507,196 +510,6 @@ def _words(text: str) -> list[str]:
 def _nobody_said(function: Function) -> bool:
     """What other parts say where there are none."""
     return False
-
-
-def _below(roots: Iterable[Summary], ends: Callable[[Summary], bool] = lambda summary: False) -> set[Summary]:
-    """The analyses that these lead to, themselves among them; those where the way `ends` lead nowhere."""
-    pending = list(roots)
-    seen = set(pending)
-    while pending:
-        summary = pending.pop()
-        if ends(summary):
-            continue
-        for _, callee in summary.calls:
-            if callee not in seen:
-                seen.add(callee)
-                pending.append(callee)
-    return seen
-
-
-def _is_aside(summary: Summary) -> bool:
-    """Whether what a function calls says nothing of how that is compiled: eager code that nobody compiles, a test."""
-    match summary.context.kind:
-        case ContextKind.OPEN:
-            return summary.host_only
-        case ContextKind.HOST:
-            return summary.function is not None and summary.function.module.is_test
-        case _:
-            return False
-
-
-def _functions_of(summaries: Iterable[Summary]) -> dict[object, Function]:
-    """The functions that were analysed, by identity."""
-    return {summary.function.identity: summary.function for summary in summaries if summary.function is not None}
-
-
-def _spread_host_only(roots: Sequence[Summary]) -> None:
-    """What calls a function that only eager code can call is eager itself, and so is what nothing else calls."""
-    callers: dict[Summary, list[Summary]] = {}
-    eager: list[Summary] = []
-    pending, seen = list(roots), set(roots)
-    while pending:
-        summary = pending.pop()
-        if summary.host_only:
-            eager.append(summary)
-        for _, callee in summary.calls:
-            if callee.context.kind is ContextKind.OPEN:
-                callers.setdefault(callee, []).append(summary)
-                if callee not in seen:
-                    seen.add(callee)
-                    pending.append(callee)
-    while eager:
-        for caller in callers.get(eager.pop(), ()):
-            if caller.context.kind is ContextKind.OPEN and not caller.host_only:
-                caller.host_only = True
-                eager.append(caller)
-
-
-def _root_key(root: Summary) -> tuple[str, int, str]:
-    """An order of entry points that does not depend on who found them."""
-    match root:
-        case Summary(function=Function() as function):
-            return (function.module.source.display, function.unit.first_line, root.name)
-        case Summary(place=Place() as place):
-            return (place.path, 0, root.name)
-        case _:
-            return ("", 0, root.name)
-
-
-def _around_steps(roots: Iterable[Summary]) -> set[Summary]:
-    """What has a strategy run steps, and what calls that: loops that stay outside of what XLA compiles."""
-    callers: dict[Summary, list[Summary]] = {}
-    seen = _below(roots)
-    for summary in seen:
-        for _, callee in summary.calls:
-            callers.setdefault(callee, []).append(summary)
-    found = {summary for summary in seen if summary.steps and summary.context.kind in _UNCOMPILED}
-    pending = list(found)
-    while pending:
-        for caller in callers.get(pending.pop(), ()):
-            if caller not in found and caller.context.kind in _UNCOMPILED:
-                found.add(caller)
-                pending.append(caller)
-    return found
-
-
-def _events_below(roots: Sequence[Summary], loops: set[Summary], without: set[Summary]) -> Iterator[tuple[Event, Run]]:
-    """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
-    anything, what only eager code can do ends the way, and so does what is in `without`; a loop around steps leads to
-    the steps alone."""
-    seen = set(without)
-    runs: dict[object, list[Run]] = {}
-    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
-    while pending:
-        following: list[tuple[Summary, Trail | None]] = []
-        for summary, trail in pending:
-            if summary in seen or (summary.host_only and summary.context.kind is ContextKind.OPEN):
-                continue
-            seen.add(summary)
-            if summary not in loops:
-                together = runs.setdefault(summary if summary.function is None else summary.function.identity, [])
-                run = Run(together, frozenset(summary.skipped))
-                together.append(run)
-                for event in summary.events:
-                    if not event.of_host and not isinstance(event, Setup):
-                        yield replace(event, trail=trail), run
-            following += [
-                (callee, callee.trail(place, trail))
-                for place, callee in summary.calls
-                if callee not in seen and (summary not in loops or callee in summary.steps or callee in loops)
-            ]
-        pending = following
-
-
-def _events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
-    """What the host does to what is compiled, wherever it stands, each with the shortest trail to it."""
-    seen = set(roots)
-    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
-    repeated = _below([callee for root in _below(roots) for callee in root.looped])
-    while pending:
-        following: list[tuple[Summary, Trail | None]] = []
-        for summary, trail in pending:
-            for event in summary.events:
-                if event.of_host:
-                    told = replace(event, trail=trail)
-                    if isinstance(told, CallOwnCompiled) and summary in repeated:
-                        told = replace(told, again=True)
-                    yield told
-            for place, callee in summary.calls:
-                if callee not in seen:
-                    seen.add(callee)
-                    following.append((callee, callee.trail(place, trail)))
-        pending = following
-
-
-def _is_run_by_host(function: Function) -> bool:
-    """Whether a function that nothing calls is run by those that run tests, or by Keras between steps."""
-    owner = function.owner
-    if function.module.is_test or owner is None:
-        return function.module.is_test
-    return owner.is_keras("callback") or any(base.endswith(_TEST_CASES) for base in owner.external_bases)
-
-
-def _file_key(function: Function) -> Key:
-    """What stands for all functions of a file."""
-    return (function.module.source.display, 0, "")
-
-
-def _is_eager_by_role(function: Function) -> bool:
-    """Methods that Python or Keras calls while nothing is traced."""
-    return function.owner is not None and function.name in _EAGER_METHODS
-
-
-def _may_take_tensors(value: FunctionValue, context: Context) -> bool:
-    """Whether a function made inside another may be about tensors though nobody was seen to call it: where compiled
-    code makes it, or in a file that has to do with TensorFlow. Of a project one part may follow another through files
-    that have not; to run all that stands in these, with arguments that nobody knows, may take for ever."""
-    module = value.function.module
-    compiled = context.kind in (ContextKind.XLA, ContextKind.GRAPH)
-    return compiled or module.serves_tensorflow or module.file.may_be_fragment
-
-
-def _role_arguments(kind: str, name: str, method: Function) -> Arguments:
-    """What Keras hands a method: a layer gets tensors in whatever structure, a loss gets two tensors."""
-    place = method.label
-
-    def tensor(dtype: str | None = None) -> Value:
-        return Tensor(Dependence.VALUE, dtype, origin=Origin(place, f"Keras calls `{name}` with tensors"))
-
-    nest = Nest(origin=Origin(place, f"Keras calls `{name}` with tensors"), handed=True)
-    match kind, name:
-        case ("loss", _):
-            # A model with several outputs hands its loss all of them, where the loss takes them apart.
-            dicts = dicts_among(method.node)
-            names = [parameter.name.value for parameter in method.node.params.params[1:3]]
-            given: list[Value] = [nest if name in dicts else tensor() for name in names]
-        case ("optimizer", "update_step"):
-            given = [tensor(), tensor()]
-        case ("optimizer", "apply"):
-            given = [nest, nest]
-        case ("metric", "update_state"):
-            given = [tensor(), tensor(), OneOf((NONE, tensor()))]
-        case ("metric", _):
-            given = []
-        case ("schedule", _):
-            given = [tensor()]
-        case ("regularizer" | "constraint", _):
-            given = [tensor("float")]
-        case _:
-            given = [nest]
-    node = method.node.params
-    count = len(node.posonly_params) + len(node.params) - 1
-    return Arguments(given[: max(count, 0)], unknown=True)
 
 
 __all__ = ["Options", "analyse"]

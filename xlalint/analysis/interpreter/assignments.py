@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import as_tuple, element_of, join_all, join_parts
+from ..domain.kinds import as_tensor, options, surely_tensor
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -22,9 +23,6 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
-    as_tensor,
-    options,
-    surely_tensor,
 )
 from ..library.results import leaves
 from .events import (

@@ -14,9 +14,11 @@ from ..domain.values import (
     UNKNOWN,
     Api,
     ApiObject,
+    Class,
     ClassValue,
     Dependence,
     Dict,
+    Function,
     FunctionValue,
     Instance,
     Member,
@@ -31,7 +33,6 @@ from ..domain.values import (
 )
 from ..library import api
 from ..library.strategies import making_of
-from ..program.project import Class, Function
 from ..record import replace
 from .events import ContextKind
 from .frames import Arguments, Compilation, Frame
@@ -145,7 +146,7 @@ class Attributes(Interpreter):
 
     def _class_attribute(self, frame: Frame, cls: Class, name: str) -> Value | None:
         for ancestor in cls.mro:
-            if not isinstance(ancestor, Class):
+            if isinstance(ancestor, str):
                 continue
             if name in ancestor.functions:
                 method = ancestor.functions[name]

@@ -6,15 +6,9 @@ from typing import ClassVar
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_environments, mismatch
-from ..domain.values import (
-    UNKNOWN,
-    Dependence,
-    Nest,
-    Value,
-    as_condition,
-    as_tensor,
-)
-from ..files.files import Place
+from ..domain.kinds import as_condition, as_tensor
+from ..domain.values import UNKNOWN, Dependence, Nest, Value
+from ..files.unit import Place
 from .events import (
     AssertOn,
     BranchOn,

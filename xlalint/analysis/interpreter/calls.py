@@ -8,6 +8,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import FEW, join_all
+from ..domain.kinds import as_tensor, perhaps_array
 from ..domain.operators import COMPARED, arithmetic_tensor
 from ..domain.values import (
     STATIC,
@@ -21,6 +22,7 @@ from ..domain.values import (
     FunctionValue,
     Instance,
     Made,
+    Module,
     Nest,
     OneOf,
     Sequence,
@@ -30,15 +32,12 @@ from ..domain.values import (
     TensorMethod,
     Unknown,
     Value,
-    as_tensor,
-    perhaps_array,
 )
-from ..files.files import Place
+from ..files.unit import Place
 from ..library import api
 from ..library.host_shapes import shaped
 from ..library.strategies import OF_OTHERS, asks_for_complex128, sets_up, with_creation
 from ..library.tokenizers import MODEL
-from ..program.project import Module
 from ..record import Record, replace
 from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead
 from .feeding import passed_values, report_foreign_tensors

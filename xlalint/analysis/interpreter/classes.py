@@ -6,23 +6,11 @@ from collections.abc import Sequence as Ordered
 
 from ...syntax import nodes as cst
 from ..domain.joins import generalise
-from ..domain.values import (
-    NONE,
-    UNKNOWN,
-    Api,
-    FunctionValue,
-    Instance,
-    Made,
-    OneOf,
-    Static,
-    Unknown,
-    Value,
-    settled,
-)
-from ..files.files import Place, Unit
+from ..domain.kinds import settled
+from ..domain.values import NONE, UNKNOWN, Api, Class, FunctionValue, Instance, Made, OneOf, Static, Unknown, Value
+from ..files.unit import Place, Unit
 from ..library.strategies import TORCH_MODULE, note_creation
 from ..program.decorators import RECORDS
-from ..program.project import Class
 from ..record import replace
 from .events import HOST
 from .frames import Arguments, Frame, Summary
@@ -126,7 +114,7 @@ class Classes(Interpreter):
     def _record_fields(self, cls: Class) -> dict[str, Value]:
         fields: dict[str, Value] = {}
         for ancestor in reversed(cls.mro):
-            if isinstance(ancestor, Class):
+            if not isinstance(ancestor, str):
                 fields |= self.class_attributes(ancestor)
         return fields
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from ...syntax import nodes as cst
 from ..domain.joins import join, join_all
+from ..domain.kinds import as_condition, as_tensor, is_mixed, perhaps_structure
 from ..domain.operators import (
     arithmetic_tensor,
     as_sure_as,
@@ -13,21 +14,7 @@ from ..domain.operators import (
     identity,
     rank_of,
 )
-from ..domain.values import (
-    STATIC,
-    UNKNOWN,
-    Array,
-    Dependence,
-    Sequence,
-    Static,
-    Tensor,
-    Unknown,
-    Value,
-    as_condition,
-    as_tensor,
-    is_mixed,
-    perhaps_structure,
-)
+from ..domain.values import STATIC, UNKNOWN, Array, Dependence, Sequence, Static, Tensor, Unknown, Value
 from .events import BranchOn, TruthOf
 from .frames import Frame
 from .interface import Handlers, Interpreter

@@ -7,12 +7,14 @@ from ...syntax.expression_builder import NestedTooDeepError
 from ..budget import Clock
 from ..domain.values import (
     Api,
+    Function,
     FunctionValue,
+    Module,
     Unknown,
 )
-from ..files.files import Place
+from ..files.unit import Place
 from ..program.decorators import TRANSPARENT, gives_another_result, names_compilers
-from ..program.project import Function, Module, Project
+from ..program.project import Project
 from .events import HOST, ContextKind
 from .frames import Arguments, Compilation, Frame, Summary
 from .interface import Interpreter, Models, Options, method_value

@@ -6,15 +6,8 @@ from typing import Any, ClassVar
 
 from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts
-from ..domain.values import (
-    UNKNOWN,
-    Dict,
-    Nest,
-    Sequence,
-    Static,
-    Value,
-    as_condition,
-)
+from ..domain.kinds import as_condition
+from ..domain.values import UNKNOWN, Dict, Nest, Sequence, Static, Value
 from .events import BranchOn
 from .frames import Frame
 from .interface import Handlers, Interpreter

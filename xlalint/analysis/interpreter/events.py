@@ -14,7 +14,7 @@ from msgspec import field
 
 from ...syntax import nodes as cst
 from ..domain.values import Dependence, Scope, Slice, Tensor, Value
-from ..files.files import Place
+from ..files.unit import Place
 from ..record import Record
 
 

@@ -6,21 +6,10 @@ from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
-from ..domain.values import (
-    NONE,
-    STATIC,
-    UNKNOWN,
-    Dependence,
-    Dict,
-    FunctionValue,
-    Nest,
-    Sequence,
-    Static,
-    Value,
-    as_tensor,
-)
+from ..domain.kinds import as_tensor
+from ..domain.values import NONE, STATIC, UNKNOWN, Dependence, Dict, FunctionValue, Nest, Sequence, Static, Value
 from ..library.tokenizers import torch_in
-from ..program.project import Function
+from ..program.definitions import DefinedFunction
 from .events import HostRead
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
@@ -79,7 +68,7 @@ class Expressions(Interpreter):
     def _lambda(self, frame: Frame, node: cst.Lambda) -> Value:
         name = "<lambda>"
         qualname = f"{frame.summary.name}.{name}" if frame.function else name
-        function = Function(frame.module, name, qualname, _unit=frame.unit, _node=node)
+        function = DefinedFunction(frame.module, name, qualname, _unit=frame.unit, _node=node)
         return self.remember_local(frame, FunctionValue(function, frame))
 
     def remember_local(self, frame: Frame, value: FunctionValue) -> FunctionValue:

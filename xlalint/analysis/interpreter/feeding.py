@@ -12,7 +12,7 @@ from ..domain.values import (
     Wrapped,
 )
 from ..domain.varying_shapes import variations_of
-from ..files.files import Place
+from ..files.unit import Place
 from ..library.tokenizers import torch_in
 from .events import HOST, NOT_TRACED, CallOwnCompiled, Context, ContextKind, FeedCompiled, FeedForeign, MakeCompiled
 from .frames import Arguments, Compilation, Frame

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from ...syntax import nodes as cst
-from ..domain.values import UNKNOWN, Value
-from ..files.files import Place, Unit
-from ..program.project import Class, Function, Module
+from ..domain.values import UNKNOWN, Class, Function, Module, Value
+from ..files.unit import Place, Unit
 from ..record import Record
 from .events import Context, ContextKind, Event, Trail
 

@@ -10,10 +10,12 @@ from ...syntax import nodes as cst
 from ...syntax.expression_builder import NestedTooDeepError
 from ..budget import Clock
 from ..domain.joins import generalise, join_all, join_environments, pattern
+from ..domain.kinds import settled
 from ..domain.values import (
     NONE,
     UNKNOWN,
     Dependence,
+    Function,
     FunctionValue,
     Instance,
     Origin,
@@ -21,12 +23,11 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
-    settled,
 )
-from ..files.files import Place, Unit
+from ..files.unit import Place, Unit
 from ..program.decorators import is_wrapped
 from ..program.parameter_uses import Unconvertible, closed_over
-from ..program.project import Function, Project
+from ..program.project import Project
 from ..record import replace
 from .events import HOST, NOT_TRACED, Context, ContextKind, JoinBranches
 from .feeding import report_compiled_call, report_own_call

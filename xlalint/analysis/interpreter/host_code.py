@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..domain.values import (
     Api,
     ApiObject,
+    Class,
     ClassValue,
     Dict,
     FunctionValue,
@@ -18,7 +19,6 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..program.project import Class
 from .frames import Arguments
 
 
@@ -54,4 +54,4 @@ def _is_plain_value(value: Value) -> bool:
 
 def _is_about_tensors(cls: Class) -> bool:
     """Whether a class is written for TensorFlow, whatever file its bases are written in."""
-    return any(isinstance(ancestor, Class) and ancestor.module.file.uses_tensorflow for ancestor in cls.mro)
+    return any(not isinstance(ancestor, str) and ancestor.module.file.uses_tensorflow for ancestor in cls.mro)

@@ -14,12 +14,15 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.values import (
+    Class,
+    Function,
     FunctionValue,
     Instance,
+    Module,
     Value,
 )
-from ..files.files import Unit
-from ..program.project import Class, Function, Module, Project
+from ..files.unit import Unit
+from ..program.project import Project
 from .events import (
     Context,
     Event,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...syntax import nodes as cst
 from ..domain.joins import as_tuple, element_of, join_all
+from ..domain.kinds import as_tensor, surely_tensor
 from ..domain.values import (
     NONE,
     STATIC,
@@ -21,11 +22,9 @@ from ..domain.values import (
     Unknown,
     Value,
     Variation,
-    as_tensor,
-    surely_tensor,
 )
 from ..domain.varying_shapes import filtered
-from ..files.files import Place
+from ..files.unit import Place
 from ..library import api
 from ..library.datasets import DATASET
 from .events import ContextKind, IterateOver

@@ -7,17 +7,8 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_environments
-from ..domain.values import (
-    STATIC,
-    ApiObject,
-    Dependence,
-    Sequence,
-    Static,
-    Tensor,
-    Value,
-    as_condition,
-    as_tensor,
-)
+from ..domain.kinds import as_condition, as_tensor
+from ..domain.values import STATIC, ApiObject, Dependence, Sequence, Static, Tensor, Value
 from ..domain.varying_shapes import is_data
 from ..library.results import leaves
 from ..program.parameter_uses import Parts

@@ -7,11 +7,13 @@ from ...syntax.expression_builder import NestedTooDeepError
 from ..budget import Clock
 from ..domain.values import (
     Dependence,
+    Module,
     Tensor,
     Value,
 )
-from ..files.files import Place, SyntaxTrouble, Unit
-from ..program.project import Module, Project
+from ..files.troubles import SyntaxTrouble
+from ..files.unit import Place, Unit
+from ..program.project import Project
 from .events import HOST, Context, ContextKind
 from .frames import Frame, Summary
 from .interface import Interpreter, Models, Options

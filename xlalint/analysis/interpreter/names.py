@@ -8,14 +8,8 @@ from typing import ClassVar, Final
 
 from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
-from ..domain.values import (
-    UNKNOWN,
-    Api,
-    Deferred,
-    Unknown,
-    Value,
-    settled,
-)
+from ..domain.kinds import settled
+from ..domain.values import UNKNOWN, Api, Deferred, Unknown, Value
 from ..program import customary_names as libraries
 from .frames import Frame
 from .interface import Handlers, Interpreter

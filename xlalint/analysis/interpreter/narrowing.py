@@ -9,6 +9,7 @@ from typing import Any, Final
 from ...facts.names import known
 from ...syntax import nodes as cst
 from ..domain.joins import join_all, without_none
+from ..domain.kinds import as_condition, as_tensor, options, settled
 from ..domain.values import (
     NONE,
     STATIC,
@@ -17,6 +18,7 @@ from ..domain.values import (
     Api,
     ApiObject,
     Array,
+    Class,
     ClassValue,
     Dependence,
     Dict,
@@ -30,12 +32,7 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
-    as_condition,
-    as_tensor,
-    options,
-    settled,
 )
-from ..program.project import Class
 from ..record import replace
 from .frames import Frame
 from .interface import Interpreter

@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import element_of
+from ..domain.kinds import as_condition, is_mixed, united
 from ..domain.operators import (
     arithmetic_tensor,
     as_sure_as,
@@ -16,20 +17,7 @@ from ..domain.operators import (
     joined_structures,
     rank_of,
 )
-from ..domain.values import (
-    STATIC,
-    UNKNOWN,
-    Api,
-    Array,
-    Nest,
-    Sequence,
-    Static,
-    Tensor,
-    Value,
-    as_condition,
-    is_mixed,
-    united,
-)
+from ..domain.values import STATIC, UNKNOWN, Api, Array, Nest, Sequence, Static, Tensor, Value
 from ..record import replace
 from .events import Consume, DivideBy, TruthOf
 from .frames import Frame

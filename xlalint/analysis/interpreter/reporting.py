@@ -7,7 +7,7 @@ from typing import Any
 
 from ...syntax import nodes as cst
 from ..domain.values import Unknown, Value
-from ..files.files import Place
+from ..files.unit import Place
 from ..library.strategies import sets_up
 from .events import Context, ContextKind, Event, Setup, SetupCall
 from .frames import Frame

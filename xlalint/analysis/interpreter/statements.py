@@ -17,9 +17,10 @@ from ..domain.values import (
     Sequence,
     Value,
 )
-from ..files.files import InternalTrouble, Place
+from ..files.troubles import InternalTrouble
+from ..files.unit import Place
 from ..library.strategies import scope_entered
-from ..program.project import Class, Function
+from ..program.definitions import DefinedClass, DefinedFunction
 from ..record import replace
 from .events import (
     Context,
@@ -141,19 +142,19 @@ class Statements(Interpreter):
         name = node.name.value
         prefix = f"{frame.summary.name}." if frame.function is not None else ""
         texts = tuple(frame.unit.code(decorator.decorator) for decorator in node.decorators)
-        function = Function(frame.module, name, prefix + name, None, texts, _unit=frame.unit, _node=node)
+        function = DefinedFunction(frame.module, name, prefix + name, None, texts, _unit=frame.unit, _node=node)
         value = self.remember_local(frame, FunctionValue(function, None if frame.is_module else frame))
         self.bind(frame, name, self.decorated(value, frame))
 
     def _class(self, frame: Frame, node: cst.ClassDef) -> None:
         prefix = f"{frame.summary.name}." if frame.function is not None else ""
-        made = Class(frame.module, node.name.value, prefix + node.name.value)
+        made = DefinedClass(frame.module, node.name.value, prefix + node.name.value)
         made.base_values = tuple(self.evaluate(frame, base.value) for base in node.bases if not base.star)
         body: list[cst.BaseStatement] = []
         for statement in node.body.body if isinstance(node.body, cst.IndentedBlock) else ():
             if isinstance(statement, cst.FunctionDef):
                 texts = tuple(frame.unit.code(decorator.decorator) for decorator in statement.decorators)
-                inner = Function(
+                inner = DefinedFunction(
                     frame.module, statement.name.value, f"{made.qualname}.{statement.name.value}", made, texts
                 )
                 inner._unit, inner._node = frame.unit, statement

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ...syntax import nodes as cst
 from ..domain.joins import as_tuple, element_of, join_all, without_none
+from ..domain.kinds import as_tensor, is_mixed
 from ..domain.operators import (
     index_static,
     indexes_a_tensor,
@@ -30,11 +31,9 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
-    as_tensor,
-    is_mixed,
 )
 from ..domain.varying_shapes import after_index
-from ..files.files import Place
+from ..files.unit import Place
 from ..library import api
 from .events import Consume, ContextKind, HostRead, IndexWith
 from .frames import Arguments, Frame

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ..domain.values import (
-    NONE,
-    ApiObject,
-    Array,
-    Dict,
-    Nest,
-    Origin,
-    Pipeline,
-    Sequence,
-    Static,
-    Value,
-    Variation,
-    united,
-)
+from ..domain.kinds import united
+from ..domain.values import NONE, ApiObject, Array, Dict, Nest, Origin, Pipeline, Sequence, Static, Value, Variation
 from ..domain.varying_shapes import filtered, variations_of, varied
-from ..files.files import Place
+from ..files.unit import Place
 from ..record import Record, replace
 
 DATASET: Final = "tf.data.Dataset"

@@ -7,7 +7,7 @@ from typing import Final
 
 from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import variations_of, varied
-from ..files.files import Place
+from ..files.unit import Place
 from .results import leaves
 
 _JOINING: Final = frozenset(

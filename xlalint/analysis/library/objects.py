@@ -30,14 +30,15 @@ from ..domain.varying_shapes import variations_of, varied
 from ..record import replace
 from . import datasets as pipelines
 from . import tokenizers as texts
+from .call import Call
 from .keras_classes import kind_of
 from .measured_results import measured
 from .object_tables import ATTRIBUTES, CALLS, LAYER_CALLS, METHODS
 from .ranks import rank_of
-from .results import Call, build, call, content, dtype_of, named_dtype
+from .results import build, call, content, dtype_of, named_dtype
 
 if TYPE_CHECKING:
-    from ..files.files import Place
+    from ..files.unit import Place
 
 _SHAPE: Final = Sequence("tuple", None, STATIC)
 _MASK: Final = OneOf((NONE, Tensor(Dependence.VALUE, "bool")))

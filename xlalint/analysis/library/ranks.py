@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..domain.values import NONE, ApiObject, Dependence, OneOf, Sequence, Static, Tensor, Value, options
+from ..domain.kinds import options
+from ..domain.values import NONE, ApiObject, Dependence, OneOf, Sequence, Static, Tensor, Value
 from .result_tables import CONFIGURATION
 
 if TYPE_CHECKING:
-    from .results import Call
+    from .call import Call
 
 
 def chosen(rule: str, call: Call, values: list[Value]) -> tuple[str, list[Value]]:

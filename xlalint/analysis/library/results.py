@@ -8,6 +8,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...facts.names import known, parameters
+from ..domain.kinds import options, united
 from ..domain.values import (
     NONE,
     STATIC,
@@ -19,20 +20,17 @@ from ..domain.values import (
     Dict,
     Nest,
     OneOf,
-    Origin,
     Sequence,
     Static,
     Tensor,
     Unknown,
     Value,
     Variation,
-    options,
-    united,
 )
 from ..domain.varying_shapes import carried_over, variations_of
-from ..record import Record
 from . import datasets as pipelines
 from . import tokenizers as texts
+from .call import Call, Content
 from .keras_classes import kind_of
 from .measured_results import built_with, measured, measured_with, shape_only
 from .ranks import chosen, drops_first_axis, names_every_size, rank_of, result_rank
@@ -54,7 +52,7 @@ from .result_tables import (
 )
 
 if TYPE_CHECKING:
-    from ..files.files import Place
+    from ..files.unit import Place
 
 # Objects that hold tensors and are given where a tensor is expected.
 TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
@@ -106,34 +104,6 @@ _COPYING: Final = frozenset(("like", "promote", *_CHANGED))
 # Values that bring nothing into the result of a call.
 _WITHOUT_CONTENT: Final = (Static, Api)
 _STRUCTURES: Final = (OneOf, Sequence, Dict)
-
-
-class Call(Record):
-    """A call of a function, or of a method of `owner`."""
-
-    name: str
-    arguments: Mapping[str, Value]
-    place: Place | None
-    owner: Value | None = None
-
-    def get(self, *names: str) -> Value | None:
-        """The argument under the first of these names that is given."""
-        return next((self.arguments[name] for name in names if name in self.arguments), None)
-
-    def here(self, what: str) -> Origin | None:
-        """The call as the origin of its result."""
-        return None if self.place is None else Origin(self.place, f"`{self.name.removesuffix('.__call__')}` {what}")
-
-
-class _Content(Record):
-    """What the arguments of a call bring into its result."""
-
-    dependence: Dependence = Dependence.STATIC
-    origin: Origin | None = None
-    bounded: Origin | None = None
-    carried: bool = False
-    outside: bool = False  # data that no loop carries is among it
-    varies: tuple[Variation, ...] = ()
 
 
 # -- looking up -------------------------------------------------------------------------------------------------------
@@ -212,7 +182,7 @@ def leaves(value: Value | None) -> Iterator[Value]:
         yield from leaves(item)
 
 
-def content(call: Call, names: Iterable[str] | None = None) -> _Content:
+def content(call: Call, names: Iterable[str] | None = None) -> Content:
     """The strongest dependence among the arguments (those of `names`), and what else they hand on."""
     best, origin, bounded, carried, outside = Dependence.STATIC, None, None, False, False
     varies: tuple[Variation, ...] = ()
@@ -256,7 +226,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> _Content:
             if dependence is Dependence.VALUE and not isinstance(leaf, Unknown):
                 known = leaf.tensor if isinstance(leaf, Nest) else leaf
                 outside = outside or not (isinstance(known, Tensor) and known.carried and not known.mixed)
-    return _Content(best, origin, bounded, carried and best is Dependence.VALUE, outside, varies)
+    return Content(best, origin, bounded, carried and best is Dependence.VALUE, outside, varies)
 
 
 def _deciding(call: Call) -> list[Value]:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.kinds import options
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -23,7 +24,6 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
-    options,
 )
 from ..record import replace
 from . import api

@@ -25,7 +25,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..files.files import Place
+from ..files.unit import Place
 
 TOKENIZER: Final = "transformers.Tokenizer"
 COLLATOR: Final = "transformers.DataCollator"

@@ -18,7 +18,7 @@ from ..domain.values import (
     Value,
     Wrapped,
 )
-from ..files.files import Place
+from ..files.unit import Place
 from ..interpreter.events import ContextKind
 from ..interpreter.feeding import (
     report_compilation,

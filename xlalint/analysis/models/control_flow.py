@@ -6,19 +6,8 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all, mismatch
-from ..domain.values import (
-    NONE,
-    UNKNOWN,
-    Dependence,
-    Dict,
-    FunctionValue,
-    Nest,
-    Sequence,
-    Static,
-    Tensor,
-    Value,
-    as_tensor,
-)
+from ..domain.kinds import as_tensor
+from ..domain.values import NONE, UNKNOWN, Dependence, Dict, FunctionValue, Nest, Sequence, Static, Tensor, Value
 from ..interpreter.events import JoinBranches
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter

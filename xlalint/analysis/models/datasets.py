@@ -17,7 +17,7 @@ from ..domain.values import (
     Tensor,
     Value,
 )
-from ..files.files import Place
+from ..files.unit import Place
 from ..interpreter.events import HOST, PIPELINE
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.kinds import options
 from ..domain.values import (
     NONE,
     Api,
@@ -21,9 +22,8 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
-    options,
 )
-from ..files.files import Place
+from ..files.unit import Place
 from ..interpreter.events import NOT_TRACED, Context, ContextKind
 from ..interpreter.feeding import (
     passed_values,

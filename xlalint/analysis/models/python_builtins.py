@@ -8,6 +8,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
+from ..domain.kinds import as_tensor, options, perhaps_array
 from ..domain.values import (
     NONE,
     STATIC,
@@ -27,16 +28,13 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
-    as_tensor,
-    options,
-    perhaps_array,
 )
 from ..interpreter.events import ContextKind, HostRead, TruthOf
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import class_names, has_attribute, is_instance
 from ..library.tokenizers import torch_in
-from ..program.project import Class
+from ..program.definitions import DefinedClass
 
 
 def _first(arguments: Arguments) -> Value:
@@ -234,7 +232,7 @@ def _super(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
     bound, owner = scope.bound, scope.owner
     behind = bound.cls.mro[bound.cls.mro.index(owner) + 1 :] if owner in bound.cls.mro else ()
     # An instance of a class that has only what comes after the class that `super()` is written in.
-    view = Class(owner.module, owner.name, owner.qualname, attributes={}, view_of=bound)
+    view = DefinedClass(owner.module, owner.name, owner.qualname, attributes={}, view_of=bound)
     view._mro = (view, *behind)
     return Instance(view, {})
 
@@ -286,7 +284,7 @@ def _namedtuple(interpreter: Interpreter, frame: Frame, arguments: Arguments, no
             names = [item.constant for item in items if isinstance(item, Static) and isinstance(item.constant, str)]
         case _:
             return UNKNOWN
-    made = Class(frame.module, name, name, attributes=dict.fromkeys(names, UNKNOWN))
+    made = DefinedClass(frame.module, name, name, attributes=dict.fromkeys(names, UNKNOWN))
     made.base_values = (Api("collections.namedtuple"),)
     return ClassValue(made)
 

@@ -6,18 +6,8 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import element_of
-from ..domain.values import (
-    UNKNOWN,
-    Dependence,
-    Dict,
-    Nest,
-    Sequence,
-    Static,
-    Unknown,
-    Value,
-    as_tensor,
-    options,
-)
+from ..domain.kinds import as_tensor, options
+from ..domain.values import UNKNOWN, Dependence, Dict, Nest, Sequence, Static, Unknown, Value
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import STRUCTURES, is_instance

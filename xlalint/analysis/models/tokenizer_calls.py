@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...syntax import nodes as cst
+from ..domain.kinds import options, united
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -19,11 +20,9 @@ from ..domain.values import (
     Static,
     Value,
     Variation,
-    options,
-    united,
 )
 from ..domain.varying_shapes import variations_of
-from ..files.files import Place
+from ..files.unit import Place
 from ..interpreter.events import HOST
 from ..interpreter.feeding import report_foreign_tensors
 from ..interpreter.frames import Arguments, Frame

@@ -6,8 +6,7 @@ import re
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.values import Api, FunctionValue
-from .project import Function
+from ..domain.values import Api, Function, FunctionValue
 
 # What a decorator of the project must name in order to compile what it is given, and where it only speaks of it.
 _COMPILERS: Final = re.compile(r"\bfunction\b|\bjit|do_not_convert|compile")

@@ -1,0 +1,98 @@
+"""Questions that are asked of values: which alternatives there are, whether a tensor or structure may be meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from .values import NONE, Array, Deferred, Dependence, Dict, Nest, OneOf, Sequence, Tensor, Value, Variation
+
+if TYPE_CHECKING:
+    pass
+
+
+_STRUCTURES: Final = (Sequence, Dict, Nest)
+
+
+def united(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variation, ...]:
+    """The variations of both, those of `a` first; `a` itself where `b` adds nothing."""
+    if not b or a == b:
+        return a
+    new = tuple(variation for variation in b if variation not in a)
+    return (*a, *new) if new else a
+
+
+def is_mixed(parts: Iterable[Tensor]) -> bool:
+    """Whether what is made of these is carried, and made of data that no loop carries as well."""
+    data = [part for part in parts if part.dependence is Dependence.VALUE]
+    return any(part.carried for part in data) and any(part.mixed or not part.carried for part in data)
+
+
+def settled(value: Value) -> Value:
+    """The value itself, that of an import looked up."""
+    return value.module.imported(value.binding) if isinstance(value, Deferred) else value
+
+
+def options(value: Value) -> Iterator[Value]:
+    """The alternatives of a value: itself, or the options of a `OneOf`."""
+    if isinstance(value, OneOf):
+        yield from value.options
+    else:
+        yield value
+
+
+def surely_tensor(value: Value) -> bool:
+    """Whether the value is a tensor whatever happened before, or None where it was left out."""
+    if not isinstance(value, OneOf):
+        return isinstance(value, Tensor)
+    kinds = [option for option in value.options if option != NONE]
+    return bool(kinds) and all(isinstance(option, Tensor) for option in kinds)
+
+
+def perhaps_array(value: Value) -> bool:
+    """Whether NumPy data may be meant: what reads it on the host need not be for tensors."""
+    if not isinstance(value, OneOf):
+        return isinstance(value, Array)
+    return any(isinstance(option, Array) for option in value.options)
+
+
+def perhaps_structure(value: Value) -> bool:
+    """Whether a list, a dict or a nest of tensors may be meant."""
+    if not isinstance(value, OneOf):
+        return isinstance(value, _STRUCTURES)
+    return any(isinstance(option, _STRUCTURES) for option in value.options)
+
+
+def as_condition(value: Value) -> Tensor | None:
+    """The tensor that is asked for its truth. What is perhaps something else, and nobody has seen as a tensor, is a
+    flag or is asked whether it is there; what is perhaps a structure, whether it is empty."""
+    if not isinstance(value, OneOf):
+        return value if isinstance(value, Tensor) else None
+    if perhaps_structure(value):
+        return None
+    tensor = as_tensor(value, Dependence.STATIC)
+    unsure = tensor is not None and tensor.dtype is None and tensor.origin is None
+    return None if unsure else tensor
+
+
+def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor | None:
+    """The tensor that `value` is or may be, if its dependence reaches `at_least`.
+
+    A join with `None` (a default) counts as the tensor; a join of a SHAPE tensor with anything else does not: a helper
+    that returns the static number or list where there is one (`shape_list`) returns that.
+    """
+    if not isinstance(value, OneOf):
+        return value if isinstance(value, Tensor) and value.dependence >= at_least else None
+    best: Tensor | None = None
+    another = False
+    for option in value.options:
+        if isinstance(option, Tensor):
+            if best is None or option.dependence > best.dependence:
+                best = option
+        elif option != NONE:
+            another = True
+    if best is None or best.dependence < at_least:
+        return None
+    if best.dependence < Dependence.VALUE and another:
+        return None
+    return best

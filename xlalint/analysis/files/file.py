@@ -1,0 +1,188 @@
+"""A file: its outline at once, the trees of its definitions when they are asked for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from array import array
+from copy import copy
+from functools import cached_property
+from io import StringIO
+from itertools import accumulate
+from typing import Final
+
+from ...sources.interface import addresses_in, interface_of
+from ...sources.outline import ImportOutline, Outline, Stretch, are_alone, outline
+from ...sources.text import Source, digest_of, newline_of
+from .dependencies import note_stretch, note_whole
+from .unit import Unit, parsed_alone, text_of_stretch
+
+# An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`;
+# or of Accelerate's launcher, whose programs are read for the sake of its own rules.
+_IMPORTS: Final = re.compile(
+    r"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b",
+    re.MULTILINE,
+)
+_MENTIONS: Final = re.compile(r"\b(?:tf|keras)\.")
+
+
+class File:
+    """A file: its outline, and the trees of the stretches that were asked for. `before`: an earlier version of it that
+    is not needed any more."""
+
+    def __init__(self, source: Source, before: File | None = None) -> None:
+        self.source = source
+        self.outline: Outline = outline(source.text)
+        self._statements = self.outline.statements
+        self.kept_lines = sum(stretch.last - stretch.first + 1 for stretch in self._statements)
+        self._units: dict[Stretch, Unit] = {}
+        self._concerned: dict[Stretch, bool] = {}
+        self._before: dict[str, list[Unit]] = {}
+        for unit in before._all_units() if before is not None else ():
+            if unit.text in source.text:
+                kept = copy(unit)
+                kept.file = self  # the earlier version is to go
+                self._before.setdefault(unit.text, []).append(kept)
+
+    def _all_units(self) -> list[Unit]:
+        return [*self._units.values(), *(unit for units in self._before.values() for unit in units)]
+
+    @cached_property
+    def _starts(self) -> array[int]:
+        """Where its lines begin, and where the last one ends: the lines themselves take three times their text."""
+        lines = StringIO(self.source.text, newline="")  # which end where Python ends lines
+        return array("I", accumulate(map(len, lines), initial=0))
+
+    @cached_property
+    def interface(self) -> str:
+        """What there is to know of the file for those who read none of its definitions, as a digest."""
+        facts = (
+            self.uses_tensorflow,
+            self.may_be_fragment,
+            self._imports_at_top,
+            bool(self.source.cells),
+            self.newline,
+        )
+        return interface_of(self.outline, self.peek, *facts)
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end that it is written with."""
+        return newline_of(self.source.text)
+
+    @property
+    def text(self) -> str:
+        """All that stands in the file."""
+        note_whole(self.source.path)
+        return self.source.text
+
+    def text_of(self, stretch: Stretch) -> str:
+        """The lines of a stretch."""
+        note_stretch(self.source.path, stretch)
+        return self.peek(stretch)
+
+    def peek(self, stretch: Stretch) -> str:
+        """The same, where it is noted already or is not to be."""
+        lines = len(self._starts) - 1
+        first, last = min(stretch.first - 1, lines), min(stretch.last, lines)
+        return self.source.text[self._starts[first] : self._starts[last]]
+
+    def peek_lines(self, stretch: Stretch) -> list[str]:
+        """The same line by line, with their ends."""
+        return StringIO(self.peek(stretch), newline="").readlines()
+
+    def state_of(self, stretch: Stretch) -> str | None:
+        """What a stretch says and which definition it is, as a digest; None where the file has no such stretch."""
+        address = self._addresses.get(stretch)
+        if address is None:
+            return None
+        return digest_of(f"{address}:{self.peek(stretch)}".encode("utf-8", "surrogatepass"))
+
+    @cached_property
+    def _addresses(self) -> dict[Stretch, str]:
+        return addresses_in(self.outline)
+
+    @cached_property
+    def uses_tensorflow(self) -> bool:
+        """Whether an import anywhere in the file brings TensorFlow or Keras."""
+        return _IMPORTS.search(self.source.text) is not None
+
+    @cached_property
+    def may_be_fragment(self) -> bool:
+        """Whether the file may be a piece of documentation: it has TensorFlow's customary names and no imports.
+
+        A notebook is a program: what stands at the top of its cells runs eagerly.
+        """
+        return (
+            bool(self.outline.code)
+            and not self.uses_tensorflow
+            and not self.outline.bindings.keys() & {"tf", "keras"}
+            and not self.source.cells
+            and (not self._imports_anything or self._mentions_tensorflow)
+        )
+
+    @property
+    def _mentions_tensorflow(self) -> bool:
+        text = self.source.text
+        # To look for the words first is many times as fast.
+        return ("tf." in text or "keras." in text) and _MENTIONS.search(text) is not None
+
+    @property
+    def _imports_anything(self) -> bool:
+        return bool(self.outline.stars) or any(
+            isinstance(binding, ImportOutline) for bindings in self.outline.bindings.values() for binding in bindings
+        )
+
+    @cached_property
+    def _imports_at_top(self) -> bool:
+        return re.search(_IMPORTS.pattern.replace("^[ \\t]*", "^"), self.source.text, re.MULTILINE) is not None or any(
+            line[:1] in " \t" and _IMPORTS.match(line)
+            for stretch in self.outline.blocks
+            for line in self.peek_lines(stretch)
+        )
+
+    def concerns_tensorflow(self, stretch: Stretch | None) -> bool:
+        """Whether the code of a stretch can name TensorFlow: by an import of the module's, or by one of its own."""
+        if self._imports_at_top or stretch is None:
+            return self._imports_at_top
+        note_stretch(self.source.path, stretch)
+        if stretch not in self._concerned:
+            self._concerned[stretch] = self.uses_tensorflow and _IMPORTS.search(self.peek(stretch)) is not None
+        return self._concerned[stretch]
+
+    def unit(self, stretch: Stretch) -> Unit:
+        """The tree of a stretch, parsed once. Raises SyntaxError where it is no Python by itself, and
+        NestedTooDeepError."""
+        note_stretch(self.source.path, stretch)
+        if stretch not in self._units:
+            same = self._before.get(text_of_stretch(self, stretch)) if self._before else None
+            # Each once: two definitions that read alike are two.
+            self._units[stretch] = same.pop().again(self, stretch) if same else self._made(stretch)
+        return self._units[stretch]
+
+    def _made(self, stretch: Stretch) -> Unit:
+        """The unit of a stretch: of Python's own tree if that is still there, else by parsing it once more."""
+        statements = self._alone(stretch)
+        if self._statements.pop(stretch, None) is not None:
+            self.kept_lines -= stretch.last - stretch.first + 1
+        return Unit(self, stretch, statements)
+
+    def parsed(self, stretch: Stretch) -> ast.stmt | None:
+        """The first statement of a stretch as Python parses it; None where it is no Python by itself."""
+        kept = self._alone(stretch)
+        return parsed_alone(text_of_stretch(self, stretch)) if kept is None else kept[0]
+
+    def _alone(self, stretch: Stretch) -> list[ast.stmt] | None:
+        """What was parsed of a stretch, if it is kept and the same as if the stretch had been parsed by itself."""
+        kept = self._statements.get(stretch)
+        return kept if kept is not None and are_alone(kept, stretch, self.peek(stretch)) else None
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        """Whether most of the file's definitions will be asked for before long."""
+        return self._imports_at_top or not self.source.linted
+
+    def let_go(self) -> None:
+        """Keep nothing of what was parsed but the outline and the trees: stretches are parsed once more from now on."""
+        self._statements.clear()
+        self.kept_lines = 0

@@ -1,0 +1,38 @@
+"""What goes wrong while files are read or executed, as data."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING
+
+from ...findings.codes import SYNTAX_ERROR
+from ..record import Record
+
+if TYPE_CHECKING:
+    pass
+
+
+class SyntaxTrouble(Record):
+    """A file or definition that cannot be read as Python, or is not worth it; 1-based line and column."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+    code: str = SYNTAX_ERROR
+
+
+class InternalTrouble(Record):
+    """An exception of the analyser or of a rule about one place; `detail` is its traceback. `rule`: the code of the
+    rule whose own code raised it."""
+
+    path: str
+    message: str
+    detail: str
+    rule: str = ""
+
+    @classmethod
+    def of(cls, error: Exception, path: str, line: int, doing: str, rule: str = "") -> InternalTrouble:
+        """The exception that is being handled, which came up while `doing` something with a line of `path`."""
+        message = f"line {line}: internal error while {doing}: {type(error).__name__}: {error}"
+        return cls(path, message, traceback.format_exc(), rule)

@@ -1,0 +1,248 @@
+"""A stretch of a file as a tree, and locations in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+
+from ...sources.outline import Outline, Stretch
+from ...sources.text import Source
+from ...syntax import nodes as cst
+from ...syntax.build import module_of, parse_module
+from ..record import Record
+from .dependencies import note_whole
+
+if TYPE_CHECKING:
+    import libcst
+
+Span4: TypeAlias = tuple[int, int, int, int]
+
+# A form feed before an indentation, which Python passes over.
+_PAGE_BREAK: Final = re.compile(r"^[ \t]*\f+", re.MULTILINE)
+
+
+class UnitFile(Protocol):
+    """What a unit asks of the file that it is a stretch of."""
+
+    @property
+    def source(self) -> Source: ...
+
+    @property
+    def outline(self) -> Outline: ...
+
+    @property
+    def may_be_fragment(self) -> bool: ...
+
+    @property
+    def newline(self) -> str: ...
+
+    @property
+    def text(self) -> str:
+        """All that stands in the file."""
+
+    def peek(self, stretch: Stretch) -> str:
+        """The lines of a stretch as one text, not noted as read."""
+
+    def peek_lines(self, stretch: Stretch) -> list[str]:
+        """The lines of a stretch, not noted as read."""
+
+
+class Unit:
+    """A stretch of a file as a tree. An indented stretch, a method, hangs under an `if` not of the file."""
+
+    def __init__(self, file: UnitFile, stretch: Stretch, statements: Sequence[ast.stmt] | None = None) -> None:
+        self.file = file
+        self.text = text_of_stretch(file, stretch)
+        indented = _is_indented(self.text)
+        self.first_line = stretch.first
+        self._last = stretch.last
+        whole = _in_block(self.text)
+        if statements is not None:
+            self.tree = module_of(statements, whole, stretch.first, indented=indented)
+            self._offset = 0
+        else:
+            self.tree = parse_module(whole)
+            self._offset = stretch.first - 1 - indented
+        self.body = self.tree.body
+        if indented:
+            [around] = self.tree.body
+            assert isinstance(around, cst.If)
+            assert isinstance(around.body, cst.IndentedBlock)
+            self.body = around.body.body
+
+    def again(self, file: UnitFile, stretch: Stretch) -> Unit:
+        """The same unit in another version of its file, whose stretch has the same text."""
+        moved = copy(self)
+        moved.file = file
+        moved._offset += stretch.first - self.first_line
+        moved.first_line = stretch.first
+        moved._last = stretch.last
+        return moved
+
+    @classmethod
+    def empty(cls, file: UnitFile) -> Unit:
+        """A unit without source, for what stands nowhere in particular."""
+        return cls(file, Stretch(1, 0))
+
+    @cached_property
+    def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
+        found: dict[cst.CSTNode, cst.CSTNode] = {}
+        pending: list[cst.CSTNode] = [self.tree]
+        while pending:
+            node = pending.pop()
+            for child in node.children:
+                found[child] = node
+                pending.append(child)
+        return found
+
+    def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """What a node stands in, from the inside out."""
+        parent = self._parents.get(node)
+        while parent is not None:
+            yield parent
+            parent = self._parents.get(parent)
+
+    def span(self, node: cst.CSTNode) -> Span4:
+        """(line, column, end line, end column), 1-based, in code points, the end exclusive."""
+        source = self.tree.source
+        (line, column), (end_line, end_column) = map(source.position, source.extent(node))
+        return line + self._offset, column, end_line + self._offset, end_column
+
+    def code(self, node: cst.CSTNode) -> str:
+        """A node as it is written, with its parentheses."""
+        return node.source.code(node)
+
+    def lines(self, first: int, last: int) -> list[str]:
+        """Lines of the file as they stand in it, with their ends: the unit's own as a rule."""
+        if not (self.first_line <= first and last <= self._last):
+            note_whole(self.file.source.path)
+        return self.file.peek_lines(Stretch(first, last))
+
+    def line(self, number: int) -> str:
+        """One of these lines."""
+        return self.lines(number, number)[0]
+
+    def text_between(self, start: tuple[int, int], end: tuple[int, int]) -> str:
+        """The source between two positions, line and column; the last may stand behind the last line of the file."""
+        lines = self.lines(start[0], end[0])
+        if end[0] - start[0] < len(lines):
+            lines[-1] = lines[-1][: end[1] - 1]
+        if lines:
+            lines[0] = lines[0][start[1] - 1 :]
+        return "".join(lines)
+
+    # -- for rewrites -------------------------------------------------------------------------------------------------
+
+    def statement(self, line: cst.BaseStatement, *, above: bool = True, behind: bool = True) -> str:
+        """A statement as whole lines, as they are written where its block is not indented; with the lines and comments
+        `above` it, and the comment `behind` it."""
+        import libcst  # only where a rewrite moves statements
+
+        concrete: Any = self._concrete
+        for field, at in self._path_to(line):
+            concrete = getattr(concrete, field) if at is None else getattr(concrete, field)[at]
+        if not above:
+            concrete = concrete.with_changes(leading_lines=())
+        if not behind and isinstance(concrete, libcst.SimpleStatementLine):
+            concrete = concrete.with_changes(trailing_whitespace=libcst.TrailingWhitespace())
+        text: str = self._concrete.code_for_node(concrete)
+        return text
+
+    @cached_property
+    def _concrete(self) -> libcst.Module:
+        """The tree with all white space and comments."""
+        import libcst
+
+        return libcst.parse_module(self.tree.source.text)
+
+    def _path_to(self, node: cst.CSTNode) -> list[tuple[str, int | None]]:
+        """The fields, and positions in them, that lead to a node from the root."""
+        path: list[tuple[str, int | None]] = []
+        for parent in self.around(node):
+            for field in parent.inside:
+                part = getattr(parent, field)
+                if part is node:
+                    path.append((field, None))
+                elif isinstance(part, list) and any(each is node for each in part):
+                    path.append((field, next(at for at, each in enumerate(part) if each is node)))
+            node = parent
+        return path[::-1]
+
+    @cached_property
+    def first_block(self) -> cst.IndentedBlock | None:
+        """The first block that is indented, if there is one."""
+        pending: list[cst.CSTNode] = [self.tree]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, cst.IndentedBlock):
+                return node
+            pending.extend(reversed(node.children))
+        return None
+
+    def indent_of(self, block: cst.IndentedBlock) -> str:
+        """By how much a block is indented."""
+        source = self.tree.source
+        opening = self._parents[block]
+        while not opening.start:  # `else` and `finally` stand below what they belong to
+            opening = self._parents[opening]
+        before = source.indent_at(source.extent(opening)[0])
+        return source.indent_at(source.extent(block.body[0])[0]).removeprefix(before)
+
+
+def parsed_alone(text: str) -> ast.stmt | None:
+    """The first statement of a text, which may be indented, as Python parses it; None where it is no Python."""
+    try:
+        statement = ast.parse(_in_block(text)).body[0]
+    except (SyntaxError, ValueError):
+        return None
+    return statement.body[0] if _is_indented(text) and isinstance(statement, ast.If) else statement
+
+
+def _is_indented(text: str) -> bool:
+    return text[:1] in (" ", "\t")
+
+
+def _in_block(text: str) -> str:
+    """A stretch as a text by itself: below an `if` where it is indented."""
+    return "if 1:\n" + text if _is_indented(text) else text
+
+
+def text_of_stretch(file: UnitFile, stretch: Stretch) -> str:
+    text = file.peek(stretch)
+    return _PAGE_BREAK.sub("", text) if "\f" in text else text
+
+
+class Place(Record, eq=False):
+    """A node of a file's source. Two places are equal when they are the same node."""
+
+    unit: Unit
+    node: cst.CSTNode
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and self.node is other.node
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
+    @property
+    def path(self) -> str:
+        return self.unit.file.source.display
+
+    @property
+    def code(self) -> str:
+        return self.unit.code(self.node)
+
+    @property
+    def span(self) -> Span4:
+        return self.unit.span(self.node)
+
+    @property
+    def line(self) -> int:
+        return self.span[0]
+
+    def at(self, node: cst.CSTNode) -> Place:
+        return Place(self.unit, node)

@@ -1,0 +1,164 @@
+"""What is reached from roots along the calls: events, functions, and what only the host runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from ..domain.values import (
+    Function,
+)
+from ..files.unit import Place
+from ..interpreter.events import CallOwnCompiled, ContextKind, Event, Run, Setup, Trail
+from ..interpreter.frames import Summary
+from ..program.definitions import DefinedFunction
+from ..record import replace
+from .partitions import Key
+
+_TEST_CASES: Final = ("unittest.TestCase", "tf.test.TestCase")
+_UNCOMPILED: Final = (ContextKind.GRAPH, ContextKind.OPEN)
+
+
+def reached_from(roots: Iterable[Summary], ends: Callable[[Summary], bool] = lambda summary: False) -> set[Summary]:
+    """The analyses that these lead to, themselves among them; those where the way `ends` lead nowhere."""
+    pending = list(roots)
+    seen = set(pending)
+    while pending:
+        summary = pending.pop()
+        if ends(summary):
+            continue
+        for _, callee in summary.calls:
+            if callee not in seen:
+                seen.add(callee)
+                pending.append(callee)
+    return seen
+
+
+def is_aside(summary: Summary) -> bool:
+    """Whether what a function calls says nothing of how that is compiled: eager code that nobody compiles, a test."""
+    match summary.context.kind:
+        case ContextKind.OPEN:
+            return summary.host_only
+        case ContextKind.HOST:
+            return summary.function is not None and summary.function.module.is_test
+        case _:
+            return False
+
+
+def functions_of(summaries: Iterable[Summary]) -> dict[object, Function]:
+    """The functions that were analysed, by identity."""
+    return {summary.function.identity: summary.function for summary in summaries if summary.function is not None}
+
+
+def spread_host_only(roots: Sequence[Summary]) -> None:
+    """What calls a function that only eager code can call is eager itself, and so is what nothing else calls."""
+    callers: dict[Summary, list[Summary]] = {}
+    eager: list[Summary] = []
+    pending, seen = list(roots), set(roots)
+    while pending:
+        summary = pending.pop()
+        if summary.host_only:
+            eager.append(summary)
+        for _, callee in summary.calls:
+            if callee.context.kind is ContextKind.OPEN:
+                callers.setdefault(callee, []).append(summary)
+                if callee not in seen:
+                    seen.add(callee)
+                    pending.append(callee)
+    while eager:
+        for caller in callers.get(eager.pop(), ()):
+            if caller.context.kind is ContextKind.OPEN and not caller.host_only:
+                caller.host_only = True
+                eager.append(caller)
+
+
+def root_key(root: Summary) -> tuple[str, int, str]:
+    """An order of entry points that does not depend on who found them."""
+    match root:
+        case Summary(function=DefinedFunction() as function):
+            return (function.module.source.display, function.unit.first_line, root.name)
+        case Summary(place=Place() as place):
+            return (place.path, 0, root.name)
+        case _:
+            return ("", 0, root.name)
+
+
+def around_steps(roots: Iterable[Summary]) -> set[Summary]:
+    """What has a strategy run steps, and what calls that: loops that stay outside of what XLA compiles."""
+    callers: dict[Summary, list[Summary]] = {}
+    seen = reached_from(roots)
+    for summary in seen:
+        for _, callee in summary.calls:
+            callers.setdefault(callee, []).append(summary)
+    found = {summary for summary in seen if summary.steps and summary.context.kind in _UNCOMPILED}
+    pending = list(found)
+    while pending:
+        for caller in callers.get(pending.pop(), ()):
+            if caller not in found and caller.context.kind in _UNCOMPILED:
+                found.add(caller)
+                pending.append(caller)
+    return found
+
+
+def events_reached_from(
+    roots: Sequence[Summary], loops: set[Summary], without: set[Summary]
+) -> Iterator[tuple[Event, Run]]:
+    """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
+    anything, what only eager code can do ends the way, and so does what is in `without`; a loop around steps leads to
+    the steps alone."""
+    seen = set(without)
+    runs: dict[object, list[Run]] = {}
+    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
+    while pending:
+        following: list[tuple[Summary, Trail | None]] = []
+        for summary, trail in pending:
+            if summary in seen or (summary.host_only and summary.context.kind is ContextKind.OPEN):
+                continue
+            seen.add(summary)
+            if summary not in loops:
+                together = runs.setdefault(summary if summary.function is None else summary.function.identity, [])
+                run = Run(together, frozenset(summary.skipped))
+                together.append(run)
+                for event in summary.events:
+                    if not event.of_host and not isinstance(event, Setup):
+                        yield replace(event, trail=trail), run
+            following += [
+                (callee, callee.trail(place, trail))
+                for place, callee in summary.calls
+                if callee not in seen and (summary not in loops or callee in summary.steps or callee in loops)
+            ]
+        pending = following
+
+
+def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
+    """What the host does to what is compiled, wherever it stands, each with the shortest trail to it."""
+    seen = set(roots)
+    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
+    repeated = reached_from([callee for root in reached_from(roots) for callee in root.looped])
+    while pending:
+        following: list[tuple[Summary, Trail | None]] = []
+        for summary, trail in pending:
+            for event in summary.events:
+                if event.of_host:
+                    told = replace(event, trail=trail)
+                    if isinstance(told, CallOwnCompiled) and summary in repeated:
+                        told = replace(told, again=True)
+                    yield told
+            for place, callee in summary.calls:
+                if callee not in seen:
+                    seen.add(callee)
+                    following.append((callee, callee.trail(place, trail)))
+        pending = following
+
+
+def is_run_by_host(function: Function) -> bool:
+    """Whether a function that nothing calls is run by those that run tests, or by Keras between steps."""
+    owner = function.owner
+    if function.module.is_test or owner is None:
+        return function.module.is_test
+    return owner.is_keras("callback") or any(base.endswith(_TEST_CASES) for base in owner.external_bases)
+
+
+def file_key(function: Function) -> Key:
+    """What stands for all functions of a file."""
+    return (function.module.source.display, 0, "")

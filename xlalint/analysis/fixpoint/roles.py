@@ -1,0 +1,88 @@
+"""What Keras, or the name of a method, says of how a function is called."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..domain.values import (
+    NONE,
+    Dependence,
+    Function,
+    FunctionValue,
+    Nest,
+    OneOf,
+    Origin,
+    Static,
+    Tensor,
+    Value,
+)
+from ..interpreter.events import Context, ContextKind
+from ..interpreter.frames import Arguments
+from ..program.parameter_uses import dicts_among
+
+KINDS: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule", "regularizer", "constraint")
+
+
+# How a layer says so: Keras's own layers for strings and integers have all of these.
+OUTSIDE: Final = (
+    {"supports_jit": Static(False)},
+    {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)},
+)
+
+
+# What Python asks of an object as a whole (a number, a truth, a copy), and what sets one up.
+_EAGER_METHODS: Final = frozenset(
+    (
+        *("__init__", "__new__", "__init_subclass__", "build", "setup", "get_config", "from_config"),
+        *("compute_output_shape", "__repr__", "__str__", "__format__", "__eq__", "__ne__", "__hash__", "__bool__"),
+        *("__len__", "__contains__", "__int__", "__float__", "__index__", "__copy__", "__deepcopy__", "__reduce__"),
+        *("__getstate__", "__setstate__"),
+    )
+)
+
+
+def is_eager_by_role(function: Function) -> bool:
+    """Methods that Python or Keras calls while nothing is traced."""
+    return function.owner is not None and function.name in _EAGER_METHODS
+
+
+def may_take_tensors(value: FunctionValue, context: Context) -> bool:
+    """Whether a function made inside another may be about tensors though nobody was seen to call it: where compiled
+    code makes it, or in a file that has to do with TensorFlow. Of a project one part may follow another through files
+    that have not; to run all that stands in these, with arguments that nobody knows, may take for ever."""
+    module = value.function.module
+    compiled = context.kind in (ContextKind.XLA, ContextKind.GRAPH)
+    return compiled or module.serves_tensorflow or module.file.may_be_fragment
+
+
+def role_arguments(kind: str, name: str, method: Function) -> Arguments:
+    """What Keras hands a method: a layer gets tensors in whatever structure, a loss gets two tensors."""
+    place = method.label
+
+    def tensor(dtype: str | None = None) -> Value:
+        return Tensor(Dependence.VALUE, dtype, origin=Origin(place, f"Keras calls `{name}` with tensors"))
+
+    nest = Nest(origin=Origin(place, f"Keras calls `{name}` with tensors"), handed=True)
+    match kind, name:
+        case ("loss", _):
+            # A model with several outputs hands its loss all of them, where the loss takes them apart.
+            dicts = dicts_among(method.node)
+            names = [parameter.name.value for parameter in method.node.params.params[1:3]]
+            given: list[Value] = [nest if name in dicts else tensor() for name in names]
+        case ("optimizer", "update_step"):
+            given = [tensor(), tensor()]
+        case ("optimizer", "apply"):
+            given = [nest, nest]
+        case ("metric", "update_state"):
+            given = [tensor(), tensor(), OneOf((NONE, tensor()))]
+        case ("metric", _):
+            given = []
+        case ("schedule", _):
+            given = [tensor()]
+        case ("regularizer" | "constraint", _):
+            given = [tensor("float")]
+        case _:
+            given = [nest]
+    node = method.node.params
+    count = len(node.posonly_params) + len(node.params) - 1
+    return Arguments(given[: max(count, 0)], unknown=True)

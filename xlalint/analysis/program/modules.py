@@ -1,0 +1,220 @@
+"""Modules of the project: a file's outline, and what its top-level code binds."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import PurePath
+from typing import Final, Protocol
+
+from ...sources.outline import Binding, ClassOutline, FunctionOutline, ImportOutline
+from ..domain.kinds import settled
+from ..domain.values import (
+    STATIC,
+    UNKNOWN,
+    Api,
+    ClassValue,
+    Deferred,
+    FunctionValue,
+    Module,
+    ModuleValue,
+    Static,
+    Value,
+)
+from ..files.file import File
+from ..library import api
+from ..library.tokenizers import LIBRARIES
+from .definitions import DefinedClass, DefinedFunction
+
+_TESTS: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/")
+
+
+class Resolver(Protocol):
+    """What a module asks of the project around it."""
+
+    def execute(self, module: Module) -> None:
+        """Run a module's top-level code."""
+
+    def resolve_import(self, module: Module, binding: ImportOutline) -> Value:
+        """The value that an import binds: of the project if it has the file, else a library's canonical name."""
+
+    def resolve_star(self, module: Module, binding: ImportOutline, name: str) -> Value | None:
+        """The value of a name that `from .. import *` may bind."""
+
+    def member(self, module: Module, name: str) -> Value | None:
+        """An attribute of a module: what it binds, else its submodule."""
+
+
+class ProjectModule:
+    """A file of the project: its outline, and what its top-level code binds once it has been executed."""
+
+    def __init__(self, project: Resolver, file: File, name: str) -> None:
+        self.project = project
+        self.file = file
+        self.source = file.source
+        self.path = file.source.path
+        self.outline = file.outline
+        self.name = name
+        self.values: dict[str, Value] = {}  # bound by executing top-level code
+        self.executed = False
+        self._resolved: dict[str, Value | None] = {}
+        self._deferred: dict[ImportOutline, Deferred] = {}
+        self._imported: dict[ImportOutline, Value] = {}
+        self.classes: list[DefinedClass] = []
+        self.functions: list[DefinedFunction] = []
+        self._definitions: dict[int, DefinedFunction | DefinedClass] = {}
+        for bindings in self.outline.bindings.values():
+            for binding in bindings:
+                match binding:
+                    case FunctionOutline():
+                        made = self._function(binding, None)
+                        self._definitions[id(binding)] = made
+                        self.functions.append(made)
+                    case ClassOutline():
+                        self._definitions[id(binding)] = self._class(binding, "")
+
+    @cached_property
+    def is_test(self) -> bool:
+        """Whether the file holds tests, by its name or its folder's."""
+        return _TESTS.search(PurePath(self.source.display).as_posix()) is not None
+
+    @cached_property
+    def serves_tensorflow(self) -> bool:
+        """Whether the file brings TensorFlow, or what a file of the project defines that does: a factory, say."""
+        return self.file.uses_tensorflow or any(
+            _is_for_tensorflow(self.lookup(name))
+            for name, bindings in self.outline.bindings.items()
+            if any(isinstance(binding, ImportOutline) for binding in bindings)
+        )
+
+    @cached_property
+    def imports_keras_2(self) -> bool:
+        """Whether the module imports `tf_keras`, the package of Keras 2."""
+        return any(
+            isinstance(binding, ImportOutline) and binding.module.partition(".")[0] == "tf_keras"
+            for bindings in self.outline.bindings.values()
+            for binding in bindings
+        )
+
+    def _function(self, shape: FunctionOutline, owner: DefinedClass | None) -> DefinedFunction:
+        qualname = f"{owner.qualname}.{shape.name}" if owner else shape.name
+        return DefinedFunction(self, shape.name, qualname, owner, shape.decorators, shape.stretch)
+
+    def _class(self, shape: ClassOutline, prefix: str) -> DefinedClass:
+        made = DefinedClass(
+            self,
+            shape.name,
+            prefix + shape.name,
+            base_texts=shape.bases,
+            decorator_texts=shape.decorators,
+            code=shape.code,
+        )
+        made.functions = {name: self._function(inner, made) for name, inner in shape.functions.items()}
+        made.classes = {name: self._class(inner, made.qualname + ".") for name, inner in shape.classes.items()}
+        self.classes.append(made)
+        return made
+
+    def all_functions(self) -> Iterator[DefinedFunction]:
+        """Every function and method that the module defines at its top or in its classes."""
+        yield from self.functions
+        for cls in self.classes:
+            yield from cls.functions.values()
+
+    def lookup(self, name: str) -> Value | None:
+        """What the module binds to `name`, executing its top-level code if that is what binds it; None if nothing."""
+        if (value := self.values.get(name)) is not None:
+            return settled(value)
+        if not self.executed and name in self.outline.assigned:
+            self.project.execute(self)
+            if name in self.values:
+                return settled(self.values[name])
+        if name not in self._resolved:
+            self._resolved[name] = None  # ends a cycle of imports
+            self._resolved[name] = self._resolve(name)
+        return self._resolved[name]
+
+    def deferred(self, binding: ImportOutline) -> Deferred:
+        """The value of an import statement that is executed: one object each, so that branches agree on it."""
+        return self._deferred.setdefault(binding, Deferred(self, binding))
+
+    def imported(self, binding: ImportOutline) -> Value:
+        """The value that an import binds, now that it is read."""
+        if binding not in self._imported:
+            self._imported[binding] = UNKNOWN  # ends a cycle of imports
+            self._imported[binding] = self.project.resolve_import(self, binding)
+        return self._imported[binding]
+
+    def _resolve(self, name: str) -> Value | None:
+        guess: Value | None = None
+        for binding in self._candidates(name):
+            match binding:
+                case ImportOutline():
+                    value = self.imported(binding)
+                case _:
+                    definition = self._definitions[id(binding)]
+                    value = (
+                        FunctionValue(definition) if isinstance(definition, DefinedFunction) else ClassValue(definition)
+                    )
+            if not isinstance(value, Api):
+                return value
+            guess = guess or value
+        if guess is not None:
+            return guess
+        if name in self.outline.literals:
+            return _literal(self.outline.literals[name])
+        for star in self.outline.stars:
+            found = self.project.resolve_star(self, star, name)
+            if found is not None:
+                return found
+        return None
+
+    def _candidates(self, name: str) -> Sequence[Binding]:
+        """What may bind a name: of definitions one below the other the last, of those in branches any."""
+        bindings = self.outline.bindings.get(name, ())
+        match bindings:
+            case [_, *_, (FunctionOutline() | ClassOutline()) as last]:
+                if not any(block.first <= last.stretch.first <= block.last for block in self.outline.blocks):
+                    return (last,)
+        return bindings
+
+    def resolve_text(self, text: str) -> Value:
+        """The value of a dotted name in source text (a base class); UNKNOWN for anything more complicated."""
+        head, *rest = text.split("[")[0].split(".")
+        value = self.lookup(head) or UNKNOWN
+        for attribute in rest:
+            match value:
+                case Api(name):
+                    value = Api(api.canonical(f"{name}.{attribute}"))
+                case ModuleValue(module):
+                    value = self.project.member(module, attribute) or UNKNOWN
+                case ClassValue(cls) if attribute in cls.classes:
+                    value = ClassValue(cls.classes[attribute])
+                case _:
+                    return UNKNOWN
+        return value
+
+
+def _is_for_tensorflow(value: Value | None) -> bool:
+    """Whether what an import brings is written in a file of the project that imports TensorFlow at its top, or of a
+    library that makes batches for it."""
+    match value:
+        case Api(name):
+            return name.startswith(LIBRARIES)
+        case ModuleValue(module):
+            return module.file.concerns_tensorflow(None)
+        case ClassValue(cls):
+            return cls.module.file.concerns_tensorflow(None)
+        case FunctionValue(function):
+            return function.module.file.concerns_tensorflow(None)
+        case _:
+            return False
+
+
+def _literal(node: ast.expr) -> Static:
+    """The value of a literal. What Python itself could not make, a dict with a list for a key, is none."""
+    try:
+        return Static(ast.literal_eval(node))
+    except TypeError:
+        return STATIC
