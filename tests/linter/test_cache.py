@@ -15,9 +15,13 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+import xlalint
 from tests.samples import HAZARD
+from xlalint.cache import keys
+from xlalint.cache.folder import Folder
+from xlalint.cache.keys import key_of
 from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Report, Severity, Span, TrailStep
-from xlalint.linter.cache import Cache, Digests, Entry, Folder, key_of
+from xlalint.linter.cache import Cache, Digests, Entry
 from xlalint.linter.run import check
 from xlalint.settings.config import load
 from xlalint.sources.text import digest_of
@@ -285,3 +289,10 @@ def test_the_key_is_the_same_in_every_process(project: Path) -> None:
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         subprocess.run([sys.executable, "-m", "xlalint"], capture_output=True, check=True, env=environment)
     assert len(entries(project)) == 1
+
+
+def test_a_key_depends_on_every_file_of_the_tool() -> None:
+    package = Path(xlalint.__file__).parent
+    written = {path for path in package.rglob("*") if path.suffix in (".py", ".json", ".toml")}
+    assert written == {Path(path) for path in keys.files_of_the_tool()}
+    assert {"linter", "analysis", "facts", "fixes", "syntax", "cache"} <= {path.parent.name for path in written}

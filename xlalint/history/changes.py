@@ -13,8 +13,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from ..cache.folder import Folder
+from ..cache.keys import key_of
 from ..findings.findings import Finding, Report, Severity
-from ..linter.cache import Folder, key_of
 from ..linter.inputs import settings_parts
 from ..linter.run import check
 from ..reports.terminal import counted

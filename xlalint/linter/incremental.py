@@ -19,9 +19,10 @@ from ..analysis.files.dependencies import Reads
 from ..analysis.files.files import Files
 from ..analysis.files.troubles import InternalTrouble, SyntaxTrouble
 from ..analysis.fixpoint.partitions import ROUNDS, Heard, Round, Said
+from ..cache.keys import key_of
 from ..findings.findings import Finding
 from ..sources.outline import Stretch
-from .cache import Cache, key_of
+from .cache import Cache
 from .dispatch import Candidate
 
 _NOTHING: Final = ""  # the digest of what could not be read

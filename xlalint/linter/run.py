@@ -12,13 +12,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..cache.keys import key_of
 from ..findings.codes import INVALID_SUPPRESSION, UNFINISHED_FILE, UNREADABLE_FILE, UNUSED_SUPPRESSION
 from ..findings.findings import Finding, Problem, Report, Span, TrailStep
 from ..settings.config import Settings
 from ..sources.discovery import FileToCheck, discover
 from ..sources.suppressions import suppressions_in
 from ..sources.text import Source, UnreadableSource, display_path, is_notebook
-from .cache import Cache, Entry, key_of
+from .cache import Cache, Entry
 from .inputs import Inputs, settings_parts
 from .own_findings import about_comment, about_file
 

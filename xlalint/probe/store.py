@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
-from ..linter.cache import Folder, key_of
+from ..cache.folder import Folder
+from ..cache.keys import key_of
 from .pool import Interpreter
 from .protocol import Outcome, Plan, Spot
 from .target import Target

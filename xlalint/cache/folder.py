@@ -1,0 +1,79 @@
+"""A folder of files by key, in which only what was written here counts.
+
+A repository may come with a cache that hides findings or has fixes of its own. So what is kept is sealed with what
+nobody else can know: which file of this machine says that the folder was made here, and since when.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from ..sources.text import UnreadableSource, read_bytes
+from ..sources.write import write_atomically
+
+_OWN: Final = re.compile(r"[0-9a-f]+\.json")  # whatever else lies there is somebody else's
+_LARGEST: Final = 1_000_000_000  # bytes of a file
+_IGNORE_ALL: Final = "# Written by xlalint; may be deleted at any time.\n*\n"
+_MARK: Final = "made-here"
+_SEAL: Final = 32  # characters
+
+
+class Folder:
+    """Files by key in one folder, of which those that were used last are kept."""
+
+    def __init__(self, folder: Path, kept: int) -> None:
+        self._folder, self._kept = folder, kept
+
+    def load(self, key: str) -> bytes | None:
+        """What is kept under a key, as it was stored here."""
+        return read_sealed(self._file(key))
+
+    def store(self, key: str, data: bytes, used: Collection[str] = ()) -> None:
+        """Keep something; a folder that cannot be written only costs the next run its time. `used`: other keys, which
+        do not go for its sake."""
+        with contextlib.suppress(OSError):
+            write_sealed(self._file(key), data)
+            files = [file for file in self._folder.glob("*.json") if _OWN.fullmatch(file.name)]
+            others = [file for file in files if file.stem not in used]
+            for old in sorted(others, key=os.path.getmtime)[: max(len(files) - self._kept, 0)]:
+                old.unlink()
+
+    def _file(self, key: str) -> Path:
+        return self._folder / f"{key}.json"
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of a cache, and mark one that is there as used here."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True)
+        (folder / ".gitignore").write_text(_IGNORE_ALL, "utf-8")
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(folder / _MARK, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _seal(file: Path, data: bytes) -> bytes:
+    """What says that a file of a cache was written here, and as it is. Raises OSError where its folder has no mark."""
+    mark = os.lstat(file.parent / _MARK)
+    key = hashlib.blake2b(f"{mark.st_ino} {mark.st_ctime_ns} {file.name}".encode()).digest()
+    return hashlib.blake2b(data, key=key, digest_size=_SEAL // 2).hexdigest().encode()
+
+
+def write_sealed(file: Path, data: bytes) -> None:
+    """Write a file that counts as one of ours. Raises OSError."""
+    _make(file.parent)
+    write_atomically(file, _seal(file, data) + data)
+
+
+def read_sealed(file: Path) -> bytes | None:
+    """The content of a file that was sealed here; None for any other."""
+    try:
+        sealed = read_bytes(file, _LARGEST)
+        return sealed[_SEAL:] if sealed[:_SEAL] == _seal(file, sealed[_SEAL:]) else None
+    except (UnreadableSource, OSError):
+        return None
