@@ -25,8 +25,9 @@ import json, os, sys
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 from xlalint.probe.target import Target
-from xlalint.probe.worker.drive import NotDrivenError, drive
-from xlalint.probe.worker.measure import eager_execution
+from xlalint.probe.worker.code.eager import eager_execution
+from xlalint.probe.worker.driving.driven import NotDrivenError
+from xlalint.probe.worker.driving.driver import drive
 import tensorflow as tf
 tf.debugging.disable_traceback_filtering()
 for line in sys.stdin:

@@ -144,7 +144,7 @@ def test_what_was_not_lowered_says_why(file: Path, monkeypatch: pytest.MonkeyPat
 
 
 def driven(call: Callable[..., Any], *arguments: Any, state: Sequence[Any] = ()) -> Any:
-    from xlalint.probe.worker.drive import Driven
+    from xlalint.probe.worker.driving.driven import Driven
 
     return Driven(call, lambda value_set, variant: (arguments, {}), 1, 1, lambda: list(state), True, "by hand", ())
 
@@ -153,15 +153,15 @@ def driven(call: Callable[..., Any], *arguments: Any, state: Sequence[Any] = ())
 def test_values_are_lowered_with_their_gradient_and_a_step() -> None:
     import tensorflow as tf  # type: ignore[import-untyped]
 
-    from xlalint.probe.worker.blame import Blame
-    from xlalint.probe.worker.gpu import GpuLowerer
-    from xlalint.probe.worker.lowering import Stateless
+    from xlalint.probe.worker.code.user_lines import UserLines
+    from xlalint.probe.worker.devices.gpu import GpuLowerer
+    from xlalint.probe.worker.devices.lowering import Stateless
 
     class OnCpu(GpuLowerer):
         platform = "CPU"
 
     weight = tf.Variable([1.0, 2.0])
-    blame = Blame((__file__,))
+    user_lines = UserLines((__file__,))
 
     def scaled(x: Any) -> Any:
         return x * weight
@@ -177,7 +177,7 @@ def test_values_are_lowered_with_their_gradient_and_a_step() -> None:
         return tf.linalg.lu(x)[0]
 
     def programs(kind: type[GpuLowerer], call: Callable[..., Any], argument: Any) -> list[tuple[str, bool]]:
-        lowerer = kind(blame, lambda: None, Plan(gpu=True))
+        lowerer = kind(user_lines, lambda: None, Plan(gpu=True))
         variables = [weight] if call in (scaled, trains) else []
         lowerer.all_of(driven(call, argument), variables, variables)
         observed.extend(lowerer.observations)
@@ -188,7 +188,7 @@ def test_values_are_lowered_with_their_gradient_and_a_step() -> None:
     three = [("the function", True), ("its gradient", True), ("a step of Adam on the summed outputs", True)]
     assert programs(OnCpu, scaled, pair) == three
     assert programs(OnCpu, trains, pair) == three[:1]  # it is a step of training by itself
-    lowerer = OnCpu(blame, lambda: None, Plan(gpu=True))
+    lowerer = OnCpu(user_lines, lambda: None, Plan(gpu=True))
     step = Stateless(replace(driven(trains, pair), of="what it trains with"), [weight])
     lowerer.all_of(driven(scaled, pair), [weight], [weight], step, adam=False)
     assert [(one.of, one.compiles) for one in lowerer.programs] == [three[0], ("what it trains with", True)]
@@ -203,10 +203,10 @@ def test_values_are_lowered_with_their_gradient_and_a_step() -> None:
 def test_what_a_device_runs_is_compared() -> None:
     import tensorflow as tf
 
-    from xlalint.probe.worker.blame import Blame
-    from xlalint.probe.worker.gpu import run_on, run_where_there_is_one
+    from xlalint.probe.worker.code.user_lines import UserLines
+    from xlalint.probe.worker.devices.gpu import run_on, run_where_there_is_one
 
-    blame = Blame((__file__,))
+    user_lines = UserLines((__file__,))
     total = tf.Variable(1.0)
 
     def counts(x: Any) -> Any:
@@ -223,16 +223,16 @@ def test_what_a_device_runs_is_compared() -> None:
         return x + tf.random.normal([2, 2])
 
     square, device = tf.eye(2), "/device:CPU:0"
-    assert run_on(device, driven(counts, square, state=[total]), blame, random=False) == []
-    assert run_on(device, driven(draws, square), blame, random=True) == []
-    [difference] = run_on(device, driven(differs, square), blame, random=False)
+    assert run_on(device, driven(counts, square, state=[total]), user_lines, random=False) == []
+    assert run_on(device, driven(draws, square), user_lines, random=True) == []
+    [difference] = run_on(device, driven(differs, square), user_lines, random=False)
     assert difference.kind == GPU_FAILS
     assert f"on {device} it differs from eager execution: [0, 0]" in difference.text
-    [failure] = run_on(device, driven(fails, square), blame, random=False)
+    [failure] = run_on(device, driven(fails, square), user_lines, random=False)
     assert failure.text.startswith(f"{device} does not run it: ")
     assert failure.spots[0].path == __file__
     if not tf.config.list_logical_devices("GPU"):
-        assert run_where_there_is_one(driven(fails, square), blame, random=False) == (
+        assert run_where_there_is_one(driven(fails, square), user_lines, random=False) == (
             [],
             "not run on a GPU: there is none",
         )
@@ -243,8 +243,8 @@ def test_a_run_says_on_what_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the CPU in the place of a GPU."""
     import tensorflow as tf
 
-    from xlalint.probe.worker.blame import Blame
-    from xlalint.probe.worker.gpu import run_where_there_is_one
+    from xlalint.probe.worker.code.user_lines import UserLines
+    from xlalint.probe.worker.devices.gpu import run_where_there_is_one
 
     for name in ("list_logical_devices", "list_physical_devices"):
         listed = getattr(tf.config, name)
@@ -259,7 +259,7 @@ def test_a_run_says_on_what_it_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     step = replace(function, of="its own train_step", is_step=True)
     precise = tf.config.experimental.tensor_float_32_execution_enabled()
     try:
-        done = [run_where_there_is_one(one, Blame((__file__,)), random=False) for one in (function, step)]
+        done = [run_where_there_is_one(one, UserLines((__file__,)), random=False) for one in (function, step)]
     finally:
         tf.config.experimental.enable_tensor_float_32_execution(precise)
     where = "ran on NVIDIA H200 (/device:CPU:0), compiled and eagerly"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.probe.worker.hlo import Dump, bounded_ops, bounded_outputs, changed_ops, compiled_for
+from xlalint.probe.worker.compiling.hlo import Dump, bounded_ops, bounded_outputs, changed_ops, compiled_for
 
 # %s stands before names. SIZE is the value that the program was compiled for.
 SIZED = """\

@@ -21,7 +21,7 @@ from xlalint.findings.findings import Effect, Finding, FindingContext, Report, S
 from xlalint.probe.protocol import RECOMPILES, TPU_BOUNDED, TPU_FAILS, Call, Lowering, Observation, Outcome, Spot
 from xlalint.probe.target import Target
 from xlalint.probe.verdicts import TPU_COMPILES, Run, judged
-from xlalint.probe.worker.hlo import aliased
+from xlalint.probe.worker.compiling.hlo import aliased
 from xlalint.readiness.checklist import examine
 from xlalint.readiness.proof import planned, prove
 from xlalint.reports.probed import probed
@@ -213,7 +213,7 @@ def test_tensors_stand_in_for_variables() -> None:
     import keras  # type: ignore[import-untyped]
     import tensorflow as tf  # type: ignore[import-untyped]
 
-    from xlalint.probe.worker.stateless import standing_in
+    from xlalint.probe.worker.devices.stateless import standing_in
 
     layer = keras.Sequential([keras.layers.Embedding(5, 3), keras.layers.BatchNormalization()])
     ids = tf.constant([[0, 1], [2, 4]])
@@ -240,7 +240,7 @@ def test_tensors_stand_in_for_variables() -> None:
 def test_gradients_by_variables_are_those_by_what_stands_in_for_them() -> None:
     import tensorflow as tf
 
-    from xlalint.probe.worker.stateless import standing_in
+    from xlalint.probe.worker.devices.stateless import standing_in
 
     weight, table = tf.Variable([3.0]), tf.Variable([[1.0], [2.0]])
 

@@ -175,7 +175,7 @@ def models() -> dict[str, tuple[Callable[[], Any], str, str]]:
 def test_labels_are_those_that_the_losses_take() -> None:
     import tensorflow as tf
 
-    from xlalint.probe.worker.training import training_of
+    from xlalint.probe.worker.driving.training import training_of
 
     inputs = tf.random.stateless_normal([4, 3], [1, 2])
     found, expected = {}, {}
@@ -196,7 +196,7 @@ def test_the_user_s_labels_are_taken() -> None:
     import tensorflow as tf
 
     from xlalint.probe.specs import parse_form
-    from xlalint.probe.worker.training import NoTrainingError, training_of
+    from xlalint.probe.worker.driving.training import NoTrainingError, training_of
 
     inputs = tf.ones([4, 3])
     make = models()["indices"][0]
@@ -210,7 +210,7 @@ def test_the_user_s_labels_are_taken() -> None:
 def test_what_keras_would_not_compile_is_said() -> None:
     import tensorflow as tf
 
-    from xlalint.probe.worker.training import training_of
+    from xlalint.probe.worker.driving.training import training_of
 
     model = models()["numbers"][0]()
     model.run_eagerly = True
@@ -224,7 +224,7 @@ def test_what_keras_would_not_compile_is_said() -> None:
 def test_what_branches_and_loops_assign_is_handed_on() -> None:
     import tensorflow as tf
 
-    from xlalint.probe.worker.stateless import standing_in
+    from xlalint.probe.worker.devices.stateless import standing_in
 
     total, count = tf.Variable(1.0), tf.Variable(0)
 
@@ -252,7 +252,7 @@ def test_what_branches_and_loops_assign_is_handed_on() -> None:
 def test_rows_are_looked_up_and_changed_in_what_stands_there() -> None:
     import tensorflow as tf
 
-    from xlalint.probe.worker.stateless import standing_in
+    from xlalint.probe.worker.devices.stateless import standing_in
 
     table = tf.Variable([[1.0], [2.0], [3.0]])
 
@@ -272,8 +272,8 @@ def test_rows_are_looked_up_and_changed_in_what_stands_there() -> None:
 def test_a_step_of_tensors_changes_what_the_step_does() -> None:
     import tensorflow as tf
 
-    from xlalint.probe.worker.stateless import standing_in
-    from xlalint.probe.worker.training import training_of
+    from xlalint.probe.worker.devices.stateless import standing_in
+    from xlalint.probe.worker.driving.training import training_of
 
     inputs = tf.random.stateless_normal([4, 3], [1, 2])
     model = models()["scaled"][0]()

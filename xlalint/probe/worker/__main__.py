@@ -14,21 +14,11 @@ import signal
 import site
 import sys
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Final
+
+from xlalint.probe.worker.pipe import Pipe
 
 _PR_SET_PDEATHSIG: Final = 1
-
-
-class Pipe:
-    """The way to the parent. A copy of this process that the user's code forks has nothing to say."""
-
-    def __init__(self, answers: IO[str]) -> None:
-        self._answers, self._pid = answers, os.getpid()
-
-    def say(self, message: dict[str, Any]) -> None:
-        if os.getpid() != self._pid:
-            os._exit(0)
-        print(json.dumps(message), file=self._answers, flush=True)
 
 
 def main() -> None:
@@ -43,14 +33,14 @@ def main() -> None:
         try:
             versions = _start()
         except Exception as error:
-            pipe.say({"broken": f"{type(error).__name__}: {error}"})
+            pipe.send({"broken": f"{type(error).__name__}: {error}"})
             return
-        pipe.say({"ready": versions})
+        pipe.send({"ready": versions})
         from xlalint.probe.worker.session import Session
 
         session = Session(folder, pipe)
         for line in jobs:
-            pipe.say({"outcome": dataclasses.asdict(session.outcome(json.loads(line)))})
+            pipe.send({"outcome": dataclasses.asdict(session.outcome(json.loads(line)))})
             os.chdir(folder)
 
 
@@ -69,10 +59,10 @@ def _start() -> dict[str, str]:
     import keras  # type: ignore[import-untyped]
 
     from xlalint.probe.protocol import PACKAGES
-    from xlalint.probe.worker.blame import filtering
+    from xlalint.probe.worker.code.messages import hide_library_frames
 
     found["keras"] = keras.__version__
-    filtering(False)
+    hide_library_frames(False)
     if packages := os.environ.get(PACKAGES):
         site.addsitedir(packages)  # what is installed there as editable counts, too
     return found

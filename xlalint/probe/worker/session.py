@@ -14,18 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from xlalint.probe.protocol import COMPILE, FAILS, GPU, OF_XLA, PROGRAM, TPU, TRAINING, Outcome, Plan
 from xlalint.probe.target import Target
-from xlalint.probe.worker.blame import Blame, forget_conversions
-from xlalint.probe.worker.drive import NotDrivenError, drive
-from xlalint.probe.worker.hlo import Dump
-from xlalint.probe.worker.measure import EagerError, Ears, Meter, program
-from xlalint.probe.worker.objects import learning_of
-from xlalint.probe.worker.reach import Reach
+
+from .code.line_tracing import LineTracer
+from .code.user_lines import UserLines, forget_conversions
+from .compiling.hlo import Dump
+from .compiling.meter import EagerError, Instruments, Meter, Progress
+from .compiling.program_run import run_program
+from .driving.driven import Driven, NotDrivenError
+from .driving.driver import drive
+from .driving.keras_objects import learning_of
+from .pipe import Pipe
 
 if TYPE_CHECKING:
-    from xlalint.probe.worker.__main__ import Pipe
-    from xlalint.probe.worker.drive import Driven
-    from xlalint.probe.worker.lowering import Lowerer, Stateless
-    from xlalint.probe.worker.tpu import TpuCompiler
+    from .devices.lowering import Lowerer, Stateless
+    from .devices.tpu import TpuCompiler
 
 
 class Session:
@@ -44,11 +46,12 @@ class Session:
         started = time.monotonic()
         target = Target.of_json(job["target"])
         original = None if job["original"] is None else Target.of_json(job["original"])
-        blame = Blame((target.file, *target.roots))
-        driving, calling = Reach(blame.own), Reach(blame.own)
+        user_lines = UserLines((target.file, *target.roots))
+        driving, calling = LineTracer(user_lines.owns), LineTracer(user_lines.owns)
+        tools = Instruments(Plan(**job["plan"]), user_lines, self._dump, calling, Progress(self._note, self._keep))
         forget_conversions()
         try:
-            found = self._measured(target, original, Plan(**job["plan"]), blame, driving, calling)
+            found = self._measured(target, original, tools, driving)
         except SystemExit:
             found = Outcome(not_run="it ends the program (SystemExit)")
         except Exception as error:
@@ -56,46 +59,46 @@ class Session:
             found = Outcome(not_run=f"the probe failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
         for path, lines in driving.functions().items():
             self._before.setdefault(path, set()).update(lines)
-        files = {target.file, *driving.functions(), *calling.functions(), *_imported(blame)}
+        files = {target.file, *driving.functions(), *calling.functions(), *_imported(user_lines)}
         ran = {path: tuple(sorted({*self._before.get(path, ()), *calling.functions().get(path, ())})) for path in files}
         return dataclasses.replace(found, ran=ran, seconds=round(time.monotonic() - started, 3))
 
-    def _measured(
-        self, target: Target, original: Target | None, plan: Plan, blame: Blame, driving: Reach, calling: Reach
-    ) -> Outcome:
+    def _measured(self, target: Target, original: Target | None, tools: Instruments, driving: LineTracer) -> Outcome:
+        plan, user_lines = tools.plan, tools.user_lines
         if target.kind == PROGRAM:
             self._note(COMPILE)
-            return program(target, blame, self._dump)
+            return run_program(target, user_lines, self._dump)
         with ExitStack() as stack:
             try:
-                with driving.watching(math.inf):
+                with driving.tracing(math.inf):
                     reference = None if original is None else drive(original, self._note, seconds=plan.seconds)
                     if reference is not None:
                         stack.callback(reference.close)
                     driven = drive(target, self._note, reference, plan.seconds)
                     stack.callback(driven.close)
-                    blame.moved.update(driven.moved)
+                    user_lines.moved.update(driven.moved)
             except NotDrivenError as error:
                 return Outcome(not_run=str(error))
             if plan.drive_only:
                 return Outcome(how=driven.how, inputs=tuple(driven.inputs))
-            meter = Meter(driven, reference or driven, plan, blame, self._dump, calling, Ears(self._note, self._keep))
+            meter = Meter(driven, reference or driven, tools)
             try:
                 if plan.topology or plan.gpu:
-                    return self._elsewhere(driven, meter, plan, blame, calling)
-                return self._trained(meter.measure(), driven, plan, blame, calling)
+                    return self._elsewhere(driven, meter, tools)
+                return self._trained(meter.measure(), driven, tools)
             except EagerError as error:
                 return dataclasses.replace(meter.outcome(), not_run=str(error))
 
-    def _trained(self, found: Outcome, driven: Driven, plan: Plan, blame: Blame, calling: Reach) -> Outcome:
+    def _trained(self, found: Outcome, driven: Driven, tools: Instruments) -> Outcome:
         """What was seen of a function, with what is seen of the step that the model which it gives trains with."""
+        plan = tools.plan
         if driven.training is None or plan.by_lines or any(one.kind == FAILS for one in found.observations):
             return found
         if found.seconds > plan.seconds:
             note = f"the step that it trains with was not begun after {plan.seconds:g} s: --timeout allows more"
             return dataclasses.replace(found, notes=(*found.notes, note))
         self._keep(found)
-        with calling.watching(math.inf):
+        with tools.tracer.tracing(math.inf):
             step = driven.training()
         if isinstance(step, str):
             return dataclasses.replace(found, notes=(*found.notes, step))
@@ -114,22 +117,27 @@ class Session:
         def at(stage: str) -> None:
             self._note(TRAINING if stage in OF_XLA else stage)
 
-        ears = Ears(at, lambda seen: self._keep(both(seen)))
-        meter = Meter(step, step, dataclasses.replace(plan, gradients=False), blame, self._dump, calling, ears)
+        progress = Progress(at, lambda seen: self._keep(both(seen)))
+        meter = Meter(
+            step,
+            step,
+            dataclasses.replace(tools, plan=dataclasses.replace(plan, gradients=False), progress=progress),
+        )
         try:
             return both(meter.measure())
         except EagerError as error:
             return dataclasses.replace(found, notes=(*found.notes, f"its train step is not run: {error}"))
 
-    def _elsewhere(self, driven: Driven, meter: Meter, plan: Plan, blame: Blame, calling: Reach) -> Outcome:
+    def _elsewhere(self, driven: Driven, meter: Meter, tools: Instruments) -> Outcome:
         """What the compiler of another device says. The CPU's is not asked: beside a TPU's it does not work."""
-        from xlalint.probe.worker import gpu
+        from .devices import gpu
 
+        plan, user_lines = tools.plan, tools.user_lines
         traced = meter.traced(**learning_of(driven.call))
         if traced is None:
             [error] = (call.error for call in meter.outcome().calls if call.error is not None)
             return dataclasses.replace(meter.outcome(), not_run=f"tracing it raises {error.kind}")
-        step, behind, notes = self._step(driven, meter, plan, blame, calling)
+        step, behind, notes = self._step(driven, meter, tools)
 
         def seen() -> Outcome:
             found, further = meter.outcome(), behind.outcome()
@@ -146,46 +154,45 @@ class Session:
             self._note(lowerer.stage)
 
         self._note(GPU if plan.gpu else TPU)
-        lowerer = gpu.GpuLowerer(blame, next_up, plan) if plan.gpu else self._for_tpu(blame, next_up, plan)
+        lowerer = gpu.GpuLowerer(user_lines, next_up, plan) if plan.gpu else self._for_tpu(user_lines, next_up, plan)
         lowerer.all_of(driven, *traced, step=step, adam=behind is meter)
         if not plan.gpu or lowerer.observations:
             return seen()
         for one in (meter, behind)[: 1 if step is None else 2]:
             next_up()
-            differing, note = gpu.run_where_there_is_one(one.driven, blame, random=one.outcome().random)
+            differing, note = gpu.run_where_there_is_one(one.driven, user_lines, random=one.outcome().random)
             lowerer.observations += differing
             notes.append(note)
         return seen()
 
-    def _step(
-        self, driven: Driven, meter: Meter, plan: Plan, blame: Blame, calling: Reach
-    ) -> tuple[Stateless | None, Meter, list[str]]:
+    def _step(self, driven: Driven, meter: Meter, tools: Instruments) -> tuple[Stateless | None, Meter, list[str]]:
         """How a compiled model is trained, where it is and can be traced; what measures that, else the function; and
         what is to be said."""
-        from xlalint.probe.worker.lowering import Stateless
+        from .devices.lowering import Stateless
 
         if driven.training is None:
             return None, meter, []
-        with calling.watching(math.inf):
+        with tools.tracer.tracing(math.inf):
             training = driven.training()
         if isinstance(training, str):
             return None, meter, [training]
-        behind = Meter(training, training, plan, blame, self._dump, calling, Ears(self._note, lambda seen: None))
+        quiet = dataclasses.replace(tools, progress=Progress(self._note, lambda seen: None))
+        behind = Meter(training, training, quiet)
         traced = behind.traced()
         return None if traced is None else Stateless(training, traced[0]), behind, []
 
-    def _for_tpu(self, blame: Blame, next_up: Callable[[], None], plan: Plan) -> Lowerer:
-        from xlalint.probe.worker.tpu import TpuCompiler, TpuLowerer
+    def _for_tpu(self, user_lines: UserLines, next_up: Callable[[], None], plan: Plan) -> Lowerer:
+        from .devices.tpu import TpuCompiler, TpuLowerer
 
         if self._tpu is None or self._tpu.topology != plan.topology:
             self._tpu = TpuCompiler(plan.topology)
-        return TpuLowerer(self._tpu, blame, next_up, plan)
+        return TpuLowerer(self._tpu, user_lines, next_up, plan)
 
     def _note(self, stage: str) -> None:
-        self._pipe.say({"at": stage})
+        self._pipe.send({"at": stage})
 
     def _keep(self, outcome: Outcome) -> None:
-        self._pipe.say({"so far": dataclasses.asdict(outcome)})
+        self._pipe.send({"so far": dataclasses.asdict(outcome)})
 
 
 def _joined(one: dict[str, tuple[int, ...]], other: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
@@ -203,7 +210,7 @@ def _told(step: Driven, seen: Outcome) -> str:
     return f"{step.of}: {count} of {len(seen.calls)} calls compiled, {equal}"
 
 
-def _imported(blame: Blame) -> set[str]:
+def _imported(user_lines: UserLines) -> set[str]:
     """The user's files that are imported, and stay so."""
     files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
-    return {file for file in files if isinstance(file, str) and blame.own(file)}
+    return {file for file in files if isinstance(file, str) and user_lines.owns(file)}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.specs import Form, Keyed, Many, Spec
+
+Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # by position, and by name
 
 # Sets of values of one shape: half of the signs positive or true, all but one, one, as many again elsewhere; none; all.
 VALUE_SETS = 6
@@ -18,13 +20,13 @@ _NONE, _ALL = 4, 5
 
 
 @dataclass(frozen=True)
-class Made:
+class ObjectInput:
     """An object that the grammar cannot write: how it is made, and that in words. `changed` is the same made of other
     tensors, if it is made of any."""
 
     text: str
     make: Callable[[], Any] = field(compare=False)
-    changed: Callable[[Callable[[Spec], Spec]], Made] | None = field(default=None, compare=False)
+    changed: Callable[[Callable[[Spec], Spec]], ObjectInput] | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.text
@@ -42,7 +44,7 @@ def signs(size: int, value_set: int, random: np.random.Generator) -> np.ndarray[
     return chosen if value_set == 0 else random.permutation(chosen)
 
 
-def content(spec: Spec, variant: int, value_set: int, position: int) -> Any:
+def draw(spec: Spec, variant: int, value_set: int, position: int) -> Any:
     """The values of one tensor. Integers are 1, 2 or 3: valid as sizes and as indices of most axes."""
     shape, dtype = spec.shape(variant), tf.as_dtype(spec.dtype)
     size = int(np.prod(shape))
@@ -94,28 +96,28 @@ def _styled(style: str, magnitude: np.ndarray[Any, Any], shape: tuple[int, ...])
     return None
 
 
-def altered(form: Form | Made | None, change: Callable[[Spec], Spec]) -> Any:
+def map_specs(form: Form | ObjectInput | None, change: Callable[[Spec], Spec]) -> Any:
     """An input with all its tensors changed."""
     match form:
         case Spec():
             return change(form)
         case Many():
-            return Many(form.kind, tuple(altered(item, change) for item in form.items))
+            return Many(form.kind, tuple(map_specs(item, change) for item in form.items))
         case Keyed():
-            return Keyed(tuple((key, altered(item, change)) for key, item in form.entries))
-        case Made(changed=changed) if changed is not None:
+            return Keyed(tuple((key, map_specs(item, change)) for key, item in form.entries))
+        case ObjectInput(changed=changed) if changed is not None:
             return changed(change)
     return form
 
 
-def made(form: Form | Made, variant: int, value_set: int, positions: Iterator[int] | None = None) -> Any:
+def build(form: Form | ObjectInput, variant: int, value_set: int, positions: Iterator[int] | None = None) -> Any:
     """The Python object that a form describes. `positions` numbers the tensors of a call, so that no two are equal."""
     positions = count() if positions is None else positions
     if isinstance(form, Spec):
-        return content(form, variant, value_set, next(positions))
+        return draw(form, variant, value_set, next(positions))
     if isinstance(form, Many):
-        items = [made(item, variant, value_set, positions) for item in form.items]
+        items = [build(item, variant, value_set, positions) for item in form.items]
         return items if form.kind == "list" else tuple(items)
     if isinstance(form, Keyed):
-        return {key: made(item, variant, value_set, positions) for key, item in form.entries}
-    return form.make() if isinstance(form, Made) else form.value
+        return {key: build(item, variant, value_set, positions) for key, item in form.entries}
+    return form.make() if isinstance(form, ObjectInput) else form.value

@@ -13,9 +13,8 @@ import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.specs import Form, Keyed, Literal, spec
 
-from .inputs import Arguments
-from .slots import OBJECTS, SIZE, Slot, tensor
-from .values import made
+from ..inputs.slots import OBJECTS, SIZE, Slot, tensor
+from ..inputs.tensors import Arguments, build
 
 _NONE: Final[Arguments] = ((), {})
 _SIZES: Final = (SIZE, 32, 64, 224)  # for the dimensions that a model leaves open
@@ -138,7 +137,7 @@ def _signed(model: Any) -> Sequence[Any]:
 
 def _takes(model: Any, form: Form) -> bool:
     try:
-        model(made(form, 0, 0))
+        model(build(form, 0, 0))
     except Exception:  # of any kind: it is too small for what the model does
         return False
     return True

@@ -1,54 +1,43 @@
-"""Runs a driven function eagerly and compiled, and tells what XLA did: the core of the probe and of the tests."""
+"""Runs a driven function eagerly and compiled, and tells what XLA did."""
 
 from __future__ import annotations
 
 import contextlib
-import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-import numpy as np
 import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import (
-    BOUNDED,
     COMPILE,
     DIVERGES,
     FAILS,
     GRADIENT,
     LINE,
-    RECOMPILES,
-    RUN,
     TRACE,
     Call,
     Observation,
     Outcome,
     Plan,
-    Spot,
     Trouble,
 )
-from xlalint.probe.statements import statements
-from xlalint.probe.target import Target
-from xlalint.probe.worker.blame import Blame, all_graphs, brief, filtering, scope_of
-from xlalint.probe.worker.compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats, rounding
-from xlalint.probe.worker.gradients import gradients_of
-from xlalint.probe.worker.hlo import Dump, bounded_ops, changed_ops, compiled_for
-from xlalint.probe.worker.load import LoadError, load
-from xlalint.probe.worker.locate import departing, made_at, results_at
-from xlalint.probe.worker.reach import Reach, TooLongError
-from xlalint.probe.worker.remaining import Witness, lacking, lacking_in
 
-if TYPE_CHECKING:
-    from xlalint.probe.worker.drive import Driven
-
-TensorFunction: Final = type(tf.function(lambda: None))
-_LAST_DIGITS: Final = 4.0  # units in the last place, by which inputs are disturbed
-
+from ..code.eager import TensorFunction, eager_execution
+from ..code.graphs import all_graphs
+from ..code.line_tracing import LineTracer, TooLongError
+from ..code.messages import brief
+from ..code.user_lines import UserLines
+from ..driving.driven import Driven, autograph_of, compiled
+from ..driving.state import State
+from .compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats
+from .divergence import departing, made_at, results_at
+from .further_failures import Witness, lacking, lacking_in
+from .gradients import gradients_of
+from .hlo import Dump, compiled_for
+from .interpretation import Made, bounded_shapes, failure, made_by, one_place, recompilations
+from .rounding import disturbed, rounding
 
 # Seconds that an eager call may take with further values: a loop may not end for them.
 _OTHER_VALUES: Final = 3.0
@@ -58,48 +47,8 @@ class EagerError(Exception):
     """Eager execution raises: there is nothing to compare with. The text is one line."""
 
 
-@contextmanager
-def eager_execution() -> Iterator[None]:
-    """No `tf.function` is traced in the body; all run as the Python that they are."""
-    tf.config.run_functions_eagerly(True)
-    try:
-        yield
-    finally:
-        tf.config.run_functions_eagerly(False)
-
-
 def _same(given: Any) -> Any:
     return given
-
-
-class State:
-    """The variables that a call may change: eager and compiled calls start from the same ones."""
-
-    def __init__(self, variables: Sequence[Any]) -> None:
-        self._variables = list({id(one): one for one in variables}.values())
-        self._last: list[Any] = [None] * len(self._variables)
-        self._saved = self.values()
-
-    def values(self) -> list[Any]:
-        """What the variables hold now; what did not change since the last time is the same object."""
-        now = (getattr(one, "value", one) for one in self._variables)
-        held = [np.asarray(one() if callable(one) else one) for one in now]
-        self._last = [
-            before if before is not None and np.array_equal(before, after) else np.array(after)
-            for before, after in zip(self._last, held, strict=True)
-        ]
-        return self._last
-
-    def restore(self, values: Sequence[Any] | None = None) -> None:
-        """Put back what they held at first, or what is given."""
-        for variable, value in zip(self._variables, self._saved if values is None else values, strict=True):
-            variable.assign(value)
-
-    @property
-    def trained(self) -> list[Any]:
-        """What a gradient is asked for."""
-        owned = (getattr(one, "value", one) for one in self._variables if getattr(one, "trainable", False))
-        return [one for one in owned if isinstance(one, tf.Variable) and one.dtype.is_floating]
 
 
 @dataclass(frozen=True)
@@ -124,31 +73,36 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Ears:
+class Progress:
     """Who listens: `note` to each step that may kill the process, `keep` to what is known before one."""
 
     note: Callable[[str], None]
     keep: Callable[[Outcome], None]
 
 
+@dataclass(frozen=True)
+class Instruments:
+    """What is measured with: how thoroughly, whose lines count, what the compiler leaves behind, which lines run,
+    and who listens."""
+
+    plan: Plan
+    user_lines: UserLines
+    dump: Dump
+    tracer: LineTracer
+    progress: Progress
+
+
 class Meter:
-    """Measures one driven function; `reach` collects what of the user's code runs.
+    """Measures one driven function.
 
     `reference` is what eager execution runs: the same, or what it was before it was rewritten.
     """
 
-    def __init__(
-        self, driven: Driven, reference: Driven, plan: Plan, blame: Blame, dump: Dump, reach: Reach, ears: Ears
-    ) -> None:
-        self.driven, self._reference, self._plan, self._blame, self._dump, self._reach = (
-            driven,
-            reference,
-            plan,
-            blame,
-            dump,
-            reach,
-        )
-        self._note, self._keep = ears.note, ears.keep
+    def __init__(self, driven: Driven, reference: Driven, instruments: Instruments) -> None:
+        self.driven, self._reference = driven, reference
+        self._plan, self._user_lines = instruments.plan, instruments.user_lines
+        self._dump, self._tracer = instruments.dump, instruments.tracer
+        self._note, self._keep = instruments.progress.note, instruments.progress.keep
         self._seen = Seen()
         self._started = time.monotonic()
         self._concrete: Any = None  # the traced function, for the first shapes
@@ -191,8 +145,8 @@ class Meter:
                 self._fails(call.error)
                 self._besides(self._not_compiled())
                 return self.outcome()
-        self._recompiles()
-        self._bounded()
+        seen.observations += recompilations(seen.calls, self._programs, self._ops, self._behind)
+        seen.observations += bounded_shapes(seen.calls, self._programs, self._ops, self._behind)
         self._diverges(expected)
         if self._plan.gradients and not self._late():
             self._keep(self.outcome())
@@ -225,7 +179,7 @@ class Meter:
             random=seen.random,
             gradient=seen.gradient,
             notes=tuple(dict.fromkeys((*self.driven.notes, *seen.notes))),
-            reached=self._blame.lines(self._reach.lines()),
+            reached=self._user_lines.lines(self._tracer.lines()),
             seconds=round(time.monotonic() - self._started, 3),
         )
 
@@ -267,7 +221,7 @@ class Meter:
             for number in range(min(self.driven.value_sets, self._plan.value_sets)):
                 before = self._state.values()
                 try:
-                    with self._reach.watching(self._plan.seconds if not found else _OTHER_VALUES):
+                    with self._tracer.tracing(self._plan.seconds if not found else _OTHER_VALUES):
                         found.append(Expected(variant, number, before, self._eager(variant, number)))
                 except EagerError as error:
                     if not found:
@@ -291,7 +245,7 @@ class Meter:
         try:
             self._concrete = function.get_concrete_function(*arguments, **further | keywords)  # type: ignore[attr-defined]
         except Exception as error:
-            return self._blame.trouble(error, TRACE)
+            return self._user_lines.trouble(error, TRACE)
         ops = [op for graph in all_graphs(self._concrete.graph) for op in graph.get_operations()]
         self._seen.random = any(is_random(op) for op in ops)
         self._by_chance = self._seen.random and not any(repeats(op) for op in ops)
@@ -311,7 +265,7 @@ class Meter:
             result = leaves(function(*arguments, **keywords))
         except Exception as raised:
             graph = None if self._concrete is None else self._concrete.graph
-            error = self._blame.trouble(raised, COMPILE, graph)
+            error = self._user_lines.trouble(raised, COMPILE, graph)
         else:
             told = self._difference(expected, result)
         seconds = round(time.monotonic() - started, 3)
@@ -332,19 +286,19 @@ class Meter:
         after = self._state.values()
         self._state.restore(expected.before)
         try:
-            disturbed = self._eager(expected.variant, expected.number, _disturbed)
+            moved = self._eager(expected.variant, expected.number, disturbed)
         except EagerError:  # it does not take other numbers: the difference stands
             return told
         finally:
             self._state.restore(after)
-        return "" if rounding(expected.result, result, disturbed) else told
+        return "" if rounding(expected.result, result, moved) else told
 
     def _by_lines(self) -> None:
         """Compile and run what each line of the user's makes by itself, in the order of the lines in the graph."""
         call, autograph = self._plainly()
-        for spot in made_at(self._concrete.graph, self._blame) if self._concrete is not None else ():
+        for spot in made_at(self._concrete.graph, self._user_lines) if self._concrete is not None else ():
             self._note(f"{LINE} {spot.line} {spot.path}")
-            function = results_at(call, spot, self._blame, autograph=autograph)
+            function = results_at(call, spot, self._user_lines, autograph=autograph)
             for number in range(min(self.driven.value_sets, self._plan.value_sets)):
                 self._state.restore()
                 arguments, keywords = self.driven.make(number, 0)
@@ -362,29 +316,23 @@ class Meter:
 
     def _fails(self, error: Trouble, gradient: bool = False) -> None:
         of = "its gradient" if gradient else self.driven.of
-        if error.ops:
-            within = "" if error.spots or self._concrete is None else scope_of(self._concrete.graph, error.ops)
-            said = f"XLA cannot compile {of}: no kernel for {', '.join(f'`{op}`' for op in error.ops)}{within}"
-        elif error.stage == TRACE:
-            said = f"tracing {of} fails with {error.kind}: {error.message}"
-        else:
-            said = f"XLA cannot compile {of}: {error.message}"
-        ops, lacking = error.ops or error.made, bool(error.ops)
-        self._seen.observations.append(
-            Observation(FAILS, said, error.spots, gradient=gradient, ops=ops, lacking=lacking)
-        )
+        self._seen.observations.append(failure(error, of, self._graph, gradient))
+
+    @property
+    def _graph(self) -> Any:
+        return None if self._concrete is None else self._concrete.graph
 
     def _besides(self, others: Iterable[Observation]) -> None:
         """What fails besides the first thing, at other places or for another operation."""
         [first] = self._seen.observations
         for one in others:
-            if not (first.spots and _one_place(first.spots[0], one.spots[0]) and set(one.ops) <= set(first.ops)):
+            if not (first.spots and one_place(first.spots[0], one.spots[0]) and set(one.ops) <= set(first.ops)):
                 self._seen.observations.append(one)
 
     def _not_compiled(self) -> Iterator[Observation]:
         """The operations of the traced function that have no kernel."""
         for op in lacking_in(self._concrete.graph) if self._concrete is not None else ():
-            if spots := self._blame.made(op):
+            if spots := self._user_lines.of_op(op):
                 yield lacking(op.type, spots)
 
     def _watched(self) -> Iterable[Observation]:
@@ -392,7 +340,7 @@ class Meter:
         self._state.restore()
         arguments, keywords = self.driven.make(0, 0)
         given = [one for one in tf.nest.flatten((arguments, keywords)) if tf.is_tensor(one)]
-        witness = Witness(self._blame, given, self.driven.autograph)
+        witness = Witness(self._user_lines, given, self.driven.autograph)
         try:
             with eager_execution(), witness.watching():
                 self.driven.call(*arguments, **keywords)
@@ -400,41 +348,8 @@ class Meter:
             self._seen.notes.append(f"another eager call raises {type(error).__name__}: {brief(str(error))}")
         return witness.seen
 
-    def _recompiles(self) -> None:
-        shapes: dict[int, list[Call]] = {}
-        for call in self._seen.calls:
-            shapes.setdefault(call.variant, []).append(call)
-        for variant, calls in shapes.items():
-            count = sum(call.compilations for call in calls)
-            if any(call.compilations for call in calls[1:]):
-                said = f"{count} compilations{self._behind} for {len(calls)} sets of values of one shape"
-                made = self._made(_each(changed_ops, self._programs[variant]))
-                self._seen.observations += [
-                    Observation(RECOMPILES, said, spots, "value", ops=ops) for spots, ops in made.items()
-                ]
-                return
-        if len(shapes) > 1 and all(calls[0].compilations for calls in shapes.values()):
-            said = f"{len(shapes)} compilations for {len(shapes)} shapes"
-            self._seen.observations.append(Observation(RECOMPILES, said, (), "shape"))
-
-    def _bounded(self) -> None:
-        calls = [call for call in self._seen.calls if call.inside]
-        if not calls:
-            return
-        outputs = sorted({place for call in calls for place in call.bounded})
-        where = f"in {_listed(outputs, 'result')}" if outputs else "inside"
-        made = self._made(bounded_ops(program) for programs in self._programs.values() for program in programs)
-        said = f"compiles{self._behind} with a bounded dynamic shape {where}"
-        self._seen.observations += [Observation(BOUNDED, said, spots, ops=ops) for spots, ops in made.items()]
-
-    def _made(self, ops: Iterable[Iterable[str]]) -> dict[tuple[Spot, ...], tuple[str, ...]]:
-        """The user's lines that made operations, with what these are; no lines where none is known."""
-        found: dict[tuple[Spot, ...], dict[str, None]] = {}
-        for name in dict.fromkeys(name for several in ops for name in several) if self._concrete is not None else ():
-            spots, kind = self._blame.op(self._concrete.graph, name)
-            if spots:
-                found.setdefault(spots, {})[kind] = None
-        return {spots: tuple(kinds) for spots, kinds in found.items()} or {(): ()}
+    def _ops(self, names: Iterable[Iterable[str]]) -> Made:
+        return made_by(names, self._graph, self._user_lines)
 
     def _diverges(self, expected: Sequence[Expected]) -> None:
         pairs = zip(self._seen.calls, expected, strict=False)
@@ -447,7 +362,7 @@ class Meter:
         self._keep(self.outcome())
         self._note("locate")
         op = self._parting(wanted)
-        if op is not None and (spots := self._blame.made(op)):
+        if op is not None and (spots := self._user_lines.of_op(op)):
             self._seen.observations[place] = Observation(DIVERGES, said, spots, ops=(op.type,))
 
     def _parting(self, wanted: Expected) -> Any:
@@ -491,10 +406,10 @@ class Meter:
             result = leaves(traced(*arguments, **keywords))
         except Exception as error:
             self._seen.gradient = FAILS
-            self._fails(self._blame.trouble(error, stage, graph), gradient=True)
+            self._fails(self._user_lines.trouble(error, stage, graph), gradient=True)
             return
         told = "" if self._unlike else difference(expected, result)
-        if told and rounding(expected, result, self._eagerly(gradients, _disturbed)):
+        if told and rounding(expected, result, self._eagerly(gradients, disturbed)):
             told = ""
         self._seen.gradient = DIVERGES if told else "equal"
         if told:
@@ -515,69 +430,3 @@ def _take_over(originals: Sequence[Any], variables: Sequence[Any]) -> None:
     ]:
         for original, variable in zip(originals, variables, strict=True):
             variable.assign(original)
-
-
-def program(target: Target, blame: Blame, dump: Dump) -> Outcome:
-    """Run a whole file, as one call: what it compiled by itself, and the error that ended it."""
-    dump.taken()
-    started = time.monotonic()
-    error = None
-    filtering(True)  # an error is told as whoever runs the program sees it
-    try:
-        load(Path(target.file), target.search).close()
-    except LoadError as raised:
-        error = blame.trouble(raised.__cause__ or raised, RUN)
-    finally:
-        filtering(False)
-    count, inside, bounded = compiled_for(dump.taken())
-    call = Call(0, 0, count, inside, bounded, error=error, seconds=round(time.monotonic() - started, 3))
-    observations = () if error is None else (Observation(FAILS, f"{error.kind}: {error.message}", error.spots),)
-    return Outcome(how="run as a program", calls=(call,), observations=observations)
-
-
-def compiled(driven: Driven) -> Callable[..., Any]:
-    """The function as XLA compiles it. What already is compiled stays as it is."""
-    call = driven.call
-    if isinstance(call, TensorFunction) and getattr(call, "_jit_compile", None):
-        return call  # type: ignore[no-any-return]
-    if isinstance(call, TensorFunction) or not inspect.isroutine(call):
-        return tf.function(lambda *one, **two: call(*one, **two), jit_compile=True, autograph=False)  # type: ignore[no-any-return]
-    return tf.function(call, jit_compile=True, autograph=driven.autograph)  # type: ignore[no-any-return]
-
-
-def autograph_of(driven: Driven) -> bool:
-    """Whether a function around the driven one is to be converted; a `tf.function` decides for itself."""
-    return driven.autograph and not isinstance(driven.call, TensorFunction)
-
-
-def _disturbed(given: Any) -> Any:
-    """Arguments whose floating tensors are changed in their last digits."""
-    random = np.random.default_rng(0)
-
-    def change(part: Any) -> Any:
-        if not tf.is_tensor(part) or not part.dtype.is_floating:
-            return part
-        unit = _LAST_DIGITS * float(np.finfo(part.dtype.as_numpy_dtype).eps) if part.dtype.size > 2 else 2.0**-7
-        signs = random.choice([-unit, unit], size=part.shape)
-        return part * tf.cast(1.0 + signs, part.dtype)
-
-    return tf.nest.map_structure(change, given)
-
-
-def _one_place(one: Spot, other: Spot) -> bool:
-    """Whether two spots are of one expression, or, where that is not known, of one statement."""
-    if one.path != other.path:
-        return False
-    if one.span and other.span:
-        return one.span[:2] < other.span[2:] and other.span[:2] < one.span[2:]
-    lines = statements(one.path)
-    return lines.get(one.line, one.line) == lines.get(other.line, other.line)
-
-
-def _each(of: Callable[[str, str], tuple[str, ...]], programs: Sequence[str]) -> list[tuple[str, ...]]:
-    """What each program and the one before it have to say."""
-    return [of(one, other) for one, other in pairwise(programs)]
-
-
-def _listed(places: Sequence[int], noun: str) -> str:
-    return f"{noun}{'s' if len(places) > 1 else ''} {', '.join(map(str, places))}"

@@ -16,12 +16,12 @@ import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.specs import SHORT, Form, Spec, spec
 
-from .advice import message_of
-from .blame import brief
-from .measure import State, eager_execution
-from .objects import state_of
-from .slots import Choice
-from .values import Made, content, made
+from ..code.eager import eager_execution
+from ..code.messages import brief, message_of
+from ..inputs.slots import Choice
+from ..inputs.tensors import ObjectInput, build, draw
+from .keras_objects import state_of
+from .state import State
 
 OWN: Final = "its own train_step"
 _PLACE: Final = 100  # of the labels among the tensors of a call, whose places number them: far behind the inputs
@@ -38,12 +38,12 @@ _Labels: TypeAlias = Callable[[int, Any], Any]
 class _Said:
     """Labels that the user describes; `known`: what the losses take, where that is known."""
 
-    form: Form | Made
+    form: Form | ObjectInput
     known: Any
 
-    def made(self, outputs: Any, number: int) -> Any:
+    def drawn(self, outputs: Any, number: int) -> Any:
         """With indices of classes that there are."""
-        given = made(self.form, 0, number, count(_PLACE))
+        given = build(self.form, 0, number, count(_PLACE))
         if self.known is None:
             return given
 
@@ -92,7 +92,7 @@ def training_of(model: Any, inputs: Callable[[int], Any], said: Choice) -> Train
             def batch(number: int, given: Any, labels: Any = labels) -> Any:
                 if labels is not None:
                     return given, _made(labels, outputs, number)
-                return (given,) if tf.nest.is_nested(given) else given  # as Keras itself hands it over
+                return (given,) if tf.nest.is_nested(given) else given  # as Keras itself passes it
 
             try:
                 model.train_step(batch(0, inputs(0)))
@@ -172,7 +172,7 @@ def _candidates(model: Any, outputs: Any, said: Choice, own: bool) -> Iterator[A
 def _made(labels: Any, outputs: Any, number: int) -> Any:
     """The labels of one set of values."""
     if isinstance(labels, _Said):
-        return labels.made(outputs, number)
+        return labels.drawn(outputs, number)
     return tf.nest.map_structure(lambda kind, output: kind(number, output), labels, outputs)
 
 
@@ -244,7 +244,7 @@ def _shape(output: Any) -> tuple[int, ...]:
 
 
 def _drawn(one: Spec, number: int) -> Any:
-    return content(one, 0, number, _PLACE)
+    return draw(one, 0, number, _PLACE)
 
 
 def _numbers(number: int, output: Any) -> Any:

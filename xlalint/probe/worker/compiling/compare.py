@@ -15,7 +15,6 @@ TOLERANCES: Final = {1: 6e-2, 2: 1e-2, 4: 1e-4, 8: 1e-7}
 RANDOM: Final = re.compile(r"Random|Multinomial|TruncatedNormal|Shuffle|Rng|ParameterizedTruncated|SampleDistorted")
 # Operations whose results are defined up to sign.
 SIGNLESS: Final = frozenset(("Svd", "SelfAdjointEigV2", "Eig", "Qr", "XlaSelfAdjointEig", "XlaSvd"))
-_ROUNDING: Final = 16.0  # times what a change of the inputs in their last digits changes
 
 
 @dataclass(frozen=True)
@@ -78,12 +77,13 @@ def _leaf_difference(expected: Leaf, actual: Leaf, values: bool, signs: bool) ->
 
 def close(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> bool:
     """Equal up to rounding."""
-    if _exact(left) or _exact(right):
+    if is_exact(left) or is_exact(right):
         return bool(np.array_equal(left, right))
     return not _apart(left, right).any()
 
 
-def _exact(array: np.ndarray[Any, Any]) -> bool:
+def is_exact(array: np.ndarray[Any, Any]) -> bool:
+    """Whether values of this type are equal or not, with nothing between."""
     return array.dtype.kind in "OSUb"
 
 
@@ -103,7 +103,7 @@ def _tolerance(array: np.ndarray[Any, Any]) -> float:
 
 def _example(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> str:
     """The first place where two arrays differ."""
-    apart = left != right if _exact(left) or _exact(right) else _apart(left, right)
+    apart = left != right if is_exact(left) or is_exact(right) else _apart(left, right)
     place = tuple(int(index) for index in np.argwhere(apart)[0]) if apart.shape else ()
     where = f"{'[' + ', '.join(map(str, place)) + '] of ' if place else ''}"
     return f"{where}{list(left.shape)} is {_number(right[place])} instead of {_number(left[place])}"
@@ -111,29 +111,6 @@ def _example(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> str:
 
 def _number(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)
-
-
-def rounding(expected: Sequence[Leaf], actual: Sequence[Leaf], disturbed: Sequence[Leaf]) -> bool:
-    """Whether results differ no more than those of inputs that were changed in their last digits.
-
-    Sums that nearly cancel, and everything behind them, are as inexact as that in any order of evaluation.
-    """
-    if not len(expected) == len(actual) == len(disturbed):
-        return False
-    for one, two, three in zip(expected, actual, disturbed, strict=True):
-        if one.array is None or two.array is None or three.array is None:
-            continue
-        if not one.array.shape == two.array.shape == three.array.shape:
-            return False
-        if close(one.array, two.array):
-            continue
-        if _exact(one.array) or one.array.dtype.kind in "iu":
-            return False
-        with np.errstate(all="ignore"):
-            allowed = _ROUNDING * np.max(np.abs(three.array - one.array), initial=0.0)
-            if not (np.abs(two.array - one.array) <= allowed).all():
-                return False
-    return True
 
 
 def is_random(op: Any) -> bool:

@@ -120,13 +120,15 @@ def _capturing(handles: Mapping[int, int], now: dict[int, Any], otherwise: Calla
 
 
 def _branches(now: dict[int, Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """A condition whose branches hand out what they assign: what stands for a variable inside is not seen outside."""
+    """A condition whose branches return what they assign: what stands for a variable inside is not seen outside."""
 
     def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str = "cond") -> Any:
         places = _assigned(now, true_fn, false_fn)
         if not places:
             return otherwise(pred, true_fn, false_fn, name)
-        result, after = otherwise(pred, _handing_out(now, places, true_fn), _handing_out(now, places, false_fn), name)
+        result, after = otherwise(
+            pred, _returning_assigned(now, places, true_fn), _returning_assigned(now, places, false_fn), name
+        )
         now.update(zip(places, after, strict=True))
         return result
 
@@ -150,7 +152,7 @@ def _loop(now: dict[int, Any], otherwise: Callable[..., Any]) -> Callable[..., A
 
         def turn(*values: Any) -> Any:
             now.update(zip(places, values[number:], strict=True))
-            result, after = _handing_out(now, places, lambda: body(*values[:number]))()
+            result, after = _returning_assigned(now, places, lambda: body(*values[:number]))()
             return (*(result if isinstance(result, list | tuple) else (result,)), *after)
 
         if shape_invariants is not None:
@@ -172,11 +174,11 @@ def _loop(now: dict[int, Any], otherwise: Callable[..., Any]) -> Callable[..., A
 
 
 def _tensors(loop_vars: Any) -> Any:
-    """What a loop hands to its body: numbers go as tensors."""
+    """What a loop passes to its body: numbers go as tensors."""
     return tf.nest.map_structure(lambda one: tf.constant(one) if isinstance(one, int | float) else one, loop_vars)
 
 
-def _handing_out(now: dict[int, Any], places: Sequence[int], body: Callable[[], Any]) -> Callable[[], Any]:
+def _returning_assigned(now: dict[int, Any], places: Sequence[int], body: Callable[[], Any]) -> Callable[[], Any]:
     """A body that also gives what stands for variables behind it, and leaves in their place what stood there before."""
 
     def run() -> Any:

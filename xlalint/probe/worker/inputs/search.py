@@ -14,11 +14,14 @@ from typing import Any, Final
 
 from xlalint.probe.specs import Form, Keyed, Many, Spec, leaves
 
-from .advice import Assignment, Trial, changes, message_of
-from .measure import eager_execution
-from .reach import Reach
+from ..code.eager import eager_execution
+from ..code.line_tracing import LineTracer
+from ..code.messages import message_of
+from .culprits import FailedCall
+from .parts import Assignment
+from .replacements import changes
 from .slots import Choice, Slot
-from .values import VALUE_SETS, Made, altered, made
+from .tensors import VALUE_SETS, Arguments, ObjectInput, build, map_specs
 
 _MOST_CALLS: Final = 400
 _MOST_SECONDS: Final = 15.0  # of the processor, which others may want too
@@ -28,8 +31,7 @@ _WIDEST: Final = 3  # shapes of one input
 _STYLES: Final = ("sparse", "ragged")
 _FOLLOWED: Final = 30  # calls behind one that reaches more and fails
 
-Arguments = tuple[tuple[Any, ...], dict[str, Any]]
-# Runs what is probed with what is handed over: by group ("init", "call").
+# Runs what is probed with what is passed: by group ("init", "call").
 Run = Callable[[Mapping[str, Arguments]], Any]
 
 
@@ -42,7 +44,7 @@ class NotFoundError(Exception):
 
 
 @dataclass
-class Outcome:
+class Attempt:
     """One call: what it returned or raised, and the lines of the user's files that it ran."""
 
     result: Any = None
@@ -57,7 +59,7 @@ class Solution:
     slots: Sequence[Slot]
     shapes: list[Assignment]
     sets: list[int]
-    outcome: Outcome
+    attempt: Attempt
     reached: frozenset[tuple[str, int]] = frozenset()
 
     def make(self, group: str, value_set: int, variant: int) -> Arguments:
@@ -83,12 +85,12 @@ def pinned(slots: Sequence[Slot], given: Solution) -> list[Slot]:
     """The same slots, with what was found for others like them; objects, which are made of each module's own classes,
     are looked for again."""
     chosen = zip(slots, given.shapes[0], strict=True)
-    return [slot if isinstance(one, Made) else replace(slot, choices=(one,), fixed=True) for slot, one in chosen]
+    return [slot if isinstance(one, ObjectInput) else replace(slot, choices=(one,), fixed=True) for slot, one in chosen]
 
 
 def follow(solution: Solution, given: Solution) -> Solution:
     """Inputs with the sets of values and the further shapes of others."""
-    own = [_settled(one) if isinstance(one, Made) else None for one in solution.shapes[0]]
+    own = [_settled(one) if isinstance(one, ObjectInput) else None for one in solution.shapes[0]]
     shapes = [tuple(one or other for one, other in zip(own, shape, strict=True)) for shape in given.shapes]
     return replace(solution, shapes=shapes, sets=given.sets)
 
@@ -96,7 +98,7 @@ def follow(solution: Solution, given: Solution) -> Solution:
 def arguments(
     slots: Sequence[Slot], assignment: Assignment, group: str, value_set: int, variant: int = 0
 ) -> tuple[Arguments, dict[int, Any]]:
-    """What is handed over to one group of parameters; and the objects by slot."""
+    """What is passed to one group of parameters; and the objects by slot."""
     positions, by_name = count(), False
     positional: list[Any] = []
     keywords: dict[str, Any] = {}
@@ -107,7 +109,7 @@ def arguments(
         if choice is None:
             by_name = by_name or slot.positional  # so are those behind one that is left out
             continue
-        value = objects[position] = made(choice, variant, value_set, positions)
+        value = objects[position] = build(choice, variant, value_set, positions)
         if slot.star:
             positional.extend(value if isinstance(choice, Many) else (value,))
         elif slot.positional and not by_name:
@@ -141,8 +143,8 @@ class Search:
         """Inputs that the eager call accepts, of one shape and one set of values. Raises NotFoundError."""
         start: Assignment = tuple(slot.choices[0] for slot in self.slots)
         with eager_execution():
-            assignment, outcome = self._widened(*self._accepted(start))
-        return Solution(self.slots, [assignment], [0], outcome, outcome.reached)
+            assignment, attempt = self._widened(*self._accepted(start))
+        return Solution(self.slots, [assignment], [0], attempt, attempt.reached)
 
     def vary(self, solution: Solution, called: Callable[..., Any]) -> None:
         """Add the sets of values and the further shapes that what was made for the inputs accepts as well."""
@@ -154,15 +156,15 @@ class Search:
         self.run = run
         self._reached = set(solution.reached)
         [found] = solution.shapes
-        # The same objects at each call: another would be traced anew.
-        assignment = tuple(_settled(one) if isinstance(one, Made) else one for one in found)
+        # The same objects at each call: another would be traced again.
+        assignment = tuple(_settled(one) if isinstance(one, ObjectInput) else one for one in found)
         solution.shapes = [assignment]
         with eager_execution():
             solution.sets = [number for number in range(VALUE_SETS) if number == 0 or self._accepts(assignment, number)]
             solution.shapes += self._other_shapes(assignment)
         solution.reached = frozenset(self._reached)
 
-    def _accepted(self, start: Assignment, most: int = _MOST_CALLS) -> tuple[Assignment, Outcome]:
+    def _accepted(self, start: Assignment, most: int = _MOST_CALLS) -> tuple[Assignment, Attempt]:
         """Best first: what follows a call that got further is tried before what follows one that did not.
 
         Raises NotFoundError, after `most` calls at the latest.
@@ -175,22 +177,22 @@ class Search:
         nearest: tuple[int, BaseException] | None = None
         while queue and not self._is_over() and self.calls < last:
             _, depth, _, assignment = heapq.heappop(queue)
-            outcome, objects = self._try(assignment)
-            if outcome.error is None:
-                return assignment, outcome
-            progress = len(outcome.reached)
-            complaint = _complaint(outcome.error, self.own)
+            attempt, objects = self._try(assignment)
+            if attempt.error is None:
+                return assignment, attempt
+            progress = len(attempt.reached)
+            complaint = _complaint(attempt.error, self.own)
             if complaint not in complaints:  # another error is a step forward as well
                 complaints.add(complaint)
                 depth = 0
             if nearest is None or progress > nearest[0]:
-                nearest = progress, outcome.error
-            trial = Trial(self.slots, assignment, objects, outcome.error, self.own, self.entry)
-            for rank, following in enumerate(changes(trial)):
+                nearest = progress, attempt.error
+            failed = FailedCall(self.slots, assignment, objects, attempt.error, self.own, self.entry)
+            for rank, following in enumerate(changes(failed)):
                 if following not in seen:
                     seen.add(following)
                     heapq.heappush(queue, (-progress, depth + rank, next(order), following))
-            outcome.error.__traceback__ = None  # it keeps all that was alive
+            attempt.error.__traceback__ = None  # it keeps all that was alive
         assert nearest is not None
         raise NotFoundError(nearest[1], self.calls)
 
@@ -198,11 +200,11 @@ class Search:
         late = time.process_time() > self._until or time.monotonic() > self._end
         return self.calls > 0 and (late or self.calls >= _MOST_CALLS)
 
-    def _try(self, assignment: Assignment, value_set: int = 0) -> tuple[Outcome, dict[int, Any]]:
+    def _try(self, assignment: Assignment, value_set: int = 0) -> tuple[Attempt, dict[int, Any]]:
         self.calls += 1
         attempt = f"search {' '.join(str(one) for one in assignment)} set {value_set}"
         if attempt in self.avoid:
-            return Outcome(error=RuntimeError("these inputs ended the process")), {}
+            return Attempt(error=RuntimeError("these inputs ended the process")), {}
         self.note(attempt)
         objects: dict[int, Any] = {}
         given: dict[str, Arguments] = {}
@@ -211,36 +213,36 @@ class Search:
                 given[group], some = arguments(self.slots, assignment, group, value_set)
                 objects |= some
         except Exception as error:
-            return Outcome(error=error), objects
-        return traced(lambda: self.run(given), self.own), objects
+            return Attempt(error=error), objects
+        return attempted(lambda: self.run(given), self.own), objects
 
     def _accepts(self, assignment: Assignment, value_set: int = 0) -> bool:
-        outcome = self._try(assignment, value_set)[0]
-        if outcome.error is None:
-            self._reached |= outcome.reached
-        return outcome.error is None
+        attempt = self._try(assignment, value_set)[0]
+        if attempt.error is None:
+            self._reached |= attempt.reached
+        return attempt.error is None
 
     # -- more than one call -------------------------------------------------------------------------------------------
 
-    def _widened(self, assignment: Assignment, outcome: Outcome) -> tuple[Assignment, Outcome]:
+    def _widened(self, assignment: Assignment, attempt: Attempt) -> tuple[Assignment, Attempt]:
         """Parameters that are left out get a value where that reaches more of the wanted lines."""
         for position, slot in enumerate(self.slots):
-            if self.wanted <= outcome.reached:
+            if self.wanted <= attempt.reached:
                 break
             for choice in (*slot.choices, *_otherwise(assignment[position])) if not slot.fixed else ():
-                if self.wanted <= outcome.reached:
+                if self.wanted <= attempt.reached:
                     break
                 if choice != assignment[position] and not self._is_over():
                     other = (*assignment[:position], choice, *assignment[position + 1 :])
                     found = self._try(other)[0]
-                    if found.error is not None and self._further(found, outcome):
+                    if found.error is not None and self._further(found, attempt):
                         with contextlib.suppress(NotFoundError):
                             other, found = self._accepted(other, _FOLLOWED)
-                    if found.error is None and self._further(found, outcome):
-                        assignment, outcome = other, found
-        return assignment, outcome
+                    if found.error is None and self._further(found, attempt):
+                        assignment, attempt = other, found
+        return assignment, attempt
 
-    def _further(self, one: Outcome, other: Outcome) -> bool:
+    def _further(self, one: Attempt, other: Attempt) -> bool:
         """Whether a call reached more of the wanted lines than another."""
         return len(one.reached & self.wanted) > len(other.reached & self.wanted)
 
@@ -261,7 +263,7 @@ class Search:
 
     def _filled(self, assignment: Assignment) -> Iterator[tuple[Slot, Form]]:
         for slot, one in zip(self.slots, assignment, strict=True):
-            if one is not None and not isinstance(one, Made):
+            if one is not None and not isinstance(one, ObjectInput):
                 yield slot, one
 
 
@@ -278,7 +280,7 @@ def _complaint(error: BaseException, own: Callable[[str], bool]) -> object:
 def _otherwise(choice: Choice) -> Iterator[Choice]:
     """The same tensors in another form, or more of them: what code tells apart by their type and rank."""
     if isinstance(choice, Many | Keyed):
-        yield from (altered(choice, partial(replace, style=style)) for style in _STYLES)
+        yield from (map_specs(choice, partial(replace, style=style)) for style in _STYLES)
     if isinstance(choice, Spec):
         yield from (replace(choice, style=style) for style in _STYLES)
         yield Many("list", (choice, choice))
@@ -295,9 +297,9 @@ def _otherwise(choice: Choice) -> Iterator[Choice]:
                     yield Keyed(tuple((name, other if name == key else one) for name, one in choice.entries))
 
 
-def _settled(choice: Made) -> Made:
+def _settled(choice: ObjectInput) -> ObjectInput:
     thing = choice.make()
-    return Made(choice.text, lambda: thing)
+    return ObjectInput(choice.text, lambda: thing)
 
 
 def _grown(*axes: int) -> Callable[[Spec], Spec]:
@@ -329,22 +331,22 @@ _LONGER: Final = (
 def _changed(assignment: Assignment, change: Callable[[Spec], Spec], free: Sequence[bool] | None = None) -> Assignment:
     """The assignment with every tensor changed, those of the call that are free."""
     free = free or [True] * len(assignment)
-    return tuple(altered(one, change) if may else one for one, may in zip(assignment, free, strict=True))
+    return tuple(map_specs(one, change) if may else one for one, may in zip(assignment, free, strict=True))
 
 
 # -- one call ---------------------------------------------------------------------------------------------------------
 
 
-def traced(run: Callable[[], Any], own: Callable[[str], bool]) -> Outcome:
+def attempted(run: Callable[[], Any], own: Callable[[str], bool]) -> Attempt:
     """Run something; which lines of the user's files it got to."""
-    reach = Reach(own)
-    outcome = Outcome()
+    tracer = LineTracer(own)
+    attempt = Attempt()
     try:
-        with reach.watching(_LONGEST_CALL):
-            outcome.result = run()
+        with tracer.tracing(_LONGEST_CALL):
+            attempt.result = run()
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # the user's code may also leave by `sys.exit`
-        outcome.error = error
-    outcome.reached = frozenset((path, line) for path, lines in reach.lines().items() for line in lines)
-    return outcome
+        attempt.error = error
+    attempt.reached = frozenset((path, line) for path, lines in tracer.lines().items() for line in lines)
+    return attempt

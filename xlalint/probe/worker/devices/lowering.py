@@ -9,19 +9,20 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import Lowering, Observation, Plan
-from xlalint.probe.worker.blame import Blame, brief, scope_of
-from xlalint.probe.worker.gradients import floats, total
-from xlalint.probe.worker.measure import TensorFunction, autograph_of
-from xlalint.probe.worker.objects import learning_of
-from xlalint.probe.worker.stateless import standing_in
 
-if TYPE_CHECKING:
-    from xlalint.probe.worker.drive import Driven
+from ..code.eager import TensorFunction
+from ..code.graphs import scope_of
+from ..code.messages import brief
+from ..code.user_lines import UserLines
+from ..compiling.gradients import floats, total
+from ..driving.driven import Driven, autograph_of
+from ..driving.keras_objects import learning_of
+from .stateless import standing_in
 
 ADAM: Final = "a step of Adam on the summed outputs"
 _PREFACE: Final = "Failed getting HLO text: '"
@@ -65,13 +66,13 @@ class Lowerer(ABC):
     who: ClassVar[str]
     topology: str = ""
 
-    def __init__(self, blame: Blame, next_up: Callable[[], None], plan: Plan) -> None:
-        self._blame, self._next_up, self._plan = blame, next_up, plan
+    def __init__(self, user_lines: UserLines, next_up: Callable[[], None], plan: Plan) -> None:
+        self._user_lines, self._next_up, self._plan = user_lines, next_up, plan
         self.observations: list[Observation] = []
         self.programs: list[Lowering] = []
 
     @abstractmethod
-    def handed(self, state: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    def arguments_of(self, state: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """What a program is lowered for: of variables and of inputs the specs, or the values."""
 
     @abstractmethod
@@ -116,13 +117,13 @@ class Lowerer(ABC):
             return (), changed
 
         def program(of: str, function: Callable[..., Any], state: Sequence[Any]) -> Any:
-            return self._program(of, forward.compiled(function), self.handed(state, forward.inputs))
+            return self._program(of, forward.compiled(function), self.arguments_of(state, forward.inputs))
 
         concrete = program("the function", forward.run, variables)
         if concrete is None or not self._plan.gradients or not assigned_by(concrete).isdisjoint(places):
             return
         if step is not None:
-            self._program(step.of, step.compiled(step.run), self.handed(step.variables, step.inputs))
+            self._program(step.of, step.compiled(step.run), self.arguments_of(step.variables, step.inputs))
             if self.programs[-1].compiles:
                 return
         if places or floats(forward.inputs):
@@ -131,20 +132,20 @@ class Lowerer(ABC):
             trainable = [variables[place] for place in places]
             program(ADAM, trained_by_adam, [*variables, *trainable, *trainable])
 
-    def _program(self, of: str, function: Any, handed: Sequence[Any]) -> Any:
+    def _program(self, of: str, function: Any, given: Sequence[Any]) -> Any:
         """What it was traced to; None where it could not be lowered."""
         self._next_up()
         gradient, started = bool(self.programs), time.monotonic()
         try:
-            concrete = function.get_concrete_function(*handed)
+            concrete = function.get_concrete_function(*given)
         except Exception as error:  # it traces as it is: with tensors in the stead of variables, it does not
             self.untried(of, brief(str(error)))
             return None
         graph = concrete.graph
         try:
-            program = function.experimental_get_compiler_ir(*handed)(stage="hlo", platform_name=self.platform)
+            program = function.experimental_get_compiler_ir(*given)(stage="hlo", platform_name=self.platform)
         except Exception as error:
-            trouble = self._blame.trouble(error, self.stage, graph)
+            trouble = self._user_lines.trouble(error, self.stage, graph)
             message = trouble.message.removeprefix(_PREFACE).rstrip("'")
             if _PREFACE not in trouble.text or _OWN in trouble.text:
                 self.untried(of, message)

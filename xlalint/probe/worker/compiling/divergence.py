@@ -8,10 +8,11 @@ from typing import Any, Final
 import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import Spot
-from xlalint.probe.worker.blame import Blame
-from xlalint.probe.worker.compare import difference, is_random, leaves
 
-Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+from ..code.user_lines import UserLines
+from ..inputs.tensors import Arguments
+from .compare import difference, is_random, leaves
+
 _MOST: Final = 400  # operations that are looked at
 _SILENT: Final = frozenset(("Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp"))
 
@@ -45,18 +46,18 @@ def departing(
     return None
 
 
-def made_at(graph: Any, blame: Blame) -> tuple[Spot, ...]:
+def made_at(graph: Any, user_lines: UserLines) -> tuple[Spot, ...]:
     """The user's lines that made the operations of a graph, in the order of these."""
-    return tuple(dict.fromkeys(spot for op in graph.get_operations() for spot in blame.made(op)[:1]))
+    return tuple(dict.fromkeys(spot for op in graph.get_operations() for spot in user_lines.of_op(op)[:1]))
 
 
-def results_at(call: Callable[..., Any], spot: Spot, blame: Blame, *, autograph: bool) -> Callable[..., Any]:
+def results_at(call: Callable[..., Any], spot: Spot, user_lines: UserLines, *, autograph: bool) -> Callable[..., Any]:
     """A compiled function that gives only what one line of the user's makes."""
 
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def made() -> list[Any]:
         traced = tf.compat.v1.get_default_graph().get_operations()
-        here = [op for op in traced if spot in blame.made(op)[:1]]
+        here = [op for op in traced if spot in user_lines.of_op(op)[:1]]
         used = {given.name for op in here for given in op.inputs}
         last = (op for op in here if op.type not in _SILENT and _comparable(op))
         return [output for op in last for output in op.outputs if output.name not in used]

@@ -16,11 +16,12 @@ from pathlib import Path, PurePath
 from types import FrameType
 from typing import Any, Final
 
-import keras  # type: ignore[import-untyped]
-import tensorflow as tf  # type: ignore[import-untyped]
 from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import TRACE, Spot, Trouble
+
+from .graphs import find_op
+from .messages import brief
 
 _NODE: Final = re.compile(r"\{\{node ([^}\s]+)\}\}|op \[?'?(?P<op>[\w./]+)")
 _LACKING: Final = re.compile(r"No registered '(\w+)' OpKernel")
@@ -28,29 +29,17 @@ _FRAME: Final = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in')
 # From here on TensorFlow tells of the operations around the one that failed.
 _OUTER: Final = "tf2xla conversion failed while converting"
 _GRADIENT: Final = "gradient_tape/"
-_MESSAGE: Final = 300  # characters of a message that are kept
 _PLACE: Final = ("lineno", "colno", "end_lineno", "end_colno")  # of a frame in a traceback
-_PREFACES: Final = ("in user code:", 'File "', "Exception encountered when calling", "Arguments received by")
-_DEVICE: Final = re.compile(r"\{\{function_node .*?\}\} ?| \[Op:\w+\].*")
-_NAMELESS: Final = re.compile(r" for '$")  # the name of the operation is left out
-_ADVICE: Final = re.compile(r"You can attempt|The op is created at:|Stack trace for op|\{\{node|\n\tf2xla")
-
-
-def filtering(on: bool) -> None:
-    """Whether TensorFlow and Keras leave their own frames out of tracebacks, as they do unless told otherwise."""
-    for library in (tf.debugging, getattr(keras, "config", None)):  # Keras 2 goes by TensorFlow's
-        if library is not None:
-            (library.enable_traceback_filtering if on else library.disable_traceback_filtering)()
 
 
 def forget_conversions() -> None:
-    """Let AutoGraph convert each function anew. It takes functions for one whose code is alike, in whatever files they
+    """Let AutoGraph convert each function again. It takes functions for one whose code is alike, in whatever files they
     are, and would tell of the lines of the other file."""
     transpiler = api._TRANSPILER
     transpiler._cache = type(transpiler._cache)()
 
 
-class Blame:
+class UserLines:
     """Finds the user's lines: those in files under `roots` that are not packages installed there. `moved`: files that
     stand for one of the user's, each with that and by how many lines they are further down."""
 
@@ -58,7 +47,7 @@ class Blame:
         self._roots = tuple(str(Path(root)) for root in roots)
         self.moved: dict[str, tuple[str, int]] = {}
 
-    def own(self, path: str) -> bool:
+    def owns(self, path: str) -> bool:
         """Whether a file is the user's."""
         if path in self.moved:
             return True
@@ -72,14 +61,14 @@ class Blame:
 
     def spots(self, frames: Iterable[tuple[str, int]]) -> tuple[Spot, ...]:
         """The user's lines among frames, in their order."""
-        return tuple(dict.fromkeys(self._spot(path, line) for path, line in frames if self.own(path)))
+        return tuple(dict.fromkeys(self._spot(path, line) for path, line in frames if self.owns(path)))
 
     def called_from(self, frame: FrameType | None) -> tuple[Spot, ...]:
         """The user's lines that are being executed, innermost first."""
         found: list[Spot] = []
         while frame is not None:
             path = frame.f_code.co_filename
-            if self.own(path):
+            if self.owns(path):
                 found.append(self._exactly(path, frame.f_lineno, _instruction(frame)))
             frame = frame.f_back
         return tuple(dict.fromkeys(found))
@@ -96,17 +85,17 @@ class Blame:
 
     # -- operations ---------------------------------------------------------------------------------------------------
 
-    def op(self, graph: Any, name: str) -> tuple[tuple[Spot, ...], str]:
+    def of_named_op(self, graph: Any, name: str) -> tuple[tuple[Spot, ...], str]:
         """The user's lines that made an operation, innermost first, and what it is; nothing where it is unknown."""
         found = find_op(graph, name)
-        if found is not None and (spots := self.made(found)):
+        if found is not None and (spots := self.of_op(found)):
             return spots, found.type
         # An operation of a gradient is named after the one that it belongs to.
         parts = name.removeprefix(_GRADIENT).split("/") if name.startswith(_GRADIENT) else []
         before = (find_op(graph, "/".join(parts[:end])) for end in range(len(parts), 0, -1))
-        return next(((self.made(op), op.type) for op in before if op is not None), ((), ""))
+        return next(((self.of_op(op), op.type) for op in before if op is not None), ((), ""))
 
-    def made(self, op: Any) -> tuple[Spot, ...]:
+    def of_op(self, op: Any) -> tuple[Spot, ...]:
         """The user's lines that made an operation of a graph, innermost first."""
         return self.spots((frame.filename, frame.lineno) for frame in reversed(list(op.traceback or ())))
 
@@ -145,7 +134,7 @@ class Blame:
             shown = [
                 self._exactly(frame.filename, frame.lineno or 0, [getattr(frame, name, None) for name in _PLACE])
                 for frame in raised
-                if self.own(frame.filename)
+                if self.owns(frame.filename)
             ]
             spots = [*below, *shown, *spots]
             seen = seen.__cause__
@@ -164,7 +153,7 @@ class Blame:
         that it prints."""
         for match in _NODE.finditer(message):
             if graph is not None and match[1]:
-                spots, kind = self.op(graph, match[1])
+                spots, kind = self.of_named_op(graph, match[1])
                 if spots:
                     return spots, kind
         frames = [(match["path"], int(match["line"])) for match in _FRAME.finditer(message)]
@@ -176,7 +165,7 @@ class Blame:
         yield from (path for path in self.moved if path.endswith(short))
         candidates = (Path(root, *parts[start:]) for root in self._roots for start in range(len(parts) + 1))
         found = (str(one) for one in candidates if str(one).endswith(short) and one.is_file())
-        yield from (path for path in islice(found, 1) if self.own(path))
+        yield from (path for path in islice(found, 1) if self.owns(path))
 
 
 def _instruction(frame: FrameType) -> Sequence[int | None]:
@@ -191,65 +180,3 @@ def _instruction(frame: FrameType) -> Sequence[int | None]:
 def _column(path: str, line: int, offset: int) -> int:
     """A column in code points from 1, of an offset in bytes."""
     return len(linecache.getline(path, line).encode()[:offset].decode(errors="replace")) + 1
-
-
-def brief(text: str) -> str:
-    """The gist of a message in one line, without advice and the traceback that AutoGraph or Keras put before it."""
-    paragraphs = [part.strip() for part in text.split("\n\n") if part.strip()]
-    if len(paragraphs) > 1 and paragraphs[0].startswith(_PREFACES):
-        paragraphs = [part for part in paragraphs if not part.startswith(_PREFACES)] or paragraphs
-    said = _ADVICE.split(_DEVICE.sub("", paragraphs[0]))[0] if paragraphs else ""
-    said = _NAMELESS.sub("", " ".join(said.split()))
-    return said if len(said) <= _MESSAGE else said[: _MESSAGE - 3] + "..."
-
-
-def scope_of(graph: Any, kinds: Sequence[str]) -> str:
-    """Behind what is said of operations of some kinds that no line of the user's made: the names of the layers around
-    the first of them, where it has any."""
-    for inner in all_graphs(graph):
-        for op in inner.get_operations():
-            around = op.name.rpartition("/")[0]
-            if op.type in kinds and around:
-                return f" (in `{around}`)"
-    return ""
-
-
-def find_op(graph: Any, name: str) -> Any:
-    """The operation of a graph, or of the functions that it calls, that a program or an error names; None if none."""
-    op = _in(graph, name)
-    if op is not None:
-        return op
-    parts = name.split("/")
-    for end in range(1, len(parts) + 1):
-        caller = _in(graph, "/".join(parts[:end]))
-        for inner in functions_of(graph, caller) if caller is not None else ():
-            for inside in ("/".join(parts[end:]), name):
-                if inside and (op := find_op(inner, inside)) is not None:
-                    return op
-    return None
-
-
-def _in(graph: Any, name: str) -> Any:
-    try:
-        return graph.get_operation_by_name(name)
-    except (KeyError, ValueError):
-        return None
-
-
-def functions_of(graph: Any, op: Any) -> Iterator[Any]:
-    """The graphs of the functions that an operation calls."""
-    for value in op.node_def.attr.values():
-        for called in (value.func, *value.list.func):
-            if called.name:
-                function = getattr(graph, "_functions", {}).get(called.name)
-                inner = getattr(function, "graph", None)
-                if inner is not None:
-                    yield inner
-
-
-def all_graphs(graph: Any) -> Iterator[Any]:
-    """A graph and those of all functions that it calls, at any depth."""
-    yield graph
-    for op in graph.get_operations():
-        for inner in functions_of(graph, op):
-            yield from all_graphs(inner)

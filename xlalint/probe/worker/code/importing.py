@@ -17,6 +17,8 @@ import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.sources.packages import dotted_name
 
+from .messages import first_line
+
 
 class LoadError(Exception):
     """The file cannot be imported; the text says why in one line."""
@@ -32,7 +34,7 @@ class Loaded:
     _path: tuple[str, ...] = ()  # what was put before `sys.path`
 
     def close(self) -> None:
-        """Forget a file that is in no package, with what it imported from its folders: it is read anew next time."""
+        """Forget a file that is in no package, with what it imported from its folders: it is read again next time."""
         for folder in self._path:
             if folder in sys.path:
                 sys.path.remove(folder)
@@ -61,11 +63,6 @@ def load(path: Path, search: Sequence[str] = ()) -> Loaded:
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
         raise LoadError(f"{type(error).__name__}: {first_line(error)}") from error
-
-
-def first_line(error: object) -> str:
-    """What an error says, on one line."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
 
 
 def _put_first(folders: Iterable[str]) -> tuple[str, ...]:

@@ -15,10 +15,12 @@ from typing import Any, Final
 import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import TPU, TPU_BOUNDED, TPU_FAILS, Lowering, Observation, Plan, Spot
-from xlalint.probe.worker.blame import Blame, brief
-from xlalint.probe.worker.hlo import BOUNDED, aliased, bounded_ops, bounded_outputs, instructions
-from xlalint.probe.worker.lowering import Lowerer, assigned_by
 from xlalint.tpu.chips import chip_of
+
+from ..code.messages import brief
+from ..code.user_lines import UserLines
+from ..compiling.hlo import BOUNDED, aliased, bounded_ops, bounded_outputs, instructions
+from .lowering import Lowerer, assigned_by
 
 _GIB: Final = 2**30
 # The words of libtpu for a program that does not fit, and of the way to it, which does not know every operation.
@@ -36,7 +38,7 @@ class RefusedError(Exception):
 
 
 class UntranslatedError(Exception):
-    """A program cannot be handed to libtpu, which says nothing of what a TPU would do with it."""
+    """A program cannot be given to libtpu, which says nothing of what a TPU would do with it."""
 
 
 class TpuCompiler:
@@ -87,11 +89,11 @@ class TpuLowerer(Lowerer):
     fails = TPU_FAILS
     who = "the TPU's compiler"
 
-    def __init__(self, compiler: TpuCompiler, blame: Blame, next_up: Callable[[], None], plan: Plan) -> None:
-        super().__init__(blame, next_up, plan)
+    def __init__(self, compiler: TpuCompiler, user_lines: UserLines, next_up: Callable[[], None], plan: Plan) -> None:
+        super().__init__(user_lines, next_up, plan)
         self._compiler, self.topology = compiler, compiler.topology
 
-    def handed(self, state: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    def arguments_of(self, state: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
         """Specs, of which the TPU has to know no value."""
         return [*(tf.TensorSpec(one.shape, one.dtype) for one in state), *_batched(inputs, self._plan.batch)]
 
@@ -102,7 +104,7 @@ class TpuLowerer(Lowerer):
         try:
             memory = self._compiler.memory(aliased(program, _replaced(concrete)))
         except UntranslatedError as error:
-            self.untried(of, f"it is lowered for one, and cannot be handed to libtpu: {error}", lowered=True)
+            self.untried(of, f"it is lowered for one, and cannot be given to libtpu: {error}", lowered=True)
         except RefusedError as error:
             size = f" with {self._plan.batch} examples at once" if self._plan.batch else ""
             said = f"{self.topology} does not take {of}{size}: {error}"
@@ -118,7 +120,7 @@ class TpuLowerer(Lowerer):
         outputs = bounded_outputs(program)
         where = f"in result{'s' if len(outputs) > 1 else ''} {', '.join(map(str, outputs))}" if outputs else "inside"
         said = f"{of} has a bounded dynamic shape {where}, which a TPU pads to its bound"
-        made = [self._blame.op(graph, name)[0] for name in bounded_ops(program)]
+        made = [self._user_lines.of_named_op(graph, name)[0] for name in bounded_ops(program)]
         for spots in dict.fromkeys(one for one in made if one) or [()]:
             self.observations.append(Observation(TPU_BOUNDED, said, spots, gradient=gradient))
 
@@ -130,7 +132,7 @@ class TpuLowerer(Lowerer):
             types = _TYPE.findall(one.what.partition(" ")[0])
             if not types or not one.op or (opcode and opcode[1] in _MOVES):
                 continue
-            for spot in self._blame.op(graph, one.op)[0][:1]:
+            for spot in self._user_lines.of_named_op(graph, one.op)[0][:1]:
                 for name in types:
                     found.setdefault(_WIDE[name], spot)
         return tuple(found.items())

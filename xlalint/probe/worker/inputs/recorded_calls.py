@@ -16,11 +16,11 @@ import tensorflow as tf  # type: ignore[import-untyped]
 from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from .slots import Choice
-from .values import Made
+from .tensors import ObjectInput
 
 
 @dataclass
-class Captured:
+class RecordedCall:
     """A call that was seen: what was called, and with what."""
 
     function: Callable[..., Any]
@@ -28,9 +28,9 @@ class Captured:
     keywords: dict[str, Any]
 
 
-def captured(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> Captured | None:
+def first_call(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> RecordedCall | None:
     """The first call of the code that `matches` while `run` runs, if it comes to one. What `run` raises is raised."""
-    found: list[Captured] = []
+    found: list[RecordedCall] = []
 
     def called(frame: FrameType, event: str, argument: Any) -> None:
         if event == "call" and not found and matches(frame.f_code):
@@ -68,7 +68,7 @@ def _content(cell: Any) -> Any:
         return _EMPTY
 
 
-def _call(frame: FrameType, function: FunctionType) -> Captured:
+def _call(frame: FrameType, function: FunctionType) -> RecordedCall:
     """The arguments at the start of a frame, as the call of a function without its `self`."""
     names, rest, options, values = inspect.getargvalues(frame)
     code = frame.f_code
@@ -79,12 +79,12 @@ def _call(frame: FrameType, function: FunctionType) -> Captured:
         arguments += values[rest]
     if options is not None:
         keywords |= values[options]
-    return Captured(function, tuple(arguments), keywords)
+    return RecordedCall(function, tuple(arguments), keywords)
 
 
-def forms_of(call: Captured, generated: bool) -> Iterator[tuple[str, Choice, bool]]:
+def forms_of(call: RecordedCall, generated: bool) -> Iterator[tuple[str, Choice, bool]]:
     """The arguments as inputs: parameter, input, and whether it goes by position. `generated`: their tensors are drawn
-    anew, of the same shape; else they are what was seen."""
+    again, of the same shape; else they are what was seen."""
     code = call.function.__code__
     for position, value in enumerate(call.positional):
         named = position < code.co_argcount
@@ -97,7 +97,7 @@ def form_of(value: Any, generated: bool) -> Choice:
     """An object as an input."""
     if isinstance(value, tf.Tensor | np.ndarray) and generated:
         dtype = tf.as_dtype(value.dtype).name
-        return spec(dtype, *value.shape) if dtype in SHORT else as_it_is(value)
+        return spec(dtype, *value.shape) if dtype in SHORT else same_object(value)
     if value is None or isinstance(value, bool | int | float | str):
         return Literal(value)
     if type(value) in (list, tuple):
@@ -108,11 +108,11 @@ def form_of(value: Any, generated: bool) -> Choice:
         entries = {key: form_of(one, generated) for key, one in value.items()}
         if all(isinstance(one, Spec | Literal | Many | Keyed) for one in entries.values()):
             return Keyed(tuple((key, one) for key, one in entries.items() if isinstance(one, Form)))
-    return as_it_is(value)
+    return same_object(value)
 
 
-def as_it_is(value: Any) -> Made:
+def same_object(value: Any) -> ObjectInput:
     """The very object, as an input."""
     dtype = getattr(value, "dtype", None)
     shape = f"{list(getattr(value, 'shape', ()))}" if dtype is not None else ""
-    return Made(f"<{type(value).__name__}{' ' + shape if shape else ''}>", lambda: value)
+    return ObjectInput(f"<{type(value).__name__}{' ' + shape if shape else ''}>", lambda: value)

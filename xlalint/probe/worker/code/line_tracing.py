@@ -1,4 +1,4 @@
-"""Which lines and functions of the user's code ran."""
+"""Which lines and functions of the user's code run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class TooLongError(BaseException):
     """The user's code goes on and on. Not an `Exception`, which that code might handle."""
 
 
-class Reach:
-    """Collects lines while `watching`; `own` says of a path whether it is the user's."""
+class LineTracer:
+    """Collects lines while `tracing`; `own` says of a path whether it is the user's."""
 
     def __init__(self, own: Callable[[str], bool]) -> None:
         self._own = own
@@ -25,7 +25,7 @@ class Reach:
         self._end = 0.0
 
     @contextmanager
-    def watching(self, seconds: float) -> Iterator[None]:
+    def tracing(self, seconds: float) -> Iterator[None]:
         """Every line that is executed in the body by this thread.
 
         Raises TooLongError at the next line of the user's when that takes longer than `seconds`.

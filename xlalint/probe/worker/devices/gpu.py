@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import GPU, GPU_FAILS, Lowering, Observation
-from xlalint.probe.worker.compare import Leaf, difference, leaves
-from xlalint.probe.worker.lowering import Lowerer
-from xlalint.probe.worker.measure import State, compiled, eager_execution
 
-if TYPE_CHECKING:
-    from xlalint.probe.worker.blame import Blame
-    from xlalint.probe.worker.drive import Driven
+from ..code.eager import eager_execution
+from ..code.user_lines import UserLines
+from ..compiling.compare import Leaf, difference, leaves
+from ..driving.driven import Driven, compiled
+from ..driving.state import State
+from .lowering import Lowerer
 
 
 class GpuLowerer(Lowerer):
@@ -29,8 +29,8 @@ class GpuLowerer(Lowerer):
     fails = GPU_FAILS
     who = "XLA for GPUs"
 
-    def handed(self, state: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-        """The values themselves: what has to be constant is compiled anew for each, as on a CPU."""
+    def arguments_of(self, state: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        """The values themselves: what has to be constant is compiled again for each, as on a CPU."""
         return [tf.convert_to_tensor(one) for one in (*state, *inputs)]
 
     def lowered(self, of: str, program: str, concrete: Any, gradient: bool, started: float) -> None:
@@ -38,7 +38,7 @@ class GpuLowerer(Lowerer):
         self.programs.append(Lowering(of, "", None, round(time.monotonic() - started, 2)))
 
 
-def run_where_there_is_one(driven: Driven, blame: Blame, random: bool) -> tuple[list[Observation], str]:
+def run_where_there_is_one(driven: Driven, user_lines: UserLines, random: bool) -> tuple[list[Observation], str]:
     """Run a function on a GPU. What differs or fails there, if anything does; and what was done, in words."""
     found = tf.config.list_logical_devices("GPU")
     if not found:
@@ -46,7 +46,7 @@ def run_where_there_is_one(driven: Driven, blame: Blame, random: bool) -> tuple[
     tf.config.experimental.enable_tensor_float_32_execution(False)  # it is not precise enough to compare by
     what = driven.of if driven.is_step else "the function"
     done = f"{what} ran on {_model()} ({found[0].name}), compiled and eagerly"
-    return run_on(found[0].name, driven, blame, random), done
+    return run_on(found[0].name, driven, user_lines, random), done
 
 
 def _model() -> str:
@@ -55,7 +55,7 @@ def _model() -> str:
     return str(details.get("device_name", "a GPU without a name"))
 
 
-def run_on(device: str, driven: Driven, blame: Blame, random: bool) -> list[Observation]:
+def run_on(device: str, driven: Driven, user_lines: UserLines, random: bool) -> list[Observation]:
     """What differs or fails where a function runs on a device, compiled and eagerly, if anything does.
 
     `random`: it draws numbers, which are others each time.
@@ -73,7 +73,7 @@ def run_on(device: str, driven: Driven, blame: Blame, random: bool) -> list[Obse
     try:
         actual = result(compiled(driven))
     except Exception as error:
-        trouble = blame.trouble(error, GPU)
+        trouble = user_lines.trouble(error, GPU)
         return [Observation(GPU_FAILS, f"{device} does not run it: {trouble.message}", trouble.spots)]
     told = difference(expected, actual, random=range(len(expected)) if random else ())
     return [Observation(GPU_FAILS, f"on {device} it differs from eager execution: {told}")] if told else []

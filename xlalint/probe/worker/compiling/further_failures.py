@@ -18,7 +18,9 @@ import tensorflow as tf  # type: ignore[import-untyped]
 from tensorflow.python.framework import kernels, op_callbacks, op_def_registry, ops  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import FAILS, Observation, Spot
-from xlalint.probe.worker.blame import Blame, functions_of
+
+from ..code.graphs import functions_of
+from ..code.user_lines import UserLines
 
 _COMPILER: Final = "XLA_CPU_JIT"
 _GIVEN: Final = frozenset(("Placeholder", "VarHandleOp"))
@@ -103,8 +105,8 @@ def lacking(kind: str, spots: tuple[Spot, ...]) -> Observation:
 class Witness:
     """Watches one eager call, whose arguments are the tensors `given`. `autograph`: whether it would be converted."""
 
-    def __init__(self, blame: Blame, given: list[Any], autograph: bool) -> None:
-        self._blame, self._autograph = blame, autograph
+    def __init__(self, user_lines: UserLines, given: list[Any], autograph: bool) -> None:
+        self._user_lines, self._autograph = user_lines, autograph
         self._kept = list(given)  # as long as they live, no other object has their identity
         self._made = {id(one) for one in given}
         self._on_data = set(self._made)
@@ -148,15 +150,15 @@ class Witness:
         types = {one.name for one in definition.attr if one.type == "type"} if definition is not None else set()
         dtypes = {one: value for one, value in given.items() if one in types}
         if not has_kernel(kind, dtypes):
-            self._see(lacking(kind, self._blame.called_from(sys._getframe(1))))
+            self._see(lacking(kind, self._user_lines.called_from(sys._getframe(1))))
 
     def _reading(self, name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
         said = f"tracing it would fail here as well: Python asks {_READS[name][0]}"
 
         def read(tensor: Any, *arguments: Any, **keywords: Any) -> Any:
             asking = _asking(sys._getframe(1)) if id(tensor) in self._made else None
-            if asking is not None and self._blame.own(asking.f_code.co_filename):
-                self._see(Observation(FAILS, said, self._blame.called_from(asking)))
+            if asking is not None and self._user_lines.owns(asking.f_code.co_filename):
+                self._see(Observation(FAILS, said, self._user_lines.called_from(asking)))
             return plain(tensor, *arguments, **keywords)
 
         return read

@@ -1,4 +1,4 @@
-"""What a callable asks for: its parameters, each with what to hand it first, by what is known without calling it."""
+"""What a callable asks for: its parameters, each with what to pass first, by what is known without calling it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ import tensorflow as tf  # type: ignore[import-untyped]
 from xlalint.probe.specs import Form, Keyed, Literal, Many, Spec, spec
 from xlalint.probe.target import Parameter
 
-from .values import Made, altered, made
+from .tensors import ObjectInput, build, map_specs
 
 # `None`: the parameter is left out.
-Choice: TypeAlias = Form | Made | None
+Choice: TypeAlias = Form | ObjectInput | None
 
 SIZE: Final = 4  # of every dimension, as long as nothing speaks against it: equal sizes fit each other
 _CLASS_DTYPES: Final = {"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64", "string": "string"}
 _STATIC: Final = (Literal(2), Literal(0.5), Literal(True), Literal("same"), Many("tuple", (Literal(4), Literal(4))))
-_PLAIN: Final[dict[Any, tuple[Choice, ...]]] = {
+_BY_TYPE: Final[dict[Any, tuple[Choice, ...]]] = {
     int: (Literal(4), Literal(2), Literal(1), Literal(3)),
     float: (Literal(0.5), Literal(1.0)),
     bool: (Literal(True), Literal(False)),
@@ -74,7 +74,7 @@ def slots_of(
     """The parameters of something callable, those that the user gives by name or position fixed. `depth`: how many
     objects are made for each other around this."""
     given = given or {}
-    signature = inspect.signature(plain(function))
+    signature = inspect.signature(python_function_of(function))
     annotations = _annotations(function)
     hints = {one.name: one for one in known}
     compared = _compared(function)
@@ -92,7 +92,7 @@ def slots_of(
         star = parameter.kind is inspect.Parameter.VAR_POSITIONAL
         if star and fixed is not None:
             behind = [form for place, form in given.items() if isinstance(place, int) and place >= position]
-            rest = [form for form in behind if not isinstance(form, Made | None)]
+            rest = [form for form in behind if not isinstance(form, ObjectInput | None)]
             slots.append(Slot(name, group, (Many("tuple", tuple(rest)),), star=True, fixed=True))
         elif fixed is not None:
             slots.append(Slot(name, group, (fixed,), positional, fixed=True))
@@ -108,7 +108,7 @@ def slots_of(
     return slots
 
 
-def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+def python_function_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """The Python function that `tf.function` has wrapped."""
     return typing.cast("Callable[..., Any]", getattr(function, "python_function", function))
 
@@ -121,7 +121,7 @@ def _choices(
     compared: Sequence[Any],
     depth: int,
 ) -> Iterator[Choice]:
-    """What to hand a parameter, the best first."""
+    """What to pass for a parameter, the best first."""
     default = parameter.default
     if isinstance(default, tf.TensorSpec):
         yield of_tensor_spec(default)
@@ -155,15 +155,17 @@ def _of_hint(hint: Parameter) -> Iterator[Choice]:
             yield IDENTITY
 
 
-IDENTITY: Final = Made("lambda first, *others, **options: first", lambda: lambda first=None, *others, **options: first)
+IDENTITY: Final = ObjectInput(
+    "lambda first, *others, **options: first", lambda: lambda first=None, *others, **options: first
+)
 
 
 # Objects that code asks for in words, where its error names them.
 OBJECTS: Final = {
-    "cell": Made(f"keras.layers.LSTMCell({SIZE})", lambda: tf.keras.layers.LSTMCell(SIZE)),
-    "layer": Made(f"keras.layers.Dense({SIZE})", lambda: tf.keras.layers.Dense(SIZE)),
-    "optimizer": Made("keras.optimizers.SGD()", lambda: tf.keras.optimizers.SGD()),
-    "loss": Made("keras.losses.MeanSquaredError()", lambda: tf.keras.losses.MeanSquaredError()),
+    "cell": ObjectInput(f"keras.layers.LSTMCell({SIZE})", lambda: tf.keras.layers.LSTMCell(SIZE)),
+    "layer": ObjectInput(f"keras.layers.Dense({SIZE})", lambda: tf.keras.layers.Dense(SIZE)),
+    "optimizer": ObjectInput("keras.optimizers.SGD()", lambda: tf.keras.optimizers.SGD()),
+    "loss": ObjectInput("keras.losses.MeanSquaredError()", lambda: tf.keras.losses.MeanSquaredError()),
 }
 
 
@@ -172,7 +174,7 @@ OBJECTS: Final = {
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     """The parameters' annotations as objects; those that cannot be evaluated are left out."""
-    inner = plain(function)
+    inner = python_function_of(function)
     inner = inspect.unwrap(inner.__init__ if inspect.isclass(inner) else inner)
     inner = getattr(inner, "__func__", inner)
     names = getattr(inner, "__globals__", {})
@@ -192,8 +194,8 @@ def of_annotation(annotation: Any, depth: int = 0) -> Iterator[Choice]:
     """What an annotation promises, as inputs."""
     if not isinstance(annotation, collections.abc.Hashable):
         return
-    if annotation in _plain_types():
-        yield from _plain_types()[annotation]
+    if annotation in _by_type():
+        yield from _by_type()[annotation]
         return
     if isinstance(annotation, tf.TensorSpec):
         yield of_tensor_spec(annotation)
@@ -226,32 +228,32 @@ def of_annotation(annotation: Any, depth: int = 0) -> Iterator[Choice]:
 
 
 def _several(kind: str, one: Choice) -> Choice:
-    if isinstance(one, Made):
+    if isinstance(one, ObjectInput):
         return _in_list(one)
     return Many(kind, (one, one)) if one is not None else None
 
 
-def _in_list(one: Made) -> Made:
+def _in_list(one: ObjectInput) -> ObjectInput:
     changed = one.changed
-    return Made(f"[{one}]", lambda: [one.make()], changed and (lambda change: _in_list(changed(change))))
+    return ObjectInput(f"[{one}]", lambda: [one.make()], changed and (lambda change: _in_list(changed(change))))
 
 
 def _of_tuple(arguments: tuple[Any, ...], depth: int) -> Iterator[Choice]:
     if len(arguments) == 2 and arguments[1] is Ellipsis:
         arguments = arguments[:1] * 2
-    items = [next((c for c in of_annotation(one, depth) if not isinstance(c, Made)), None) for one in arguments]
+    items = [next((c for c in of_annotation(one, depth) if not isinstance(c, ObjectInput)), None) for one in arguments]
     if items and all(item is not None for item in items):
         yield Many("tuple", tuple(item for item in items if item is not None))
 
 
-def _plain_types() -> Mapping[Any, tuple[Choice, ...]]:
-    return _PLAIN | {
+def _by_type() -> Mapping[Any, tuple[Choice, ...]]:
+    return _BY_TYPE | {
         tf.Tensor: (tensor(),),
         tf.Variable: (replace(tensor(), style="variable"),),
         np.ndarray: (tensor(),),
         tf.SparseTensor: (replace(tensor(), style="sparse"),),
         tf.RaggedTensor: (replace(tensor(), style="ragged"),),
-        tf.DType: (Made("tf.float32", lambda: tf.float32),),
+        tf.DType: (ObjectInput("tf.float32", lambda: tf.float32),),
     }
 
 
@@ -274,7 +276,7 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
     if issubclass(cls, BaseException) or cls in (object, type) or depth > _DEEPEST:
         return ()
     if inspect.isabstract(cls):
-        found = [choice for heir in _heirs(cls) for choice in of_class(heir, depth + 1)]
+        found = [choice for subclass in _subclasses(cls) for choice in of_class(subclass, depth + 1)]
         # What needs the least is the likeliest to be right.
         return tuple(sorted(found, key=lambda choice: len(str(choice)))[:_DEEPEST])
     try:
@@ -296,30 +298,30 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
     return (_made_of(cls, first),)
 
 
-def _heirs(cls: Any) -> list[Any]:
+def _subclasses(cls: Any) -> list[Any]:
     """The classes below a class that can be made, nearest first."""
     found: list[Any] = []
     pending = list(cls.__subclasses__())
     while pending and len(found) < _MOST_HEIRS:
-        heir = pending.pop(0)
-        pending += heir.__subclasses__()
-        if not inspect.isabstract(heir):
-            found.append(heir)
+        subclass = pending.pop(0)
+        pending += subclass.__subclasses__()
+        if not inspect.isabstract(subclass):
+            found.append(subclass)
     return found
 
 
-def _made_of(cls: Any, first: Mapping[str, Form | Made]) -> Made:
+def _made_of(cls: Any, first: Mapping[str, Form | ObjectInput]) -> ObjectInput:
     inside = ", ".join(f"{name}={choice}" for name, choice in first.items())
-    keywords = {name: made(choice, 0, 0) for name, choice in first.items() if not isinstance(choice, Made)}
-    objects = {name: choice for name, choice in first.items() if isinstance(choice, Made)}
+    keywords = {name: build(choice, 0, 0) for name, choice in first.items() if not isinstance(choice, ObjectInput)}
+    objects = {name: choice for name, choice in first.items() if isinstance(choice, ObjectInput)}
 
     def make() -> Any:
         return cls(**keywords, **{name: one.make() for name, one in objects.items()})
 
-    def changed(change: Callable[[Spec], Spec]) -> Made:
-        return _made_of(cls, {name: altered(choice, change) for name, choice in first.items()})
+    def changed(change: Callable[[Spec], Spec]) -> ObjectInput:
+        return _made_of(cls, {name: map_specs(choice, change) for name, choice in first.items()})
 
-    return Made(f"{cls.__qualname__}({inside})", make, changed)
+    return ObjectInput(f"{cls.__qualname__}({inside})", make, changed)
 
 
 def _smaller(cls: Any) -> dict[str, int]:
@@ -363,6 +365,6 @@ def _compared(function: Callable[..., Any]) -> dict[str, tuple[Any, ...]]:
 def tree_of(function: Callable[..., Any]) -> ast.AST | None:
     """The syntax of a function or class; None where there is no source."""
     try:
-        return ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(plain(function)))))
+        return ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(python_function_of(function)))))
     except (OSError, TypeError, SyntaxError):
         return None

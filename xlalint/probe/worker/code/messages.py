@@ -1,0 +1,54 @@
+"""The messages of errors: their gist, without what TensorFlow and Keras write around them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import keras  # type: ignore[import-untyped]
+import tensorflow as tf  # type: ignore[import-untyped]
+
+_MESSAGE: Final = 300  # characters of a message that are kept
+_PREFACES: Final = ("in user code:", 'File "', "Exception encountered when calling", "Arguments received by")
+_DEVICE: Final = re.compile(r"\{\{function_node .*?\}\} ?| \[Op:\w+\].*")
+_NAMELESS: Final = re.compile(r" for '$")  # the name of the operation is left out
+_ADVICE: Final = re.compile(r"You can attempt|The op is created at:|Stack trace for op|\{\{node|\n\tf2xla")
+# What Keras writes around the message of an error in a layer.
+_KERAS_FRAME: Final = re.compile(
+    r"\AException encountered when calling [^\n]*\n\n(.*?)\n\n(?:Call arguments|Arguments) received", re.S
+)
+
+
+def hide_library_frames(on: bool) -> None:
+    """Whether TensorFlow and Keras leave their own frames out of tracebacks, as they do unless told otherwise."""
+    for library in (tf.debugging, getattr(keras, "config", None)):  # Keras 2 goes by TensorFlow's
+        if library is not None:
+            (library.enable_traceback_filtering if on else library.disable_traceback_filtering)()
+
+
+def brief(text: str) -> str:
+    """The gist of a message in one line, without advice and the traceback that AutoGraph or Keras put before it."""
+    paragraphs = [part.strip() for part in text.split("\n\n") if part.strip()]
+    if len(paragraphs) > 1 and paragraphs[0].startswith(_PREFACES):
+        paragraphs = [part for part in paragraphs if not part.startswith(_PREFACES)] or paragraphs
+    said = _ADVICE.split(_DEVICE.sub("", paragraphs[0]))[0] if paragraphs else ""
+    said = _NAMELESS.sub("", " ".join(said.split()))
+    return said if len(said) <= _MESSAGE else said[: _MESSAGE - 3] + "..."
+
+
+def message_of(error: BaseException) -> str:
+    """What an error says, without what Keras writes around it."""
+    missing = isinstance(error, KeyError) and error.args  # whose text is written as Python would
+    text = str(error.args[0] if missing else error)
+    found = _KERAS_FRAME.search(text)
+    return found[1] if found else text
+
+
+def first_line(error: object) -> str:
+    """What an error says, on one line."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+
+
+def described(error: BaseException) -> str:
+    """An error in a line."""
+    return f"{type(error).__name__}: {first_line(message_of(error))}"[:300]

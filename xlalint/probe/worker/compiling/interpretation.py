@@ -1,0 +1,89 @@
+"""What errors, compilations and programs mean, as observations at the user's lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from xlalint.probe.protocol import BOUNDED, FAILS, RECOMPILES, TRACE, Call, Observation, Spot, Trouble
+from xlalint.probe.statements import statements
+
+from ..code.graphs import scope_of
+from ..code.user_lines import UserLines
+from .hlo import bounded_ops, changed_ops
+
+# By the user's lines that made them, innermost first, the types of operations.
+Made: TypeAlias = Mapping[tuple[Spot, ...], tuple[str, ...]]
+# From the names of operations to that.
+Locate: TypeAlias = Callable[[Iterable[Iterable[str]]], Made]
+
+
+def failure(error: Trouble, of: str, graph: Any, gradient: bool) -> Observation:
+    """What cannot be traced or compiled. `of`: what; `graph`: what it was traced to, if it was."""
+    if error.ops:
+        within = "" if error.spots or graph is None else scope_of(graph, error.ops)
+        said = f"XLA cannot compile {of}: no kernel for {', '.join(f'`{op}`' for op in error.ops)}{within}"
+    elif error.stage == TRACE:
+        said = f"tracing {of} fails with {error.kind}: {error.message}"
+    else:
+        said = f"XLA cannot compile {of}: {error.message}"
+    ops = error.ops or error.made
+    return Observation(FAILS, said, error.spots, gradient=gradient, ops=ops, lacking=bool(error.ops))
+
+
+def recompilations(
+    calls: Sequence[Call], programs: Mapping[int, Sequence[str]], locate: Locate, behind: str
+) -> Iterator[Observation]:
+    """Compilations for other values of one shape, else for other shapes. `programs`: by shape, what was compiled."""
+    shapes: dict[int, list[Call]] = {}
+    for call in calls:
+        shapes.setdefault(call.variant, []).append(call)
+    for variant, here in shapes.items():
+        count = sum(call.compilations for call in here)
+        if any(call.compilations for call in here[1:]):
+            said = f"{count} compilations{behind} for {len(here)} sets of values of one shape"
+            changed = [changed_ops(one, other) for one, other in pairwise(programs[variant])]
+            for spots, ops in locate(changed).items():
+                yield Observation(RECOMPILES, said, spots, "value", ops=ops)
+            return
+    if len(shapes) > 1 and all(here[0].compilations for here in shapes.values()):
+        yield Observation(RECOMPILES, f"{len(shapes)} compilations for {len(shapes)} shapes", (), "shape")
+
+
+def bounded_shapes(
+    calls: Sequence[Call], programs: Mapping[int, Sequence[str]], locate: Locate, behind: str
+) -> Iterator[Observation]:
+    """Shapes of which only a bound is known to the compiler."""
+    here = [call for call in calls if call.inside]
+    if not here:
+        return
+    outputs = sorted({index for call in here for index in call.bounded})
+    where = f"in {_listed(outputs, 'result')}" if outputs else "inside"
+    made = locate(bounded_ops(program) for several in programs.values() for program in several)
+    for spots, ops in made.items():
+        yield Observation(BOUNDED, f"compiles{behind} with a bounded dynamic shape {where}", spots, ops=ops)
+
+
+def made_by(names: Iterable[Iterable[str]], graph: Any, user_lines: UserLines) -> Made:
+    """The user's lines that made operations, with what these are; no lines where none is known."""
+    found: dict[tuple[Spot, ...], dict[str, None]] = {}
+    for name in dict.fromkeys(name for several in names for name in several) if graph is not None else ():
+        spots, kind = user_lines.of_named_op(graph, name)
+        if spots:
+            found.setdefault(spots, {})[kind] = None
+    return {spots: tuple(kinds) for spots, kinds in found.items()} or {(): ()}
+
+
+def one_place(one: Spot, other: Spot) -> bool:
+    """Whether two spots are of one expression, or, where that is not known, of one statement."""
+    if one.path != other.path:
+        return False
+    if one.span and other.span:
+        return one.span[:2] < other.span[2:] and other.span[:2] < one.span[2:]
+    lines = statements(one.path)
+    return lines.get(one.line, one.line) == lines.get(other.line, other.line)
+
+
+def _listed(indices: Sequence[int], noun: str) -> str:
+    return f"{noun}{'s' if len(indices) > 1 else ''} {', '.join(map(str, indices))}"

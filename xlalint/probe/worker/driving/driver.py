@@ -1,0 +1,354 @@
+"""From a target to something that can be called, with what to call it with."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import CodeType
+from typing import Any, Final
+
+import tensorflow as tf  # type: ignore[import-untyped]
+
+from xlalint.probe.fragments import NAME, wrapped
+from xlalint.probe.specs import SpecError, parse_form
+from xlalint.probe.target import Frame, Target
+from xlalint.probe.target import Given as Said
+
+from ..code.eager import eager_execution
+from ..code.importing import Loaded, LoadError, load
+from ..code.line_tracing import TooLongError
+from ..code.messages import described, first_line
+from ..inputs.recorded_calls import first_call
+from ..inputs.search import NotFoundError, Search, Solution, follow, pinned
+from ..inputs.slots import Choice
+from . import harnesses
+from .driven import Driven, NotDrivenError
+from .harnesses import Arranged, Given, Harness
+from .keras_objects import called_method, is_model, is_step, keras_converts, keras_kind, variables_in
+from .supplied_inputs import Supply
+from .training import NoTrainingError, is_compiled, training_of
+
+_DEEPEST: Final = 3  # callers of callers
+_SECONDS: Final = 30.0  # to look for inputs
+_OF_TRAINING: Final = 2  # batches that a step of training gets
+_LOCALS: Final = ".<locals>."
+
+
+def drive(target: Target, note: Callable[[str], None], like: Driven | None = None, seconds: float = _SECONDS) -> Driven:
+    """Get a target ready to be called, with the inputs of `like` if there is one; `note` hears what is done next.
+
+    `seconds`: how long to look for inputs. Raises NotDrivenError.
+    """
+    note("import")
+    with ExitStack() as stack:
+        moved: dict[str, tuple[str, int]] = {}
+        if target.kind == "fragment":
+            path = _written(target, stack)
+            moved[str(path)] = (target.file, 1)
+            target = replace(target, file=str(path), qualname=NAME, roots=(*target.roots, str(path)))
+        given = None if like is None else list(like.found)
+        loaded = _loaded(Path(target.file), target, "its")
+        driver = _Driver(target, loaded, note, time.monotonic() + seconds, given)
+        stack.callback(driver.close)
+        driven = driver.driven()
+        driven.moved = moved
+        driven.found = driver.found
+        driven.close = stack.pop_all().close
+        return driven
+
+
+def _written(target: Target, stack: ExitStack) -> Path:
+    """A fragment as a function in a file of its own."""
+    folder = Path(stack.enter_context(TemporaryDirectory(prefix="xlalint-fragment-")))
+    path = folder / Path(target.file).with_suffix(".py").name
+    try:
+        path.write_text(wrapped(Path(target.file).read_text(encoding="utf-8")), encoding="utf-8")
+    except (OSError, SyntaxError, ValueError) as error:
+        raise NotDrivenError(f"it is no code to call: {first_line(error)}") from error
+    return path
+
+
+def _loaded(path: Path, target: Target, whose: str) -> Loaded:
+    try:
+        return load(path, target.search)
+    except LoadError as error:
+        raise NotDrivenError(f"{whose} module cannot be imported: {error}") from error
+
+
+@dataclass
+class _Driver:
+    """Drives one target, until `end` on the clock at the latest. `given`: the inputs to use, step by step, where they
+    are not to be looked for; `found`: those that were used."""
+
+    target: Target
+    loaded: Loaded
+    note: Callable[[str], None]
+    end: float
+    given: list[Solution] | None = None
+    others: list[Loaded] = field(default_factory=list)
+    found: list[Solution] = field(default_factory=list)
+
+    def close(self) -> None:
+        for loaded in (*self.others, self.loaded):
+            loaded.close()
+
+    def own(self, path: str) -> bool:
+        """Whether a file is the user's."""
+        return path.startswith(self._roots)
+
+    @property
+    def _roots(self) -> tuple[str, ...]:
+        roots = self.target.roots or (str(Path(self.target.file).parent),)
+        return tuple(root if root.endswith((".py", os.sep)) else root + os.sep for root in roots)
+
+    # -- the order of the ways ----------------------------------------------------------------------------------------
+
+    def driven(self) -> Driven:
+        """By its own parameters first; then by what its callers pass."""
+        target = self.target
+        if _LOCALS in target.qualname:
+            return self._called_by(Frame(target.file, target.qualname.rpartition(_LOCALS)[0]), self.loaded)
+        try:
+            if target.factory is not None:
+                return self._supplied(target.factory)
+            _, found = _looked_up(self.loaded, target.qualname)
+            if is_model(found):
+                return self._model(found, "the model")
+            harness = self._harness(target, self.loaded, _forms(target.given))
+            solution = self._solved(harness)
+            if is_model(solution.attempt.result):
+                return self._model(solution.attempt.result, f"the model that it gives when {harness.how(solution)}")
+            return self._finished(harness, solution)
+        except NotDrivenError:
+            for caller in target.callers[:_DEEPEST]:
+                try:
+                    return self._called_by(caller, None)
+                except NotDrivenError:
+                    continue
+            raise
+
+    def _supplied(self, name: str) -> Driven:
+        """With what the user's own function makes: a tuple of arguments, a dict of them by name, or one."""
+        supply = Supply.of(name)
+        harness = self._harness(self.target, self.loaded, supply.given())
+        driven = self._finished(harness, self._solved(harness))
+        driven.make, driven.value_sets, driven.variants = supply.make, supply.value_sets, supply.variants
+        driven.how += f", as `{name}` gives it"
+        return driven
+
+    def _harness(self, target: Target, loaded: Loaded, given: Given) -> Harness:
+        """For a definition that a module holds."""
+        owner, found = _looked_up(loaded, target.qualname)
+        said = Arranged(self.target.parameters, given, _forms(target.made_of))
+        if inspect.isclass(found):
+            return harnesses.of_object(found, said)
+        name = _inside(owner, target.qualname.rpartition(".")[2])
+        if not callable(found):
+            raise NotDrivenError(f"`{target.qualname}` is no function ({type(found).__name__})")
+        if owner is None or isinstance(inspect.getattr_static(owner, name), staticmethod | classmethod):
+            return harnesses.of_function(found, said)
+        if found is called_method(owner):
+            return harnesses.of_object(owner, said)
+        if is_step(name) and keras_kind(owner) == "model":
+            return harnesses.of_step(owner, name, said)
+        return harnesses.of_method(owner, name, said, self._built(owner, said))
+
+    def _built(self, cls: type, said: Arranged) -> Solution | None:
+        """With what to call a Keras object so that it is built; None where it is tried as it is made."""
+        if keras_kind(cls) not in ("layer", "model") or called_method(cls) is None:
+            return None
+        try:
+            return self._solved(harnesses.of_object(cls, replace(said, given={})), share=0.5)
+        except NotDrivenError:
+            return None
+
+    def _solved(self, harness: Harness, caller: bool = False, share: float = 1.0) -> Solution:
+        """Inputs for a harness. A `caller` of what is meant may return anything; `share`: of the time that is left."""
+        self.note("search")
+        wanted = frozenset((self.target.file, line) for line in self.target.wanted)
+        avoid = frozenset(self.target.avoid)
+        given = None
+        if self.given is not None:
+            given = self.given[len(self.found)] if len(self.found) < len(self.given) else None
+            if given is None or [(one.group, one.name) for one in given.slots] != [
+                (one.group, one.name) for one in harness.slots
+            ]:
+                raise NotDrivenError("it cannot be called in the way that the original is")
+            harness.slots = pinned(harness.slots, given)
+        left = share * max(self.end - time.monotonic(), 0.0)
+        harness.search = Search(harness.slots, harness.run, self.own, harness.entry, wanted, self.note, avoid, left)
+        try:
+            solution = harness.search.solve()
+        except NotFoundError as error:
+            raise NotDrivenError(self._not_found(harness, error)) from error.nearest
+        if given is not None:
+            solution = follow(solution, given)
+            if solution.words != given.words:
+                raise NotDrivenError(f"it does not take the inputs of the original ({given.words})")
+        result = solution.attempt.result
+        if not caller and not self.target.given and not _holds_tensors(result) and not is_model(result):
+            kind = type(result).__name__
+            raise NotDrivenError(f"it returns no tensor ({kind}): there is nothing to compile")
+        self.found.append(solution)
+        return solution
+
+    def _not_found(self, harness: Harness, error: NotFoundError) -> str:
+        if isinstance(error.nearest, TooLongError):
+            return "the eager call does not end"
+        said = described(error.nearest)
+        if all(slot.fixed for slot in harness.slots):
+            return f"the eager call fails: {said}"
+        names = ", ".join(f"{slot.name}: .." for slot in harness.slots if slot.group == "call" and not slot.star)
+        return f"no inputs found in {error.calls} calls ({said}); write `# xlalint: probe({names})` above it"
+
+    def _finished(self, harness: Harness, solution: Solution) -> Driven:
+        self.note("build")
+        with eager_execution():
+            called = harness.ready(solution)
+        assert harness.search is not None
+        if self.given is None:
+            harness.search.vary(solution, called)
+        target = self.target
+        autograph = harness.owner is None or keras_kind(harness.owner) is None or keras_converts(harness.owner)
+        return Driven(
+            call=called,
+            make=lambda value_set, variant: solution.make("call", value_set, variant),
+            value_sets=len(solution.sets),
+            variants=len(solution.shapes),
+            state=lambda: [*harness.state(), *_variables_of(self.loaded)],
+            autograph=autograph if target.autograph is None else target.autograph,
+            how=harness.how(solution),
+            inputs=solution.inputs("call"),
+            reached=solution.reached,
+        )
+
+    # -- ways ---------------------------------------------------------------------------------------------------------
+
+    def _model(self, model: Any, how: str) -> Driven:
+        """A Keras model, and how it is trained. `how`: what it is, and where it is from."""
+        harness = harnesses.of_model(model, how, _forms(self.target.given).get("inputs"))
+        driven = self._finished(harness, self._solved(harness))
+        if is_compiled(model) and self.given is None:
+            driven.training = cache(partial(self._training, model, driven))
+        return driven
+
+    def _training(self, model: Any, driven: Driven) -> Driven | str:
+        """How a model is trained that is driven; or why that is not known."""
+
+        def inputs(number: int) -> Any:
+            return driven.make(number, 0)[0][0]
+
+        self.note("build")
+        try:
+            training = training_of(model, inputs, _forms(self.target.given).get("labels"))
+        except NoTrainingError as error:
+            return f"its train step is not run: {error}"
+        return Driven(
+            call=training.step,
+            make=lambda number, variant: ((training.batch(number, inputs(number)),), {}),
+            value_sets=min(driven.value_sets, _OF_TRAINING),
+            variants=1,
+            state=driven.state,
+            autograph=driven.autograph,
+            how=training.how,
+            inputs=(training.labels,) if training.labels else (),
+            of=training.how,
+            is_step=True,
+            notes=training.notes,
+        )
+
+    # -- by way of a caller -------------------------------------------------------------------------------------------
+
+    def _called_by(self, caller: Frame, loaded: Loaded | None) -> Driven:
+        """What the target is called with while a caller of it runs."""
+        if loaded is None:
+            loaded = _loaded(Path(caller.file), self.target, "its caller's")
+            self.others.append(loaded)
+        if _LOCALS in caller.qualname:
+            raise NotDrivenError("it is made inside a function that is itself made inside one; probe the outer one")
+        outside = Target(caller.file, caller.qualname, roots=self.target.roots, search=self.target.search)
+        harness = self._harness(outside, loaded, {})
+        first, last = self.target.lines
+        name = self.target.qualname.rpartition(".")[2]
+
+        def matches(code: CodeType) -> bool:
+            inside = first <= code.co_firstlineno <= last
+            return inside and code.co_name == name and os.path.samefile(code.co_filename, self.target.file)
+
+        solution = self._solved(harness, caller=True)
+        groups = {group: solution.make(group, 0, 0) for group in dict.fromkeys(slot.group for slot in harness.slots)}
+        with eager_execution():
+            call = first_call(lambda: harness.run(groups), matches)
+        if call is None:
+            result = solution.attempt.result
+            if callable(result) and matches(harnesses.code_of(result) or _nothing.__code__):
+                made = harnesses.of_function(result, Arranged(self.target.parameters, _forms(self.target.given), {}))
+                return self._finished(made, self._solved(made))
+            raise NotDrivenError(f"`{caller.qualname}` was called and did not call it; write a probe comment above it")
+        for generated in (True, False):
+            again = harnesses.of_recorded(call, harness.owner, generated)
+            try:
+                driven = self._finished(again, self._solved(again))
+            except NotDrivenError:
+                if not generated:
+                    raise
+            else:
+                driven.how = f"{driven.how}, as `{caller.qualname}` does"
+                return driven
+        raise AssertionError("both ways return or raise")
+
+
+def _nothing() -> None:
+    """A function whose code is nobody's."""
+
+
+def _forms(given: Sequence[Said]) -> dict[str | int, Choice]:
+    """The user's inputs, by name or position."""
+    try:
+        return {position if one.name is None else one.name: parse_form(one.spec) for position, one in enumerate(given)}
+    except SpecError as error:
+        raise NotDrivenError(str(error)) from error
+
+
+def _looked_up(loaded: Loaded, qualname: str) -> tuple[type | None, Any]:
+    """What a module holds under a qualified name, and the class that it is in."""
+    owner, found = None, loaded.module
+    for part in qualname.split("."):
+        owner = found if inspect.isclass(found) else None
+        name = _inside(owner, part)
+        if not hasattr(found, name):
+            raise NotDrivenError(f"the imported module has no `{qualname}`")
+        found = getattr(found, name)
+    return owner, found
+
+
+def _inside(owner: type | None, name: str) -> str:
+    """A name as a class has it: Python writes the class before one that is private to it."""
+    private = owner is not None and name.startswith("__") and not name.endswith("__")
+    return f"_{owner.__name__.lstrip('_')}{name}" if private and owner is not None else name
+
+
+def _holds_tensors(result: Any) -> bool:
+    """Whether a function that is compiled may return this, and a tensor among it."""
+    if result is None:
+        return True  # it may change variables
+    try:
+        leaves = tf.nest.flatten(result)
+    except (TypeError, ValueError):
+        return False
+    plain_values = (bool, int, float, complex, str, bytes, type(None))
+    return any(tf.is_tensor(leaf) or isinstance(leaf, tf.__internal__.CompositeTensor) for leaf in leaves) and all(
+        tf.is_tensor(leaf) or hasattr(leaf, "shape") or isinstance(leaf, plain_values) for leaf in leaves
+    )
+
+
+def _variables_of(loaded: Loaded) -> list[Any]:
+    """The variables at the top of a module, and those of the Keras objects there."""
+    return [variable for value in vars(loaded.module).values() for variable in variables_in(value)]

@@ -1,0 +1,256 @@
+"""Harnesses: how something is run, before its inputs are known. One for each kind of definition."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import CodeType
+from typing import Any, TypeAlias
+
+from xlalint.probe.target import Parameter
+
+from ..code.eager import eager_execution
+from ..code.messages import described
+from ..inputs.recorded_calls import RecordedCall, forms_of
+from ..inputs.search import Run, Search, Solution
+from ..inputs.slots import Choice, Slot, python_function_of, slots_of, tensor
+from ..inputs.tensors import Arguments
+from .driven import NotDrivenError
+from .keras_objects import (
+    GRADIENT,
+    INPUTS,
+    call_of,
+    called_method,
+    compile_slots,
+    keras_kind,
+    make_object,
+    model_slots,
+    state_of,
+    step_of,
+)
+
+Given: TypeAlias = Mapping[str | int, Choice]  # the user's inputs, by name or position
+
+
+@dataclass
+class Harness:
+    """What a definition asks for and how it is run.
+
+    `ready` makes the thing to call of the inputs that were found; `how` puts it into words.
+    """
+
+    slots: list[Slot]
+    run: Run
+    ready: Callable[[Solution], Callable[..., Any]]
+    how: Callable[[Solution], str]
+    entry: CodeType | None
+    owner: type | None = None
+    state: Callable[[], list[Any]] = list
+    search: Search | None = None
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """What is said of inputs: `known` of the parameters without running anything; `given` and `made_of` by the user, of
+    the call and of the object that is called."""
+
+    known: Sequence[Parameter]
+    given: Given
+    made_of: Given
+
+    def of_call(self, function: Callable[..., Any], *, bound: bool = False) -> list[Slot]:
+        """The parameters of a call."""
+        try:
+            # What an object's method calls `self` is no parameter of the call, and counts for no index.
+            shifted = {key + bound if isinstance(key, int) else key: form for key, form in self.given.items()}
+            return slots_of(function, "call", self.known, shifted)[int(bound) :]
+        except (TypeError, ValueError) as error:
+            raise NotDrivenError(f"its parameters are not known: {error}") from error
+
+    def of_object(self, cls: type) -> list[Slot]:
+        """What the class asks for. Optional parameters stay as they are by default unless something speaks for
+        another."""
+        if inspect.isabstract(cls):
+            raise NotDrivenError(f"`{cls.__qualname__}` is abstract: probe a class that is made of it")
+        try:
+            return slots_of(cls, "init", given=self.made_of)
+        except (TypeError, ValueError) as error:
+            raise NotDrivenError(f"`{cls.__qualname__}` cannot be made: {error}") from error
+
+
+def code_of(function: Any) -> CodeType | None:
+    """The code that runs when a function is called."""
+    return getattr(python_function_of(function), "__code__", None)
+
+
+def of_function(function: Callable[..., Any], said: Arranged) -> Harness:
+    """A function, or what needs no object."""
+
+    def run(groups: Mapping[str, Arguments]) -> Any:
+        positional, keywords = groups.get("call", ((), {}))
+        return function(*positional, **keywords)
+
+    return Harness(
+        said.of_call(function),
+        run,
+        lambda solution: function,
+        lambda solution: f"called with {words_of(solution, 'call')}",
+        code_of(function),
+    )
+
+
+def of_recorded(call: RecordedCall, owner: type | None, generated: bool) -> Harness:
+    """A call that was seen, again; `generated`: with other tensors of the same shapes."""
+
+    def run(groups: Mapping[str, Arguments]) -> Any:
+        positional, keywords = groups.get("call", ((), {}))
+        return call.function(*positional, **keywords)
+
+    return Harness(
+        [Slot(name, "call", (choice,), positional) for name, choice, positional in forms_of(call, generated)],
+        run,
+        lambda solution: call.function,
+        lambda solution: f"called with {words_of(solution, 'call')}",
+        getattr(call.function, "__code__", None),
+        owner,
+    )
+
+
+def of_object(cls: type, said: Arranged) -> Harness:
+    """An object of a class, called."""
+    method = called_method(cls)
+    if keras_kind(cls) == "optimizer":
+        slots = [GRADIENT]
+    elif method is None:
+        raise NotDrivenError(f"an object of `{cls.__qualname__}` cannot be called")
+    else:
+        slots = said.of_call(method, bound=True)
+        if keras_kind(cls) in ("layer", "model"):
+            # Keras takes nothing but tensors by position.
+            rest = [replace(slot, positional=False) for slot in slots[1:]]
+            slots = [*(_required(slot) for slot in slots[:1]), *rest]
+    made: list[Any] = []
+
+    def run(groups: Mapping[str, Arguments]) -> Any:
+        positional, keywords = groups.get("call", ((), {}))
+        return call_of(cls, make_object(cls, groups))(*positional, **keywords)
+
+    def ready(solution: Solution) -> Callable[..., Any]:
+        made[:] = [make_object(cls, {"init": solution.make("init", 0, 0)})]
+        called = call_of(cls, made[0])
+        positional, keywords = solution.make("call", 0, 0)
+        called(*positional, **keywords)  # it makes its variables at its first call
+        return called
+
+    return Harness(
+        said.of_object(cls) + slots,
+        run,
+        ready,
+        lambda solution: f"{cls.__qualname__}({words_of(solution, 'init')}), called with {words_of(solution, 'call')}",
+        code_of(method) if method is not None else None,
+        cls,
+        lambda: state_of(made[0]),
+    )
+
+
+def of_model(model: Any, how: str, inputs: Choice) -> Harness:
+    """A Keras model, called with what the user says of `inputs`, or the model itself."""
+    with eager_execution():
+        slots = model_slots(model) if inputs is None else [replace(INPUTS, choices=(inputs,), fixed=True)]
+
+    def run(groups: Mapping[str, Arguments]) -> Any:
+        positional, keywords = groups["call"]
+        return model(*positional, **keywords)
+
+    return Harness(
+        slots,
+        run,
+        lambda solution: model,
+        lambda solution: f"{how}, called with {words_of(solution, 'call')}",
+        None,
+        type(model),
+        lambda: state_of(model),
+    )
+
+
+def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> Harness:
+    """A method other than what runs when the object is called. `built`: what to call the object with first,
+    which builds it."""
+    attribute = inspect.getattr_static(cls, name)
+    if isinstance(attribute, property):
+        slots: list[Slot] = []
+    else:
+        slots = said.of_call(getattr(cls, name), bound=True)
+    making = said.of_object(cls) if built is None else []
+    made: list[Any] = []
+
+    def new(groups: Mapping[str, Arguments]) -> Any:
+        if built is None:
+            return make_object(cls, groups)
+        if not made:
+            made.append(make_object(cls, {"init": built.make("init", 0, 0)}))
+            positional, keywords = built.make("call", 0, 0)
+            made[0](*positional, **keywords)
+        return made[0]
+
+    if built is not None:
+        # Not in the search: that must not take what making the object runs for what the method does.
+        try:
+            with eager_execution():
+                new({})
+        except Exception as error:
+            raise NotDrivenError(f"its object cannot be made again: {described(error)}") from error
+
+    def bound(thing: Any) -> Any:
+        return (lambda: getattr(thing, name)) if isinstance(attribute, property) else getattr(thing, name)
+
+    def run(groups: Mapping[str, Arguments]) -> Any:
+        positional, keywords = groups.get("call", ((), {}))
+        return bound(new(groups))(*positional, **keywords)
+
+    def ready(solution: Solution) -> Any:
+        made[:] = [new({"init": solution.make("init", 0, 0)})]
+        return bound(made[0])
+
+    def how(solution: Solution) -> str:
+        inside = words_of(built or solution, "init")
+        return f"{cls.__qualname__}({inside}).{name} with {words_of(solution, 'call')}"
+
+    code = None if isinstance(attribute, property) else code_of(getattr(cls, name))
+    return Harness(making + slots, run, ready, how, code, cls, lambda: state_of(made[0]))
+
+
+def of_step(cls: type, name: str, said: Arranged) -> Harness:
+    """A step of training: of a compiled model, with a batch."""
+    method = getattr(cls, name)
+    slots = said.of_object(cls) + compile_slots(cls) + said.of_call(method, bound=True)
+    made: list[Any] = []
+
+    def run(groups: Mapping[str, Arguments]) -> Any:
+        positional, keywords = groups["call"]
+        return step_of(make_object(cls, groups), name, groups)(*positional, **keywords)
+
+    def ready(solution: Solution) -> Callable[..., Any]:
+        groups = {group: solution.make(group, 0, 0) for group in ("init", "compile", "call")}
+        made[:] = [make_object(cls, groups)]
+        step = step_of(made[0], name, groups)
+        positional, keywords = groups["call"]
+        step(*positional, **keywords)
+        return step
+
+    def how(solution: Solution) -> str:
+        inside = words_of(solution, "compile")
+        return f"{cls.__qualname__}(..).{name} after compile({inside}), with {words_of(solution, 'call')}"
+
+    return Harness(slots, run, ready, how, code_of(method), cls, lambda: state_of(made[0]))
+
+
+def words_of(solution: Solution, group: str) -> str:
+    """The inputs of a group, in words."""
+    return ", ".join(solution.inputs(group)) or "nothing" * (group == "call")
+
+
+def _required(slot: Slot) -> Slot:
+    """The first parameter of a layer's call, which Keras wants to see whatever its default is."""
+    return replace(slot, choices=tuple(choice for choice in slot.choices if choice is not None) or (tensor(),))

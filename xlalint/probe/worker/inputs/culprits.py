@@ -1,0 +1,163 @@
+"""Which inputs, or parts of them, a failing call is about."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+from .error_clues import ErrorClues
+from .parts import Assignment, PartPath, part_at, parts_of
+from .slots import Slot
+
+
+@dataclass
+class FailedCall:
+    """A call that failed. `objects`: what was passed, by slot; `own`: whether a file is the user's."""
+
+    slots: Sequence[Slot]
+    assignment: Assignment
+    objects: Mapping[int, Any]
+    error: BaseException
+    own: Callable[[str], bool]
+    entry: Any  # the code object that was called
+
+
+def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPath]]:
+    """The parts of the inputs that the failing line is about, those first that it names itself."""
+    by_identity: dict[int, tuple[int, PartPath]] = {}
+    for slot, value in failed.objects.items():
+        for path, part in parts_of(failed.assignment[slot], value):
+            if part is not None and not isinstance(part, bool):
+                by_identity.setdefault(id(part), (slot, path))
+    by_name = {slot.name: position for position, slot in enumerate(failed.slots)}
+    found: dict[tuple[int, PartPath], None] = {}
+    words = {_bare(word) for word in re.findall(r"\w{3,}", clues.text)}
+    for frame in frames_of(failed.error.__traceback__):
+        # Where TensorFlow names an argument of its own, that is the one.
+        for name, value in frame.f_locals.items():
+            if len(name) > 2 and id(value) in by_identity and _bare(name) in words:
+                found.setdefault(by_identity[id(value)])
+    for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
+        direct, slice_ = _names(frame.f_code.co_filename, frame.f_code.co_firstlineno, line)
+        values = frame.f_locals
+        for name in (*direct, *slice_):
+            if name in values and id(values[name]) in by_identity:
+                found.setdefault(by_identity[id(values[name])])
+            elif frame.f_code is failed.entry and name in by_name:
+                found.setdefault((by_name[name], ()))
+    for word in (*clues.words, *re.findall(r"\w+", clues.text)):
+        if word in by_name:
+            found.setdefault((by_name[word], ()))
+    paths: dict[tuple[int, PartPath], None] = {}
+    # A part of a structure is at fault as well where the structure is.
+    for slot, path in found:
+        paths.setdefault((slot, path))
+        for inner, _ in parts_of(part_at(failed.assignment[slot], path), None):
+            paths.setdefault((slot, (*path, *inner)))
+    for position in sorted(range(len(failed.slots)), key=lambda position: failed.slots[position].group):
+        for inner, _ in parts_of(failed.assignment[position], None):
+            paths.setdefault((position, inner))
+    return [(position, path) for position, path in paths if not failed.slots[position].fixed]
+
+
+def _bare(name: str) -> str:
+    """A name as an op's attribute has it: `Tnumsegments` is the dtype of `num_segments`."""
+    return name.removeprefix("T").replace("_", "").lower()
+
+
+def frames_of(trace: TracebackType | None) -> Iterator[FrameType]:
+    while trace is not None:
+        yield trace.tb_frame
+        trace = trace.tb_next
+
+
+def user_frames_of(trace: TracebackType | None, own: Callable[[str], bool]) -> list[tuple[FrameType, int]]:
+    """The frames of the user's code, outermost first, each with the failing line."""
+    found = []
+    while trace is not None:
+        if own(trace.tb_frame.f_code.co_filename):
+            found.append((trace.tb_frame, trace.tb_lineno))
+        trace = trace.tb_next
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _names(path: str, first_line: int, line: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names in the statement at a line, and those that these come from within the function around it."""
+    tree = _tree(path)
+    function = next((node for node in _functions(tree) if _first_line(node) == first_line), None)
+    if function is None:
+        return (), ()
+    statement = min(
+        (node for node in ast.walk(function) if isinstance(node, ast.stmt) and node.lineno <= line <= _last(node)),
+        key=lambda node: _last(node) - node.lineno,
+        default=None,
+    )
+    if statement is None:
+        return (), ()
+    direct = dict.fromkeys(_loaded(statement))
+    sources: dict[str, dict[str, None]] = {}
+    for node in ast.walk(function):
+        for name, value in _bound(node):
+            sources.setdefault(name, {}).update(dict.fromkeys(_loaded(value)))
+    reached = dict(direct)
+    pending = list(direct)
+    while pending:
+        for name in sources.get(pending.pop(0), ()):
+            if name not in reached:
+                reached[name] = None
+                pending.append(name)
+    return tuple(direct), tuple(name for name in reached if name not in direct)
+
+
+@lru_cache(maxsize=64)
+def _tree(path: str) -> ast.AST:
+    try:
+        return ast.parse(Path(path).read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+@lru_cache(maxsize=64)
+def _functions(tree: ast.AST) -> tuple[ast.FunctionDef, ...]:
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def _first_line(node: ast.FunctionDef) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def _last(node: ast.stmt) -> int:
+    # Of a compound statement only the head is meant.
+    body = getattr(node, "body", None)
+    return body[0].lineno - 1 if isinstance(body, list) and body else node.end_lineno or node.lineno
+
+
+def _loaded(node: ast.AST) -> Iterator[str]:
+    """The names that are read, and the attributes of `self`."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+            yield inner.id
+        elif isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == "self":
+            yield inner.attr.lstrip("_")
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """The names that a statement binds, each with what it is made of."""
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
+        targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else [node.target]
+        value: ast.AST = node.value
+    elif isinstance(node, ast.For | ast.comprehension):
+        targets, value = [node.target], node.iter
+    else:
+        return
+    for target in targets:
+        for inner in ast.walk(target):
+            if isinstance(inner, ast.Name):
+                yield inner.id, value

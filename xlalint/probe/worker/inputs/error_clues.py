@@ -1,0 +1,72 @@
+"""What the message of an error tells of the inputs that are at fault: dtypes, ranks, sizes, names, counts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from ..code.messages import message_of
+
+_DTYPE_NAMES: Final = re.compile(
+    r"\b(float16|float32|float64|double|half|int8|uint8|int32|int64|bool|string|complex64)\b"
+)
+_SYNONYMS: Final = {"double": "float64", "half": "float16", "float": "float32"}
+_RANK: Final = re.compile(
+    r"(\d)-?\s?D\b|rank[^\d\n]{0,24}(\d)\b|(\d)[- ]dimension|ndims?\D{0,12}(\d)|dimensions?\D{0,8}(\d)\b"
+)
+_RANK_WORDS: Final = {"scalar": 0, "vector": 1, "matrix": 2, "0D": 0}
+_WHERE: Final = re.compile(r"is not in the list of allowed values|\{\{[^}]*\}\}|\[Op:\w+\]|name: \S*|node \S+")
+_COUNT: Final = re.compile(
+    r"\b(\d|two|three|four|five)(?:\s+(?:or|to)\s+(\d))?\s+(?:\w+\s+)?(?:inputs?|tensors?|elements?|items?|arguments?)\b",
+    re.I,
+)
+_COUNT_WORDS: Final = {"two": 2, "three": 3, "four": 4, "five": 5}
+_UNPACK: Final = re.compile(r"values to unpack \(expected (?:at least )?(\d+)")
+_NUMBER: Final = re.compile(r"(?<![\w.#])\d{1,4}(?![\w.])")
+_ENTRY: Final = re.compile(r"['\"](\w+)['\"]\s*:")
+_QUOTED: Final = re.compile(r"['\"`]([A-Za-z_][\w./-]{0,40})['\"`]")
+_ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
+
+
+@dataclass(frozen=True)
+class ErrorClues:
+    """What an error says, taken apart."""
+
+    kind: str
+    text: str
+    key: str | None
+    unpack: int | None
+    attribute: tuple[str, str] | None  # of which type, and its name
+    dtypes: tuple[str, ...]
+    ranks: tuple[int, ...]
+    numbers: tuple[int, ...]
+    words: tuple[str, ...]
+    counts: tuple[int, ...]  # of things that are asked for
+    keys: tuple[str, ...]  # of the dictionary that is asked for
+
+    @classmethod
+    def of(cls, error: BaseException) -> ErrorClues:
+        """Read an error."""
+        text = _WHERE.sub("", message_of(error)[:2000])
+        unpack, attribute = _UNPACK.search(text), _ATTRIBUTE.search(text)
+        key = text.strip() if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str) else None
+        ranks = [int(next(filter(None, found))) for found in _RANK.findall(text)]
+        ranks += [rank for word, rank in _RANK_WORDS.items() if word in text]
+        return cls(
+            type(error).__name__,
+            text,
+            key,
+            int(unpack[1]) if unpack else None,
+            (attribute[1].rpartition(".")[2], attribute[2]) if attribute else None,
+            tuple(dict.fromkeys(_SYNONYMS.get(name, name) for name in _DTYPE_NAMES.findall(text))),
+            tuple(dict.fromkeys(rank for rank in ranks if rank < 6)),
+            tuple(dict.fromkeys(int(number) for number in _NUMBER.findall(text) if 0 < int(number) <= 4096)),
+            tuple(dict.fromkeys(_QUOTED.findall(text))),
+            tuple(count for found in _COUNT.findall(text) for word in found if word and (count := _number(word)) > 1),
+            tuple(dict.fromkeys(_ENTRY.findall(text))) if re.search(r"\bdict", text) else (),
+        )
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdigit() else _COUNT_WORDS[word.lower()]

@@ -1,0 +1,56 @@
+"""Structured inputs, and the parts of which they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from xlalint.probe.specs import Keyed, Literal, Many, Spec
+
+from .slots import Choice
+from .tensors import ObjectInput
+
+Assignment: TypeAlias = tuple[Choice, ...]  # an input for each slot
+PartPath: TypeAlias = tuple[int | str, ...]  # to a part of an input: indices and keys
+
+
+def parts_of(form: Choice, value: Any, path: PartPath = ()) -> Iterator[tuple[PartPath, Any]]:
+    """An input and all of its parts, with the objects that they became."""
+    yield path, value
+    if isinstance(form, Many):
+        for position, item in enumerate(form.items):
+            yield from parts_of(item, value[position] if value is not None else None, (*path, position))
+    elif isinstance(form, Keyed):
+        for key, item in form.entries:
+            yield from parts_of(item, value[key] if value is not None else None, (*path, key))
+
+
+def part_at(form: Choice, path: PartPath) -> Choice:
+    for step in path:
+        if isinstance(form, Many):
+            form = form.items[int(step)]
+        elif isinstance(form, Keyed):
+            form = dict(form.entries)[str(step)]
+    return form
+
+
+def with_part(assignment: Assignment, slot: int, path: PartPath, part: Choice) -> Assignment:
+    return (*assignment[:slot], _replaced(assignment[slot], path, part), *assignment[slot + 1 :])
+
+
+def _replaced(form: Choice, path: PartPath, part: Choice) -> Choice:
+    if not path:
+        return part
+    if part is None or isinstance(part, ObjectInput):
+        return form  # a structure holds what the grammar can write
+    if isinstance(form, Many):
+        items = list(form.items)
+        inner = _replaced(items[int(path[0])], path[1:], part)
+        assert isinstance(inner, Spec | Literal | Many | Keyed)
+        items[int(path[0])] = inner
+        return Many(form.kind, tuple(items))
+    assert isinstance(form, Keyed)
+    entries = dict(form.entries)
+    inner = _replaced(entries[str(path[0])], path[1:], part)
+    assert isinstance(inner, Spec | Literal | Many | Keyed)
+    return Keyed(tuple({**entries, str(path[0]): inner}.items()))

@@ -1,0 +1,292 @@
+"""What to try in place of inputs at fault, by what the error says."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from math import prod
+from typing import Any, Final
+
+import tensorflow as tf  # type: ignore[import-untyped]
+
+from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
+
+from .culprits import FailedCall, culprits_of, frames_of, user_frames_of
+from .error_clues import ErrorClues
+from .parts import Assignment, part_at, with_part
+from .slots import IDENTITY, OBJECTS, SIZE, Choice, Slot, of_class, tensor
+from .tensors import ObjectInput, map_specs
+
+_IMAGE: Final = (2, 8, 8, 3)
+_LARGEST: Final = 1 << 18  # elements of a tensor
+_DTYPES: Final = ("int32", "bool", "int64", "float64", "complex64", "string")
+_INTEGER: Final = re.compile(r"integer|indices|index|slice|\bint\b|isn't allowed|iterable|cannot be interpreted")
+_SHAPES: Final = re.compile(
+    r"shape|rank|dim|axis|size|broadcast|incompatible|index|unpack|out of (?:range|bounds)", re.I
+)
+_TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ndarray")
+
+
+def changes(failed: FailedCall) -> Iterator[Assignment]:
+    """The assignments to try next, the most promising first."""
+    clues = ErrorClues.of(failed.error)
+    faults = culprits_of(failed, clues)
+    classes = _classes(failed, clues)
+    ranked: list[tuple[int, int, Assignment]] = []
+    for position, (slot, path) in enumerate(faults):
+        part = part_at(failed.assignment[slot], path)
+        for rank, other in enumerate(_others(part, failed.slots[slot] if not path else None, clues, classes)):
+            made = with_part(failed.assignment, slot, path, other)
+            ranked.append((rank + 2 * position, position, made))
+    together = list(_together(failed, clues))
+    ranked += [(3 + 2 * rank, len(faults), made) for rank, made in enumerate(together)]
+    ranked.sort(key=lambda one: one[:2])
+    for _, _, made in ranked:
+        if made != failed.assignment:
+            yield made
+
+
+# -- what instead -----------------------------------------------------------------------------------------------------
+
+
+def _others(part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequence[Choice]) -> Iterator[Choice]:
+    """What may stand in the place of an input, or of a part of one, the likeliest first."""
+    if isinstance(part, Spec):
+        yield from _instead_of_tensor(part, slot, clues, classes)
+    elif isinstance(part, Many):
+        yield from _instead_of_many(part, slot, clues)
+    elif isinstance(part, Keyed):
+        yield from _instead_of_keyed(part, slot, clues)
+    else:
+        yield from _instead_of_value(part, slot, clues, classes)
+
+
+def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes: Sequence[Choice]) -> Iterator[Choice]:
+    shape, rank = part.shape(), len(part.dims)
+    if clues.attribute is not None and clues.attribute[0] in _TENSORS:
+        if clues.attribute[1] in ("items", "keys", "values", "get", "pop", "copy", "update"):
+            yield Keyed(())
+        elif clues.attribute[1] in ("assign", "assign_add", "trainable", "read_value", "handle", "name"):
+            yield replace(part, style="variable")
+        elif clues.attribute[1] in ("indices", "dense_shape", "values"):
+            yield replace(part, style="sparse")
+        elif clues.attribute[1] in ("row_splits", "flat_values", "bounding_shape", "to_tensor", "nested_row_splits"):
+            yield replace(part, style="ragged")
+        elif clues.attribute[1] in ("split", "lower", "startswith", "endswith", "format"):
+            yield from (Literal(word) for word in ("same", "relu", "sum"))
+    yield from classes
+    for count in range(len(clues.keys), 0, -1):  # all that it names may be too much
+        yield Keyed(tuple((key, part) for key in clues.keys[:count]))
+    if "not callable" in clues.text:
+        yield IDENTITY
+    if "SparseTensor" in clues.text and part.style != "sparse":
+        yield replace(part, style="sparse")
+    if "RaggedTensor" in clues.text and part.style != "ragged":
+        yield replace(part, style="ragged")
+    if (
+        re.search(r"out of (?:range|bound)|is not in \[|must be less|invalid ind", clues.text, re.I)
+        and part.style != "flags"
+        and "int" in part.dtype
+    ):
+        yield replace(part, style="flags")
+    if part.style:
+        yield replace(part, style="")
+    if clues.unpack is not None:
+        yield tensor(clues.unpack, part.dtype)
+        yield Many("list", (part,) * clues.unpack)
+    if "Only integers, slices" in clues.text or "NoneType" in clues.text:
+        yield from (Keyed(((word, part),)) for word in clues.words if word not in ("None", "NoneType", "int"))
+    yield from (Many("list", (part,) * count) for count in clues.counts)
+    if re.search(r"\b(?:list|tuple|sequence)\b|subscriptable", clues.text):
+        yield Many("list", (part, part))
+        yield Many("list", (part, part, part))
+    yield from (replace(part, dtype=dtype) for dtype in clues.dtypes if dtype != part.dtype)
+    if clues.kind in ("TypeError", "ValueError") and _INTEGER.search(clues.text):
+        yield from (Literal(2), Literal(4), Literal(1))
+        yield from (Many("tuple", (Literal(2),) * count) for count in (2, 3))
+    if "ositive definite" in clues.text or "Cholesky" in clues.text or "not invertible" in clues.text:
+        yield spec(part.dtype, SIZE, SIZE, style="definite")
+    yield from (tensor(other, part.dtype) for other in clues.ranks if other != rank)
+    if _SHAPES.search(clues.text) or clues.kind in ("InvalidArgumentError", "IndexError", "AssertionError"):
+        yield from _reshaped(part, clues)
+    if slot is not None:
+        yield from (choice for choice in slot.choices if choice != part)
+    yield from (Literal(2), Literal(4))
+    yield from (replace(part, dtype=dtype) for dtype in _DTYPES if dtype != part.dtype)
+    yield from (tensor(other, part.dtype) for other in (1, 2, 3, 0, 4) if other != rank)
+    if len(shape) == 4:
+        yield spec(part.dtype, *_IMAGE)
+    yield from (Many("list", (part,) * count) for count in (2, 3))
+    yield from (
+        Literal(2),
+        Literal(0.5),
+        Literal(True),
+        Literal(None),
+        Many("tuple", (Literal(4), Literal(4))),
+        IDENTITY,
+    )
+
+
+def _reshaped(part: Spec, clues: ErrorClues) -> Iterator[Choice]:
+    """Other ranks and sizes, first with the sizes that the error names."""
+    shape, rank = part.shape(), len(part.dims)
+    other_ranks = [tensor(other, part.dtype) for other in (rank + 1, rank - 1) if 0 <= other <= 5]
+    if re.search(r"\bn?dims?\b|rank|out of bounds|ndim", clues.text):
+        yield from other_ranks
+    for number in clues.numbers:
+        for axis in range(rank - 1, -1, -1):
+            if shape[axis] != number and number * prod(shape) <= _LARGEST * shape[axis]:
+                yield spec(part.dtype, *shape[:axis], number, *shape[axis + 1 :], style=part.style)
+    yield from other_ranks
+    yield spec(part.dtype, *_IMAGE)
+    if rank:
+        yield spec(part.dtype, *shape[:-1], 1)
+        yield spec(part.dtype, *(2 * size for size in shape))
+
+
+def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterator[Choice]:
+    first: Form = part.items[0] if part.items else tensor()
+    for count in clues.counts:
+        if count != len(part.items):
+            yield Many(part.kind, (*part.items, *(first,) * count)[:count])
+    if clues.unpack is not None and clues.unpack != len(part.items):
+        yield Many(part.kind, (*part.items, *(first,) * clues.unpack)[: clues.unpack])
+    if clues.kind in ("IndexError", "ValueError", "AssertionError", "TypeError") and len(part.items) < 6:
+        yield Many(part.kind, (*part.items, first))
+    if part.items:
+        yield Many("tuple" if part.kind == "list" else "list", part.items)
+    if slot is not None:
+        yield from (choice for choice in slot.choices if choice != part)
+    yield from (first, tensor(), Literal(2))
+    if len(part.items) < 6:
+        yield Many(part.kind, (*part.items, first))
+    if part.items:
+        yield Many(part.kind, part.items[:-1])
+
+
+def _instead_of_keyed(part: Keyed, slot: Slot | None, clues: ErrorClues) -> Iterator[Choice]:
+    known = dict(part.entries)
+    keys = [clues.key] if clues.key is not None else [word for word in clues.words if word not in known][:3]
+    for key in keys:
+        if key not in known:
+            yield Keyed((*part.entries, (key, tensor())))
+    if slot is not None:
+        yield from (choice for choice in slot.choices if choice != part)
+    yield tensor()
+
+
+def _instead_of_value(
+    part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequence[Choice]
+) -> Iterator[Choice]:
+    """Instead of a Python value, an object, or nothing at all."""
+    tensors = (
+        tensor(),
+        tensor(3),
+        tensor(1),
+        tensor(4),
+        spec("float32", *_IMAGE),
+        tensor(2, "int32"),
+        tensor(1, "int32"),
+    )
+    wants_tensor = clues.attribute is not None and clues.attribute[1] in ("shape", "dtype", "get_shape", "rank", "ndim")
+    if not wants_tensor:
+        yield from classes
+    if "not callable" in clues.text:
+        yield IDENTITY
+    for word, made in OBJECTS.items():
+        if re.search(rf"\b(?:an?|be|valid)\s+(?:\w+\s+){{0,2}}{word}\b", clues.text, re.I):
+            yield made
+    if wants_tensor or "None values not supported" in clues.text or "NoneType" in clues.text:
+        yield from tensors
+    if isinstance(part, Literal) and isinstance(part.value, str):
+        yield from (Literal(word) for word in clues.words if word != part.value and word not in SHORT)
+    if slot is not None:
+        yield from (choice for choice in slot.choices if choice != part)
+    value = part.value if isinstance(part, Literal) else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield from (Literal(number) for number in clues.numbers if number != value)
+        yield from (Literal(number) for number in (1, 2, 4, 3, 0, 8) if number != value)
+        yield from (Many(kind, (part,) * 2) for kind in ("tuple", "list") if isinstance(part, Literal))
+    if isinstance(part, ObjectInput):
+        yield from (map_specs(part, partial(_of_dtype, dtype=dtype)) for dtype in clues.dtypes)
+        yield from (map_specs(part, partial(_of_rank, rank=rank)) for rank in (*clues.ranks, 3, 1))
+    yield from tensors
+    yield from (Literal(2), Literal(0.5), Literal(True), Literal("same"), Literal(None), IDENTITY)
+    yield from (Many(kind, (Literal(4), Literal(4))) for kind in ("list", "tuple"))
+    yield Many("list", (tensor(), tensor()))
+
+
+def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
+    """All tensors changed alike: what is combined often has one dtype, and in the call one rank."""
+    free = [position for position, slot in enumerate(failed.slots) if not slot.fixed]
+    floats = [name for name in clues.dtypes if name.startswith("float")]
+    if any(isinstance(failed.assignment[position], ObjectInput) for position in free):
+        # What objects are made of, too: a library may have a dtype of its own for all it makes.
+        for dtype in floats:
+            yield _alike(failed.assignment, free, partial(_as_float, dtype=dtype))
+    specs = [
+        position
+        for position, choice in enumerate(failed.assignment)
+        if isinstance(choice, Spec) and not failed.slots[position].fixed
+    ]
+    if len(specs) < 2:
+        return
+    for rank in dict.fromkeys((*clues.ranks, 3, 4, 1)):
+        yield _alike(failed.assignment, specs, partial(_of_rank, rank=rank))
+    for dtype in dict.fromkeys((*clues.dtypes, "int32", "bool", "float64")):
+        yield _alike(failed.assignment, specs, partial(_of_dtype, dtype=dtype))
+    yield _alike(failed.assignment, specs, lambda one: spec(one.dtype, *_IMAGE))
+
+
+def _alike(assignment: Assignment, chosen: Container[int], change: Callable[[Spec], Spec]) -> Assignment:
+    return tuple(map_specs(one, change) if position in chosen else one for position, one in enumerate(assignment))
+
+
+def _of_dtype(one: Spec, dtype: str) -> Spec:
+    return replace(one, dtype=dtype)
+
+
+def _of_rank(one: Spec, rank: int) -> Spec:
+    return tensor(rank, one.dtype)
+
+
+def _as_float(one: Spec, dtype: str) -> Spec:
+    return replace(one, dtype=dtype) if one.dtype.startswith("float") else one
+
+
+def _classes(failed: FailedCall, clues: ErrorClues) -> tuple[Choice, ...]:
+    """Objects of classes that the failing module knows: with the attribute that was missed, or of the class that the
+    error names."""
+    frames = [frame for frame, _ in reversed(user_frames_of(failed.error.__traceback__, failed.own))]
+    named = set(re.findall(r"\b[A-Z]\w+", clues.text))
+    asked = [
+        value
+        for frame in frames_of(failed.error.__traceback__)
+        for name in named & frame.f_globals.keys()
+        if inspect.isclass(value := frame.f_globals[name]) and not issubclass(value, BaseException)
+    ]
+    found: dict[Choice, None] = {}
+    for frame in frames:
+        known: list[Any] = [value for value in frame.f_globals.values() if inspect.isclass(value)]
+        for cls in known:
+            fits = clues.attribute is not None or any(issubclass(cls, base) for base in asked)
+            if fits and cls.__module__ in sys.modules and not issubclass(cls, tf.Module):
+                for choice in of_class(cls):
+                    missed = clues.attribute
+                    if isinstance(choice, ObjectInput) and (missed is None or _has(choice, missed[1])):
+                        found.setdefault(choice)
+        if found:
+            break
+    return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def _has(choice: ObjectInput, attribute: str) -> bool:
+    try:
+        return hasattr(choice.make(), attribute)
+    except Exception:
+        return False  # it cannot be made like this
