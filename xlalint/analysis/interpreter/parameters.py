@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.joins import join, join_all
@@ -26,8 +28,9 @@ from ..program.project import Project
 from .annotations import value_of_annotation
 from .events import HOST
 from .frames import Arguments, Frame, Summary
-from .functions import _DEEPEST
 from .interface import Interpreter, Models, Options
+
+_DEEPEST_SIGNATURE: Final = 48  # defaults and annotations that call what they are a part of
 
 
 class Parameters(Interpreter):
@@ -152,7 +155,7 @@ class Parameters(Interpreter):
 
     def _is_endless(self, node: cst.BaseExpression) -> bool:
         """Whether a part of a signature calls what it is a part of, or so it seems."""
-        return node in self._signing or len(self._signing) >= _DEEPEST
+        return node in self._signing or len(self._signing) >= _DEEPEST_SIGNATURE
 
 
 def _is_vague(value: Value) -> bool:
