@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, SetupCall
 from xlalint.findings.findings import Safety
 from xlalint.fixes.names import Names
@@ -23,20 +23,20 @@ def left_out(event: SetupCall | ApiCall, name: str, values: Collection[str], dif
     result does; empty where it does not, None where it does everywhere."""
     for at, found in enumerate(event.node.args):
         if found.keyword is not None and found.keyword.value == name and plain(found.value) in values:
-            text = _without(event.place, event.node.args, at)
+            text = _without(event.location, event.node.args, at)
             safety = Safety.DISPLAY if differs is None else Safety.UNSAFE if differs else Safety.SAFE
             title = f"Remove `{name}={plain(found.value)}`"
-            return Rewrite(title, (replace(event.place, text),), safety, differs or "")
+            return Rewrite(title, (replace(event.location, text),), safety, differs or "")
     return None
 
 
-def _without(place: Place, arguments: Sequence[cst.Arg], at: int) -> str:
+def _without(location: Location, arguments: Sequence[cst.Arg], at: int) -> str:
     """The text of a call without an argument, and without the comma that parts it from the others."""
-    unit = place.unit
+    unit = location.unit
     spans = [unit.span(argument) for argument in arguments]  # parentheses included, commas not
     start, end = spans[at][:2], spans[at][2:]
     if at:
         start = spans[at - 1][2:]
     elif len(spans) > 1:
         end = spans[1][:2]
-    return unit.text_between(place.span[:2], start) + unit.text_between(end, place.span[2:])
+    return unit.text_between(location.span[:2], start) + unit.text_between(end, location.span[2:])

@@ -7,7 +7,7 @@ from typing import Final
 
 from xlalint.analysis.domain.kinds import options
 from xlalint.analysis.domain.values import Dependence, Origin, Sequence, Slice, Static, Tensor, Value
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, Consume
 from xlalint.facts.consumers import CONSUMERS, INDEXING, Consumer
 from xlalint.fixes.masked import brief
@@ -19,7 +19,7 @@ NAMED: Final = "a bounded dynamic shape, which the rules of XLA forbid and Tenso
 
 def made_by(call: ApiCall) -> Origin | None:
     """The bounded dynamic shape that begins with the result of this call."""
-    return next((origin for origin in _bounded(call.result) if origin.place == call.place), None)
+    return next((origin for origin in _bounded(call.result) if origin.location == call.location), None)
 
 
 def _bounded(value: Value) -> Iterator[Origin]:
@@ -36,40 +36,40 @@ class BoundedShapes:
     """The places of one rule, and the drafts that consumers add to them, whichever event comes first."""
 
     def __init__(self) -> None:
-        self._help: dict[Place, str | None] = {}
-        self._waiting: dict[Place, list[Draft]] = {}
+        self._help: dict[Location, str | None] = {}
+        self._waiting: dict[Location, list[Draft]] = {}
 
     def begin(
         self,
-        place: Place,
+        location: Location,
         message: str,
         help: str | None = None,
         effect: Effect = Effect.NAMED,
         rewrite: Rewriter | None = None,
     ) -> Iterator[Draft]:
         """The rule flags `place`; what was consumed before is reported with it."""
-        self._help[place] = help
-        yield Draft(message, effect, help, place, rewrite=rewrite)
-        for draft in self._waiting.pop(place, ()):
-            yield Draft(draft.message, draft.effect, help, place, draft.notes)
+        self._help[location] = help
+        yield Draft(message, effect, help, location, rewrite=rewrite)
+        for draft in self._waiting.pop(location, ()):
+            yield Draft(draft.message, draft.effect, help, location, draft.notes)
 
     def consumed(self, event: Consume) -> Iterator[Draft]:
         """A draft at the place where the shape became dynamic, if this consumer goes wrong with it."""
         origin, consumer = event.tensor.bounded, _hazard(event)
         if origin is None or consumer is None:
             return
-        what = f"`{brief(event.place.node)}` {consumer.consequence}"
+        what = f"`{brief(event.location.node)}` {consumer.consequence}"
         draft = Draft(
-            f"`{brief(origin.place.node)}` gives a bounded dynamic shape, and {what}",
+            f"`{brief(origin.location.node)}` gives a bounded dynamic shape, and {what}",
             consumer.effect,
-            self._help.get(origin.place),
-            origin.place,
-            (DraftNote(event.place, what, event.consumer),),
+            self._help.get(origin.location),
+            origin.location,
+            (DraftNote(event.location, what, event.consumer),),
         )
-        if origin.place in self._help:
+        if origin.location in self._help:
             yield draft
         else:
-            self._waiting.setdefault(origin.place, []).append(draft)
+            self._waiting.setdefault(origin.location, []).append(draft)
 
 
 def _hazard(event: Consume) -> Consumer | None:

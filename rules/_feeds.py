@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.values import Variation
 from xlalint.analysis.domain.varying_shapes import variations_of
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import FeedCompiled
 from xlalint.analysis.library import api
 from xlalint.fixes.masked import one_line
@@ -42,18 +42,18 @@ def fed(
         message,
         Effect.RECOMPILES,
         help,
-        place=variation.place,
-        notes=(DraftNote(event.place, f"this reaches {event.context.entry}"),),
+        location=variation.location,
+        notes=(DraftNote(event.location, f"this reaches {event.context.entry}"),),
         at_most=Severity.WARNING if certain else Severity.INFO,
         rewrite=rewrite,
     )
 
 
 def argument_set(
-    place: Place, name: str, text: str, title: str, differs: str, safety: Safety = Safety.UNSAFE
+    location: Location, name: str, text: str, title: str, differs: str, safety: Safety = Safety.UNSAFE
 ) -> Rewriter | None:
     """The rewrite that gives a call the keyword argument `name`; None where it may be among the positional ones."""
-    call = place.node
+    call = location.node
     if not isinstance(call, cst.Call) or not call.args:
         return None
     method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
@@ -63,16 +63,16 @@ def argument_set(
         return None
     given = next((arg for arg in call.args if arg.keyword is not None and arg.keyword.value == name), None)
     if given is not None:
-        edit = replace(place.at(given.value), text)
+        edit = replace(location.at(given.value), text)
     else:
-        edit = after(place.at(call.args[-1].value), f", {name}={text}")
+        edit = after(location.at(call.args[-1].value), f", {name}={text}")
     return lambda names: Rewrite(title, (edit,), safety, differs if safety is Safety.UNSAFE else "")
 
 
-def shown_with(place: Place, title: str, **settings: str) -> Rewriter | None:
+def shown_with(location: Location, title: str, **settings: str) -> Rewriter | None:
     """The rewrite that shows a call with these keyword arguments, whose capital words the author has to fill in."""
-    text = with_arguments(place.node, **settings)
-    return None if text is None else lambda names: Rewrite(title, (replace(place, text),), Safety.DISPLAY)
+    text = with_arguments(location.node, **settings)
+    return None if text is None else lambda names: Rewrite(title, (replace(location, text),), Safety.DISPLAY)
 
 
 def with_arguments(node: cst.CSTNode, **settings: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event
 from xlalint.linter.rule import ApiCall, DraftNote
 from xlalint.syntax import nodes as cst
@@ -40,25 +40,25 @@ class LoopsUnderGradients(Generic[Loop]):
 
 
 def _note(gradient: ApiCall) -> DraftNote:
-    return DraftNote(gradient.place, "the gradient is taken here")
+    return DraftNote(gradient.location, "the gradient is taken here")
 
 
 def _runs_under(loop: Event, gradient: ApiCall) -> bool:
     """The frames around the loop lead through the one that takes the gradient, there from where its tape records."""
     if gradient.trail is None:
-        return loop.place.unit is gradient.place.unit
-    place, trail = loop.place, loop.trail
+        return loop.location.unit is gradient.location.unit
+    location, trail = loop.location, loop.trail
     while trail is not None and trail != gradient.trail:
-        place, trail = trail.place, trail.parent
-    return trail is not None and _is_recorded(place, gradient)
+        location, trail = trail.location, trail.parent
+    return trail is not None and _is_recorded(location, gradient)
 
 
-def _is_recorded(place: Place, gradient: ApiCall) -> bool:
+def _is_recorded(location: Location, gradient: ApiCall) -> bool:
     """The place stands in a block of `with .. as tape`, where the gradient's tape is bound so in the same function."""
     match gradient.node.func:
-        case cst.Attribute(value=cst.Name(value=tape)) if place.unit is gradient.place.unit:
-            blocks = [block for block in _blocks(place.unit.tree) if _binds(block, tape)]
-            return not blocks or any(_holds(block.body, place.node) for block in blocks)
+        case cst.Attribute(value=cst.Name(value=tape)) if location.unit is gradient.location.unit:
+            blocks = [block for block in _blocks(location.unit.tree) if _binds(block, tape)]
+            return not blocks or any(_holds(block.body, location.node) for block in blocks)
         case _:
             return True
 

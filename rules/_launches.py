@@ -26,4 +26,4 @@ def _starts_at(step: SetupCall, node: object) -> bool:
     trail = step.trail
     while trail is not None and trail.parent is not None:
         trail = trail.parent
-    return trail is not None and trail.place.node is node
+    return trail is not None and trail.location.node is node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xlalint.analysis.files.unit import Place, Unit
+from xlalint.analysis.files.unit import Location, Unit
 from xlalint.analysis.interpreter.events import ApiCall
 from xlalint.syntax import nodes as cst
 
@@ -26,16 +26,16 @@ class Provenance:
     """Follows arguments back inside a function; the calls on the way are told apart by what they call, not by name."""
 
     def __init__(self) -> None:
-        self._calls: dict[Place, ApiCall] = {}
+        self._calls: dict[Location, ApiCall] = {}
         self._assignments: dict[Unit, _Assignments] = {}
 
     def remember(self, call: ApiCall) -> None:
         """A call that may be met on the way back."""
-        self._calls[call.place] = call
+        self._calls[call.location] = call
 
     def call_at(self, unit: Unit, node: cst.CSTNode) -> ApiCall | None:
         """The remembered call that an expression is."""
-        return self._calls.get(Place(unit, node))
+        return self._calls.get(Location(unit, node))
 
     def made(self, unit: Unit, node: cst.BaseExpression) -> cst.BaseExpression:
         """The expression that made the value: behind names with one assignment, parts and calls that hand on."""

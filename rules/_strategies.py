@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xlalint.analysis.domain.values import ApiObject, Made, Scope, Sequence, Value
+from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Value
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.strategies import copies_variables, is_strategy, is_tpu, making_of
 from xlalint.linter.rule import DraftNote
@@ -52,11 +52,11 @@ def is_the_same(one: Value, other: Value) -> bool:
     return _place(one) == _place(other)
 
 
-def _place(strategy: Value) -> Made | None:
+def _place(strategy: Value) -> Creation | None:
     return making_of(strategy)
 
 
 def made_note(value: Value | None, what: str) -> tuple[DraftNote, ...]:
     """The place where a value was made."""
     made = making_of(value) if value is not None else None
-    return (DraftNote(made.place, what),) if made is not None else ()
+    return (DraftNote(made.location, what),) if made is not None else ()

@@ -45,7 +45,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence, Origin, Tensor
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import BranchOn, Event
 from xlalint.fixes import branches, logic
 from xlalint.fixes.syntax import small_statements
@@ -67,7 +67,7 @@ NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allow
 class BranchOnTensor(Rule):
     code = "XLA101"
     name = "branch-on-tensor"
-    listens = (BranchOn,)
+    handles = (BranchOn,)
     bad = (
         Bad(
             "if tf.reduce_sum(tensor) > 10:\n    tensor = tensor / 2.0\n",
@@ -382,7 +382,7 @@ report(tf.ones([4]))
     )
 
     def __init__(self) -> None:
-        self._chains: dict[cst.CSTNode, tuple[Place, Origin]] = {}  # the `elif` below a reported test
+        self._chains: dict[cst.CSTNode, tuple[Location, Origin]] = {}  # the `elif` below a reported test
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -392,23 +392,23 @@ report(tf.ones([4]))
                     return
                 effect, reason = outcome
                 message = f"{LABELS[form]} on {of_a_tensor(tensor)}: {reason}"
-                head = self._head(event.place, statement, tensor)
+                head = self._head(event.location, statement, tensor)
                 if head is not None:
-                    note = DraftNote(event.place, "`elif` on the same value", "elif")
-                    yield Draft(message, effect, place=head, notes=(note,))
+                    note = DraftNote(event.location, "`elif` on the same value", "elif")
+                    yield Draft(message, effect, location=head, notes=(note,))
                 else:
                     help = _help(statement)
-                    rewrite = branches.branch(event.place.at(statement), test, event.names)
+                    rewrite = branches.branch(event.location.at(statement), test, event.names)
                     yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
 
-    def _head(self, place: Place, statement: cst.CSTNode, tensor: Tensor) -> Place | None:
+    def _head(self, location: Location, statement: cst.CSTNode, tensor: Tensor) -> Location | None:
         """The reported test further up the chain on the same value; remembers this one for those further down."""
-        head, origin = self._chains.get(statement, (place, tensor.origin))
+        head, origin = self._chains.get(statement, (location, tensor.origin))
         if origin != tensor.origin:
-            head = place
+            head = location
         if isinstance(statement, cst.If) and statement.orelse is not None and tensor.origin is not None:
             self._chains[statement.orelse] = head, tensor.origin
-        return None if head == place else head
+        return None if head == location else head
 
 
 def _outcome(event: BranchOn, tensor: Tensor) -> tuple[Effect, str] | None:

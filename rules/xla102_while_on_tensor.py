@@ -48,7 +48,7 @@ NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allow
 class WhileOnTensor(Rule):
     code = "XLA102"
     name = "while-on-tensor"
-    listens = (LoopWhile, ApiCall)
+    handles = (LoopWhile, ApiCall)
     apis = GRADIENTS
     bad = (
         Bad(
@@ -232,7 +232,7 @@ print(shrink(tf.ones([4]) * 8.0))
                 if outcome is not None:
                     effect, reason = outcome
                     message = f"`while` on {of_a_tensor(tensor)}: {reason}"
-                    rewrite = while_loop(event.place.at(statement), test, event.names)
+                    rewrite = while_loop(event.location.at(statement), test, event.names)
                     yield Draft(message, effect, notes=origin_note(tensor.origin, event), rewrite=rewrite)
                     if effect is Effect.NAMED:
                         yield from _without_gradient(self._pairs.loop(event))
@@ -241,8 +241,8 @@ print(shrink(tf.ones([4]) * 8.0))
 def _without_gradient(pairs: Iterator[tuple[LoopWhile, DraftNote]]) -> Iterator[Draft]:
     for loop, note in pairs:
         message = f"gradient through a `while`: {STEPS}"
-        rewrite = while_loop(loop.place.at(loop.statement), loop.test, loop.names)
-        yield Draft(message, Effect.FAILS, None, loop.place, (note,), rewrite=rewrite)
+        rewrite = while_loop(loop.location.at(loop.statement), loop.test, loop.names)
+        yield Draft(message, Effect.FAILS, None, loop.location, (note,), rewrite=rewrite)
 
 
 def _outcome(event: LoopWhile, tensor: Tensor) -> tuple[Effect, str] | None:

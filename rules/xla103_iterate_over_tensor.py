@@ -42,7 +42,7 @@ from functools import partial
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence, Tensor
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, IterateOver
 from xlalint.fixes.iteration import is_bound, iteration, parts
 from xlalint.linter.rule import (
@@ -78,7 +78,7 @@ NOT_ITERABLE = Fails("Iterating over a symbolic `tf.Tensor` is not allowed")
 class IterateOverTensor(Rule):
     code = "XLA103"
     name = "iterate-over-tensor"
-    listens = (IterateOver, ApiCall)
+    handles = (IterateOver, ApiCall)
     apis = frozenset(("tf.range",))
     bad = (
         Bad(
@@ -388,18 +388,18 @@ for row in tf.reshape(tf.range(6), [2, 3]):
     )
 
     def __init__(self) -> None:
-        self._ranges: set[Place] = set()  # calls of `tf.range`
+        self._ranges: set[Location] = set()  # calls of `tf.range`
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case ApiCall():
-                self._ranges.add(event.place)
+                self._ranges.add(event.location)
             case IterateOver(iterable=iterable, form=form) if tensor := as_tensor(iterable, Dependence.STATIC):
                 outcome = self._outcome(event, tensor)
-                if outcome is not None and isinstance(event.place.node, cst.BaseExpression):
+                if outcome is not None and isinstance(event.location.node, cst.BaseExpression):
                     effect, reason = outcome
                     message = f"{LABELS.get(form, f'`{form}` over')} {of_a_tensor(tensor)}: {reason}"
-                    help = iteration(form, event.place.node, bound=form == "unpacking" and is_bound(event))
+                    help = iteration(form, event.location.node, bound=form == "unpacking" and is_bound(event))
                     rewrite = partial(parts, event) if effect is Effect.FAILS else None
                     notes = origin_note(tensor.origin, event)
                     on_tpu = TpuOutcome.FAILS if effect is Effect.RECOMPILES else None
@@ -410,7 +410,7 @@ for row in tf.reshape(tf.range(6), [2, 3]):
             return Effect.FAILS, f"{why}, so {REFUSED}"
         if event.form not in CONVERTED:
             return Effect.FAILS, f"AutoGraph converts `for` statements only, so {REFUSED}"
-        if tensor.dependence < Dependence.VALUE or event.form == "sorted" or event.place in self._ranges:
+        if tensor.dependence < Dependence.VALUE or event.form == "sorted" or event.location in self._ranges:
             return None
         if event.form == "for":
             return Effect.NAMED, "it compiles only as long as AutoGraph turns it into a loop of step after step"

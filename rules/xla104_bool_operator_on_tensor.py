@@ -54,7 +54,7 @@ NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allow
 class BoolOperatorOnTensor(Rule):
     code = "XLA104"
     name = "bool-operator-on-tensor"
-    listens = (TruthOf,)
+    handles = (TruthOf,)
     bad = (
         Bad(
             """
@@ -240,17 +240,17 @@ def f(x):
 
     def check(self, event: Event) -> Iterator[Draft]:
         if isinstance(event, TruthOf) and event.form not in BUILTINS and not logic.of_booleans(event):
-            self._of_others.add(event.place.node)
+            self._of_others.add(event.location.node)
         match event:
             case TruthOf(form="and" | "or" | "not" | "chained comparison", tested=True):
                 return  # the `if` or `while` around it is reported
             case TruthOf(operands=operands, form=form) if tensor := _asked(form, operands):
                 outcome = _outcome(event, tensor)
-                if outcome is not None and isinstance(event.place.node, cst.BaseExpression):
+                if outcome is not None and isinstance(event.location.node, cst.BaseExpression):
                     effect, reason = outcome
                     label = form if form == "chained comparison" else f"`{form}`"
                     message = f"{label} on {of_a_tensor(tensor)}: {reason}"
-                    node = event.place.node
+                    node = event.location.node
                     help = logic.over(form, node) if form in BUILTINS else logic.condition(node)
                     rewrite = partial(logic.builtin, event)
                     if form not in BUILTINS:

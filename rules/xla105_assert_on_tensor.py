@@ -46,7 +46,7 @@ NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allow
 class AssertOnTensor(Rule):
     code = "XLA105"
     name = "assert-on-tensor"
-    listens = (AssertOn,)
+    handles = (AssertOn,)
     bad = (
         Bad(
             """
@@ -208,9 +208,9 @@ class ScalingTest(tf.test.TestCase):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case AssertOn(test=test, place=place) if tensor := as_tensor(test, Dependence.STATIC):
+            case AssertOn(test=test, location=location) if tensor := as_tensor(test, Dependence.STATIC):
                 message = f"`assert` on {of_a_tensor(tensor)}: AutoGraph does not convert it, so {REFUSED}"
-                node = place.node
+                node = location.node
                 help = logic.assertion(node) + logic.IGNORED if isinstance(node, cst.BaseExpression) else None
-                rewrite = partial(logic.asserted, place, test)
+                rewrite = partial(logic.asserted, location, test)
                 yield Draft(message, Effect.FAILS, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)

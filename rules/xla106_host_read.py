@@ -50,7 +50,7 @@ LABELS = {"list index": "a Python list is indexed with", "format": "a format spe
 class HostReadOfTensor(Rule):
     code = "XLA106"
     name = "host-read"
-    listens = (HostRead,)
+    handles = (HostRead,)
     bad = (
         Bad(
             """
@@ -351,7 +351,7 @@ print(float(np.mean(losses)), losses.numpy().tolist(), len(losses))
                 if outcome is not None:
                     effect, reason = outcome
                     message = f"{LABELS.get(reader, f'`{_spelled(reader)}` reads')} {of_a_tensor(tensor)}: {reason}"
-                    help = host_read(reader, event.place.node)
+                    help = host_read(reader, event.location.node)
                     rewrite = partial(read_in_graph, event)
                     yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
 

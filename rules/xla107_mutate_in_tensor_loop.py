@@ -59,7 +59,7 @@ OUT_OF_SCOPE = Fails("is out of scope and cannot be used here")
 class MutateInTensorLoop(Rule):
     code = "XLA107"
     name = "mutate-in-tensor-loop"
-    listens = (MutateInLoop,)
+    handles = (MutateInLoop,)
     bad = (
         Bad(
             """
@@ -327,7 +327,7 @@ for batch in tf.range(3):
                 effect = Effect.DIVERGES if form in SHRINKING else Effect.FAILS
                 outcome = "the result differs from eager" if form in SHRINKING else "using it outside fails"
                 message = f"{form} on `{target}` inside {PLACES[inside]}: Python does it once, while tracing; {outcome}"
-                rewrite = unrolled(event.place) if inside == "loop" else None
+                rewrite = unrolled(event.location) if inside == "loop" else None
                 yield Draft(message, effect, _help(form, target), rewrite=rewrite)
 
 
@@ -337,7 +337,7 @@ def _in_the_statement(event: MutateInLoop) -> bool:
         return False
     statements = (cst.For, cst.While) if event.inside == "loop" else (cst.If,)
     # From the place outwards, as far as the innermost function.
-    outwards = reversed(path_to(event.place.unit.tree, event.place.node))
+    outwards = reversed(path_to(event.location.unit.tree, event.location.node))
     inside = takewhile(lambda node: not isinstance(node, cst.FunctionDef | cst.Lambda), outwards)
     return any(isinstance(node, statements) for node in inside)
 

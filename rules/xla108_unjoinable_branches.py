@@ -72,7 +72,7 @@ OF_FUNCTIONS = {
 class UnjoinableBranches(Rule):
     code = "XLA108"
     name = "unjoinable-branches"
-    listens = (JoinBranches,)
+    handles = (JoinBranches,)
     bad = (
         Bad(
             """
@@ -260,9 +260,9 @@ def f(x):
             case JoinBranches(reason=reason, functions=True, context=context):
                 if context.kind is ContextKind.XLA or (context.kind is ContextKind.GRAPH and reason == "dtype"):
                     message, help = OF_FUNCTIONS[reason]
-                    yield Draft(f"the branches of `{brief(event.place.node)}` give {message}", Effect.FAILS, help)
+                    yield Draft(f"the branches of `{brief(event.location.node)}` give {message}", Effect.FAILS, help)
             case JoinBranches(name=name, reason=reason, context=context) if context.converted:
                 message = f"branches of a conditional on a tensor: {REASONS[reason].format(name=name)}"
                 effect = Effect.NAMED if reason == "shape" else Effect.FAILS
-                rewrite = partial(default_before, event.place, name) if reason == "one branch only" else None
+                rewrite = partial(default_before, event.location, name) if reason == "one branch only" else None
                 yield Draft(message, effect, HELPS[reason].format(name=name), rewrite=rewrite)

@@ -49,7 +49,7 @@ HELP = "pass maximum_iterations=LIMIT, a Python number that is always enough, or
 class WhileLoopGradient(Rule):
     code = "XLA109"
     name = "while-loop-gradient"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = GRADIENTS | {LOOP}
     bad = (
         Bad(
@@ -213,7 +213,7 @@ print(tape.gradient(y, x))
             case _:
                 return
         for loop, note in found:
-            yield Draft(MESSAGE, Effect.FAILS, HELP, loop.place, (note,))
+            yield Draft(MESSAGE, Effect.FAILS, HELP, loop.location, (note,))
 
 
 def _trainable(value: Value) -> bool:

@@ -57,7 +57,7 @@ y = tf.where(done, y, <next y>)  # for everything that the rest of the loop assi
 class LeaveLoopOnTensor(Rule):
     code = "XLA110"
     name = "leave-loop-on-tensor"
-    listens = (LeaveLoop,)
+    handles = (LeaveLoop,)
     bad = (
         Bad(
             """

@@ -57,7 +57,7 @@ mask does not hold, since the mask multiplies it. Shown only, as `tf.where(mask,
 from collections.abc import Iterator
 
 from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
 from xlalint.fixes.masked import brief
 from xlalint.fixes.masks import Selection, selection
@@ -73,7 +73,7 @@ SELECTIONS = {"tf.boolean_mask": ("tensor", "mask"), "tnp.compress": ("a", "cond
 class BooleanMask(Rule):
     code = "XLA201"
     name = "boolean-mask"
-    listens = (IndexWith, ApiCall, Consume)
+    handles = (IndexWith, ApiCall, Consume)
     apis = frozenset(SELECTIONS)
     bad = (
         Bad(
@@ -249,29 +249,29 @@ def f(x, labels):
 
     def __init__(self) -> None:
         self._shapes = BoundedShapes()
-        self._consumers: dict[Place, list[Consume]] = {}
+        self._consumers: dict[Location, list[Consume]] = {}
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case Consume(tensor=tensor):
                 if tensor.bounded is not None:
-                    self._consumers.setdefault(tensor.bounded.place, []).append(event)
+                    self._consumers.setdefault(tensor.bounded.location, []).append(event)
                 yield from self._shapes.consumed(event)
             case IndexWith(base=base, index=(index,), node=node) if (mask := as_tensor(index)) and mask.is_mask:
                 match node.slice:
                     case [cst.SubscriptElement(cst.Index(mask_node))]:
-                        yield from self._begin(Selection(event.place, node.value, mask_node, base, index))
+                        yield from self._begin(Selection(event.location, node.value, mask_node, base, index))
             case ApiCall() if made_by(event):
                 values, mask_name = SELECTIONS[event.api]
                 arguments, nodes = event.arguments, event.argument_nodes
                 shown = event.api == "tf.boolean_mask" and nodes.keys() == {values, mask_name}
                 chosen = Selection(
-                    event.place, nodes[values], nodes[mask_name], arguments.get(values), arguments[mask_name]
+                    event.location, nodes[values], nodes[mask_name], arguments.get(values), arguments[mask_name]
                 )
                 yield from self._begin(chosen, shown)
 
     def _begin(self, chosen: Selection, has_rewrite: bool = True) -> Iterator[Draft]:
-        message = f"`{brief(chosen.place.node)}` keeps as many elements as the mask holds: {NAMED}"
-        consumers = self._consumers.setdefault(chosen.place, [])
+        message = f"`{brief(chosen.location.node)}` keeps as many elements as the mask holds: {NAMED}"
+        consumers = self._consumers.setdefault(chosen.location, [])
         rewrite = selection(chosen, consumers) if has_rewrite else None
-        yield from self._shapes.begin(chosen.place, message, rewrite=rewrite)
+        yield from self._shapes.begin(chosen.location, message, rewrite=rewrite)

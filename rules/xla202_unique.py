@@ -70,7 +70,7 @@ NO_KERNEL = frozenset(
 class Unique(Rule):
     code = "XLA202"
     name = "unique"
-    listens = (ApiCall, Consume)
+    handles = (ApiCall, Consume)
     apis = NO_KERNEL | {"tf.unique", "keras.ops.unique", "tf.setdiff1d"}
     bad = (
         Bad(
@@ -228,7 +228,7 @@ dataset = tf.data.Dataset.from_tensors([1, 1, 2]).map(distinct)
             case Consume():
                 yield from self._shapes.consumed(event)
             case ApiCall(api=api):
-                code, rewrite = brief(event.place.node), _sorted(event)
+                code, rewrite = brief(event.location.node), _sorted(event)
                 if api in NO_KERNEL:
                     yield Draft(f"`{code}` has no XLA kernel", Effect.FAILS, rewrite)
                 elif made_by(event) is None:
@@ -242,7 +242,7 @@ dataset = tf.data.Dataset.from_tensors([1, 1, 2]).map(distinct)
                 else:
                     message = f"`{code}` keeps as many elements as there are distinct values: {NAMED}"
                     fix = partial(distinct, event) if api == "tf.unique" else None
-                    yield from self._shapes.begin(event.place, message, rewrite, rewrite=fix)
+                    yield from self._shapes.begin(event.location, message, rewrite, rewrite=fix)
 
 
 def _sorted(event: ApiCall) -> str | None:

@@ -50,7 +50,7 @@ from ._bounded import NAMED, BoundedShapes, made_by
 class WherePositions(Rule):
     code = "XLA203"
     name = "where-positions"
-    listens = (ApiCall, Consume)
+    handles = (ApiCall, Consume)
     apis = frozenset(("tf.where", "keras.ops.where", "tnp.where", "keras.ops.nonzero", "tnp.nonzero"))
     bad = (
         Bad(
@@ -175,9 +175,11 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(positive)
             case Consume():
                 yield from self._shapes.consumed(event)
             case ApiCall() if made_by(event):
-                message = f"`{brief(event.place.node)}` gives as many positions as the condition holds: {NAMED}"
-                rewrite = positions(event.place, event.arguments.get("condition")) if event.api == "tf.where" else None
-                yield from self._shapes.begin(event.place, message, _at_static_shape(event), rewrite=rewrite)
+                message = f"`{brief(event.location.node)}` gives as many positions as the condition holds: {NAMED}"
+                rewrite = (
+                    positions(event.location, event.arguments.get("condition")) if event.api == "tf.where" else None
+                )
+                yield from self._shapes.begin(event.location, message, _at_static_shape(event), rewrite=rewrite)
 
 
 def _at_static_shape(event: ApiCall) -> str:

@@ -53,7 +53,7 @@ DROPPED = "XLA keeps the size of the beginning and drops what is written behind 
 class DynamicTensorArray(Rule):
     code = "XLA204"
     name = "dynamic-tensor-array"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = WRITING | {"tf.TensorArray"}
     bad = (
         Bad(
@@ -220,23 +220,23 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(collect)
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case ApiCall(api=api, node=cst.Call(func=cst.Attribute(value=array))) if api in WRITING:
-                if isinstance(parent(event.place), cst.Expr):
-                    message = f"`{brief(event.place.node)}` is dropped: in a graph it is lost without an error"
-                    code = event.place.unit.code
-                    yield Draft(message, Effect.DIVERGES, f"{code(array)} = {code(event.place.node)}")
+                if isinstance(parent(event.location), cst.Expr):
+                    message = f"`{brief(event.location.node)}` is dropped: in a graph it is lost without an error"
+                    code = event.location.unit.code
+                    yield Draft(message, Effect.DIVERGES, f"{code(array)} = {code(event.location.node)}")
             case ApiCall(arguments={"dynamic_size": Static(constant=True)}) if not _filled_at_once(event):
                 match event.arguments.get("size"):
                     case None | Static(constant=None | 0 | 1):
                         effect, reason = Effect.DIVERGES, f"{DROPPED}, without an error"
                     case _:
                         effect, reason = Effect.NAMED, DROPPED
-                rewrite = sized_array(event.place, event.node)
-                yield Draft(f"`{brief(event.place.node)}` cannot grow: {reason}", effect, rewrite=rewrite)
+                rewrite = sized_array(event.location, event.node)
+                yield Draft(f"`{brief(event.location.node)}` cannot grow: {reason}", effect, rewrite=rewrite)
 
 
 def _filled_at_once(event: ApiCall) -> bool:
     """The content, and with it the size, is set where the array is made."""
-    match parent(event.place):
+    match parent(event.location):
         case cst.Attribute(attr=cst.Name("unstack")):
             return True
         case _:

@@ -79,7 +79,7 @@ REWRITES: Final[Mapping[str, str]] = {
 class SizeFromValue(Rule):
     code = "XLA205"
     name = "size-from-value"
-    listens = (ApiCall, IndexWith, Consume)
+    handles = (ApiCall, IndexWith, Consume)
     apis = names(resizes=True)
     bad = (
         Bad(
@@ -392,14 +392,14 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                 if tensor in self._sizes:
                     if (consumer := SIZED.get(event.api)) is None:
                         continue
-                    what = f"`{brief(event.place.node)}` gets the size of a bounded dynamic shape and"
+                    what = f"`{brief(event.location.node)}` gets the size of a bounded dynamic shape and"
                     yield Draft(
                         f"{what} {consumer.consequence}", consumer.effect, notes=origin_note(tensor.origin, event)
                     )
                     return
                 effect = outcome(tensor, carried[parameter])
                 if effect is not None:
-                    what = f"`{brief(node)}` in `{brief(event.place.node)}`"
+                    what = f"`{brief(node)}` in `{brief(event.location.node)}`"
                     draft = _draft(event, tensor, effect, what, _static(event, node))
                     yield replace(draft, on_tpu=on_tpu(carried[parameter]))
                     return

@@ -68,7 +68,7 @@ REASONS: Final[Mapping[Effect, str]] = {
 class PositionFromValue(Rule):
     code = "XLA206"
     name = "position-from-value"
-    listens = (ApiCall, IndexWith, Consume)
+    handles = (ApiCall, IndexWith, Consume)
     apis = names(resizes=False)
     bad = (
         Bad(
@@ -415,7 +415,7 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
                     if one.resizes or one.spared(arguments):
                         continue
                     for tensor, node in arguments_from_data(one.parameter, arguments, nodes)[:1]:
-                        what = f"`{brief(node)}` in `{brief(event.place.node)}`"
+                        what = f"`{brief(node)}` in `{brief(event.location.node)}`"
                         yield from self._draft(event, tensor, one.carried, what, None, _kind(one))
 
     def _subscript(self, event: IndexWith) -> Iterator[Draft]:
@@ -428,7 +428,7 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
         for axis, (item, _) in enumerate(items):
             if tensor := _position(item):
                 rewrite = partial(at_position, event, axis)
-                for draft in self._draft(event, tensor, None, f"`{brief(event.place.node)}`", rewrite, "a position"):
+                for draft in self._draft(event, tensor, None, f"`{brief(event.location.node)}`", rewrite, "a position"):
                     # A window has a length that nobody computes before there are values.
                     yield replace(draft, on_tpu=TpuOutcome.BOUNDED) if isinstance(item, Slice) else draft
                 return

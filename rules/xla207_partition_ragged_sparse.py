@@ -40,7 +40,7 @@ Shown only. Both sides of `tf.where` are computed for all elements.
 from collections.abc import Iterator
 
 from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.domain.values import UNKNOWN, ApiObject, Nest, Unknown
+from xlalint.analysis.domain.values import UNKNOWN, ApiObject, Structure, Unknown
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.masked import brief, one_line
@@ -76,7 +76,7 @@ DENSE = "a dense tensor, padded to a fixed size: zeros where the sparse one has 
 class PartitionRaggedSparse(Rule):
     code = "XLA207"
     name = "partition-ragged-sparse"
-    listens = (ApiCall, Consume)
+    handles = (ApiCall, Consume)
     apis = frozenset((*CUT_BY, *COMPILED_AGAIN)) | names_lacking("XLA207")
     bad = (
         Bad(
@@ -237,21 +237,21 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(parts)
                 yield from self._shapes.consumed(event)
             case ApiCall(api=api, arguments=arguments) if api in COMPILED_AGAIN:
                 if as_tensor(arguments[COMPILED_AGAIN[api]]):
-                    message = f"`{brief(event.place.node)}` is compiled again for every new content"
+                    message = f"`{brief(event.location.node)}` is compiled again for every new content"
                     yield Draft(message, Effect.RECOMPILES, on_tpu=TpuOutcome.FAILS)
             case ApiCall(api=api, arguments=arguments) if api in CUT_BY:
                 if as_tensor(arguments.get(CUT_BY[api], UNKNOWN)):
-                    message = f"`{brief(event.place.node)}` has as many elements as data says: {NAMED}"
-                    yield from self._shapes.begin(event.place, message, _whole(event))
+                    message = f"`{brief(event.location.node)}` has as many elements as data says: {NAMED}"
+                    yield from self._shapes.begin(event.location, message, _whole(event))
             case ApiCall() if not _is_only_asked(event) and (missing := missing_in(event, self.code, self.tensorflow)):
-                message = f"`{brief(event.place.node)}`: {lacking(missing, self.tensorflow)}"
+                message = f"`{brief(event.location.node)}`: {lacking(missing, self.tensorflow)}"
                 yield Draft(message, Effect.FAILS, DENSE, at_most=worst(event))
 
 
 def _is_only_asked(event: ApiCall) -> bool:
     """Whether `isinstance` alone says that the argument is sparse or ragged: nobody is seen to hand over such a one."""
     match next(iter(event.arguments.values()), None):
-        case ApiObject(payload=Unknown() | Nest()):
+        case ApiObject(payload=Unknown() | Structure()):
             return True
         case _:
             return False

@@ -72,7 +72,7 @@ BOXES = ("f32[6, 4]", "f32[6]")
 class UnpaddedNms(Rule):
     code = "XLA208"
     name = "unpadded-nms"
-    listens = (ApiCall, Consume)
+    handles = (ApiCall, Consume)
     apis = NO_KERNEL | {"tf.image.non_max_suppression", PADDED}
     bad = (
         Bad(
@@ -193,7 +193,7 @@ def f(x):
         self._shapes = BoundedShapes()
 
     def check(self, event: Event) -> Iterator[Draft]:
-        code = brief(event.place.node)
+        code = brief(event.location.node)
         match event:
             case Consume():
                 yield from self._shapes.consumed(event)
@@ -206,7 +206,7 @@ def f(x):
             case ApiCall() if made_by(event):
                 message = f"`{code}` gives as many positions as boxes remain: {NAMED}"
                 rewrite = partial(padded, event)
-                yield from self._shapes.begin(event.place, message, _padded(event), rewrite=rewrite)
+                yield from self._shapes.begin(event.location, message, _padded(event), rewrite=rewrite)
 
 
 def _padded(event: ApiCall) -> str | None:

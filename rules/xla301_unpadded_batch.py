@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from xlalint.analysis.domain.values import Variation
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
@@ -92,7 +92,7 @@ DIFFERS = "by padding, which the attention mask marks, for a model that does not
 class UnpaddedBatch(Rule):
     code = "XLA301"
     name = "unpadded-batch"
-    listens = (FeedCompiled,)
+    handles = (FeedCompiled,)
     bad = (
         Bad(
             f"""{TOKENIZER}
@@ -287,25 +287,25 @@ for tokens in tf.data.Dataset.from_tensor_slices(padded).batch(2):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         for variation in varying(event, *VARIANTS):
-            message = f"the text that `{brief(variation.place.node)}` gives {VARIANTS[variation.kind]}: {PER_SHAPE}"
-            help = with_arguments(variation.place.node, **REMEDIES[variation.detail])
+            message = f"the text that `{brief(variation.location.node)}` gives {VARIANTS[variation.kind]}: {PER_SHAPE}"
+            help = with_arguments(variation.location.node, **REMEDIES[variation.detail])
             yield fed(event, variation, message, help, rewrite=_rewrite(variation))
 
 
 def _rewrite(variation: Variation) -> Rewriter | None:
-    match variation.place.node, variation.detail:
+    match variation.location.node, variation.detail:
         case _, "pad_to_multiple_of":
-            return argument_set(variation.place, "pad_to_multiple_of", "64", TITLE, DIFFERS)
+            return argument_set(variation.location, "pad_to_multiple_of", "64", TITLE, DIFFERS)
         case cst.Call(args=arguments), "collate_fn":
             given = [one for one in arguments if one.keyword is not None and one.keyword.value == "tokenizer"]
-            return partial(_collated, variation.place, given[0])
+            return partial(_collated, variation.location, given[0])
         case _, detail:
-            return shown_with(variation.place, FIXED, **REMEDIES[detail])
+            return shown_with(variation.location, FIXED, **REMEDIES[detail])
 
 
-def _collated(place: Place, tokenizer: cst.Arg, names: Names) -> Rewrite:
+def _collated(location: Location, tokenizer: cst.Arg, names: Names) -> Rewrite:
     """`tokenizer=t` as the collator that it stands for, which is told how to pad."""
     assert tokenizer.keyword is not None
     text = PADDED.format(collator=names.imported("transformers", COLLATOR), tokenizer=plain(tokenizer.value))
-    edits = (replace(place.at(tokenizer.keyword), "collate_fn"), replace(place.at(tokenizer.value), text))
+    edits = (replace(location.at(tokenizer.keyword), "collate_fn"), replace(location.at(tokenizer.value), text))
     return Rewrite(TITLE, edits, Safety.UNSAFE, DIFFERS)

@@ -59,7 +59,7 @@ DIFFERS = "by the examples of the smaller batch, which are left out"
 class PartialLastBatch(Rule):
     code = "XLA302"
     name = "partial-last-batch"
-    listens = (FeedCompiled,)
+    handles = (FeedCompiled,)
     bad = (
         Bad(
             f"""{MODEL}
@@ -270,22 +270,22 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
-        padded = {variation.place for variation in varying(event, "padded batch", "bucket")}
+        padded = {variation.location for variation in varying(event, "padded batch", "bucket")}
         for variation in varying(event, "last batch"):
-            if variation.place in padded:
+            if variation.location in padded:
                 continue  # each batch has another shape there, which is XLA303's
             counted = variation.detail[:1].isdigit()
             what = f"is smaller ({variation.detail})" if counted else "may be smaller"
             count = variation.shapes or "several"
             message = f"the last batch {what}: XLA compiles the step for {count} shapes instead of one"
-            node = variation.place.node
+            node = variation.location.node
             if variation.detail == FOLDER:
                 help = with_arguments(node, batch_size="None")
                 yield fed(event, variation, message, help and f"{help}.batch(SIZE, drop_remainder=True)")
             else:
-                meant = _predicts(event.place.node) or _is_refused(node)
+                meant = _predicts(event.location.node) or _is_refused(node)
                 safety = Safety.DISPLAY if meant else Safety.UNSAFE
-                rewrite = argument_set(variation.place, "drop_remainder", "True", TITLE, DIFFERS, safety)
+                rewrite = argument_set(variation.location, "drop_remainder", "True", TITLE, DIFFERS, safety)
                 yield fed(event, variation, message, with_arguments(node, drop_remainder="True"), rewrite=rewrite)
 
 

@@ -31,7 +31,7 @@ only, with `MAXIMUM` or `SHAPES` to fill in, for the others: how long the longes
 
 from collections.abc import Iterator
 
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import replaced
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
@@ -65,7 +65,7 @@ DIFFERS = "by padding, and for elements that are not shorter than the last bound
 class PaddedBatch(Rule):
     code = "XLA303"
     name = "padded-batch"
-    listens = (FeedCompiled,)
+    handles = (FeedCompiled,)
     bad = (
         Bad(
             f"{DATA}\nmodel.fit(dataset.padded_batch(2, drop_remainder=True), verbose=0)\n",
@@ -161,31 +161,33 @@ for tokens, label in dataset.padded_batch(2):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         for variation in varying(event, "padded batch", "bucket", "ragged"):
-            place, count, help = variation.place, "", None
+            location, count, help = variation.location, "", None
             match variation.kind:
                 case "bucket":
-                    help = with_arguments(place.node, pad_to_bucket_boundary="True")
+                    help = with_arguments(location.node, pad_to_bucket_boundary="True")
                     count = f"; padded to the boundaries, for {variation.shapes} buckets" if variation.shapes else ""
-                    rewrite = argument_set(place, "pad_to_bucket_boundary", "True", BOUNDARY, DIFFERS)
+                    rewrite = argument_set(location, "pad_to_bucket_boundary", "True", BOUNDARY, DIFFERS)
                 case "ragged":
-                    rewrite = shown_with(place, MAXIMUM, shape="[None, MAXIMUM]")
+                    rewrite = shown_with(location, MAXIMUM, shape="[None, MAXIMUM]")
                 case _:
-                    rewrite = _closed(place) or shown_with(place, MAXIMUM, padded_shapes="SHAPES")
+                    rewrite = _closed(location) or shown_with(location, MAXIMUM, padded_shapes="SHAPES")
             message = f"each batch is as long as its longest element: {PER_SHAPE}{count}"
             yield fed(event, variation, message, help, rewrite=rewrite)
 
 
-def _closed(place: Place) -> Rewriter | None:
+def _closed(location: Location) -> Rewriter | None:
     """The shapes that are written down, with a size where they leave one open; None where there are no such."""
-    if not isinstance(place.node, cst.Call):
+    if not isinstance(location.node, cst.Call):
         return None
-    named = [one.value for one in place.node.args if one.keyword is not None and one.keyword.value == "padded_shapes"]
-    shapes = named or [one.value for one in place.node.args[1:2] if one.keyword is None]
+    named = [
+        one.value for one in location.node.args if one.keyword is not None and one.keyword.value == "padded_shapes"
+    ]
+    shapes = named or [one.value for one in location.node.args[1:2] if one.keyword is None]
     sizes = [*_open_sizes(shapes[0])] if shapes else []
     if not sizes:
         return None
-    text = replaced(place.node, dict.fromkeys(sizes, "MAXIMUM"))
-    return lambda names: Rewrite(MAXIMUM, (replace(place, text),), Safety.DISPLAY)
+    text = replaced(location.node, dict.fromkeys(sizes, "MAXIMUM"))
+    return lambda names: Rewrite(MAXIMUM, (replace(location, text),), Safety.DISPLAY)
 
 
 def _open_sizes(shapes: cst.CSTNode) -> Iterator[cst.CSTNode]:

@@ -33,7 +33,7 @@ fails when the program runs.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.masked import one_line
 from xlalint.fixes.names import Names
@@ -62,7 +62,7 @@ SIGNATURE = "output_signature=tf.TensorSpec([None], tf.float32)"
 class GeneratorSignature(Rule):
     code = "XLA304"
     name = "generator-signature"
-    listens = (FeedCompiled,)
+    handles = (FeedCompiled,)
     bad = (
         Bad(
             f"{STEP}\nfor values in tf.data.Dataset.from_generator(examples, {SIGNATURE}):\n    step(values)\n",
@@ -195,16 +195,18 @@ for values in tf.data.Dataset.from_generator(examples, {SIGNATURE}):
         for variation in varying(event, "generator", "generator shape"):
             if variation.kind == "generator":
                 message = f"`from_generator` without a signature promises no shapes: {PER_SHAPE} that comes"
-                rewrite = _signed(variation.place) or shown_with(variation.place, TITLE, output_signature="SIGNATURE")
+                rewrite = _signed(variation.location) or shown_with(
+                    variation.location, TITLE, output_signature="SIGNATURE"
+                )
                 yield fed(event, variation, message, likely=True, rewrite=rewrite)
             else:
                 message = f"the signature of `from_generator` leaves a dimension open: {PER_SHAPE} that comes"
                 yield fed(event, variation, message, "pad the elements: .padded_batch(SIZE, padded_shapes=SHAPES)")
 
 
-def _signed(place: Place) -> Rewriter | None:
+def _signed(location: Location) -> Rewriter | None:
     """The call with a signature of the types that it names; None where it does not write them down."""
-    call = place.node
+    call = location.node
     if not isinstance(call, cst.Call):
         return None
     kept, types = [], list[cst.BaseExpression]()
@@ -223,7 +225,7 @@ def _signed(place: Place) -> Rewriter | None:
     def build(names: Names) -> Rewrite:
         signature = f"output_signature={_specs(types[0], names.tf)}"
         text = f"{plain(call.func)}({', '.join([*map(one_line, kept), signature])})"
-        return Rewrite(TITLE, (replace(place, text),), Safety.DISPLAY)
+        return Rewrite(TITLE, (replace(location, text),), Safety.DISPLAY)
 
     return build
 

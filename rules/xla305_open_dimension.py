@@ -45,7 +45,7 @@ PAD = "pad the data to one length, or to the boundaries of a few buckets"
 class OpenDimension(Rule):
     code = "XLA305"
     name = "open-dimension"
-    listens = (MakeCompiled, FeedCompiled)
+    handles = (MakeCompiled, FeedCompiled)
     bad = (
         Bad(
             "@tf.function(jit_compile=True, reduce_retracing=True)\ndef f(x):\n    return x * 2.0\n",

@@ -47,7 +47,7 @@ def step(x, i):
 class PythonArgument(Rule):
     code = "XLA306"
     name = "python-argument"
-    listens = (FeedCompiled,)
+    handles = (FeedCompiled,)
     bad = (
         Bad(
             f"{STEP}\nfor i in range(4):\n    step(tf.ones([3]), i)\n",
@@ -167,8 +167,8 @@ for i in range(4):
                     f"`{brief(node)}` is {KINDS[variation.kind]}, which is part of the trace: XLA compiles {times}",
                     Effect.RECOMPILES,
                     f"tf.constant({brief(node)})",
-                    place=event.place.at(node),
-                    notes=(DraftNote(variation.place, f"this makes it {KINDS[variation.kind]}"),),
+                    location=event.location.at(node),
+                    notes=(DraftNote(variation.location, f"this makes it {KINDS[variation.kind]}"),),
                     at_most=Severity.INFO if few else Severity.WARNING,
                 )
                 break

@@ -40,7 +40,7 @@ HELP = "make it once before the loop, and hand what changes over as an argument"
 class FunctionMadeInLoop(Rule):
     code = "XLA307"
     name = "function-made-in-loop"
-    listens = (MakeCompiled, CallOwnCompiled)
+    handles = (MakeCompiled, CallOwnCompiled)
     bad = (
         Bad(
             """

@@ -54,7 +54,7 @@ data = tf.data.Dataset.range(64)
 class BatchSizes(Rule):
     code = "XLA308"
     name = "batch-sizes"
-    listens = (FeedCompiled,)
+    handles = (FeedCompiled,)
     bad = (
         Bad(
             f"""{MODEL}
@@ -148,7 +148,7 @@ for batch in data.batch(16):
                     draft.message,
                     draft.effect,
                     draft.help,
-                    draft.place,
-                    (*draft.notes, DraftNote(before.place, f"batches of {before.detail}")),
+                    draft.location,
+                    (*draft.notes, DraftNote(before.location, f"batches of {before.detail}")),
                     draft.at_most,
                 )

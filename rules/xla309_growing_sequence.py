@@ -49,7 +49,7 @@ def step(tokens):
 class GrowingSequence(Rule):
     code = "XLA309"
     name = "growing-sequence"
-    listens = (FeedCompiled,)
+    handles = (FeedCompiled,)
     bad = (
         Bad(
             f"""{STEP}
@@ -160,6 +160,6 @@ def f(x):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         for variation in varying(event, "grows"):
-            what = f"`{brief(variation.place.node)}` makes the sequence longer in each round"
+            what = f"`{brief(variation.location.node)}` makes the sequence longer in each round"
             help = "keep a tensor of fixed length, and write each new element at its position"
             yield fed(event, variation, f"{what}: {PER_SHAPE}", help)

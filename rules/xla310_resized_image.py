@@ -45,7 +45,7 @@ sizes = tf.data.Dataset.range(2, 5)
 class ResizedImage(Rule):
     code = "XLA310"
     name = "resized-image"
-    listens = (FeedCompiled,)
+    handles = (FeedCompiled,)
     bad = (
         Bad(
             f"""{STEP}
@@ -142,6 +142,6 @@ def f(image):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         for variation in varying(event, "resized"):
-            what = f"the size that `{brief(variation.place.node)}` gives depends on the image"
+            what = f"the size that `{brief(variation.location.node)}` gives depends on the image"
             help = "tf.image.resize_with_pad(image, HEIGHT, WIDTH)"
             yield fed(event, variation, f"{what}: {PER_SHAPE}", help)

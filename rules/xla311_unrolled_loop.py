@@ -41,7 +41,7 @@ from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Good, Rule, Severi
 class UnrolledLoop(Rule):
     code = "XLA311"
     name = "unrolled-loop"
-    listens = (UnrollLoop,)
+    handles = (UnrollLoop,)
     bad = (
         Bad(
             """

@@ -53,7 +53,7 @@ from ._kernels import case_of, fact_of, help_for, names_lacking, worst
 class NoKernel(Rule):
     code = "XLA401"
     name = "no-kernel"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = names_lacking("XLA401")
     bad = (
         Bad(

@@ -44,7 +44,7 @@ OPS = {
 class HostCallback(Rule):
     code = "XLA402"
     name = "host-callback"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = frozenset(OPS)
     bad = (
         Bad(

@@ -57,7 +57,7 @@ SUMMARIES = names(
 class PrintOrLog(Rule):
     code = "XLA403"
     name = "print-or-log"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = SUMMARIES | OPS.keys()
     bad = (
         Bad(

@@ -52,7 +52,7 @@ OPS = STRINGS | {f"tf.lookup.{table}.{method}": op for table in TABLES for metho
 class StringsAndTables(Rule):
     code = "XLA404"
     name = "strings-and-tables"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = names_lacking("XLA404") | OPS.keys()
     bad = (
         Bad(

@@ -44,7 +44,7 @@ OPS = {
 class Files(Rule):
     code = "XLA405"
     name = "files"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = names_lacking("XLA405") | OPS.keys()
     bad = (
         Bad(

@@ -56,7 +56,7 @@ LEFT_OUT: Final[Mapping[tuple[str, str], str]] = {
 class OptionWithoutKernel(Rule):
     code = "XLA406"
     name = "option-without-kernel"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = names_with_options()
     bad = (
         Bad(

@@ -50,7 +50,7 @@ from ._kernels import case_of, fact_of, names_without_gradient
 class GradientWithoutKernel(Rule):
     code = "XLA407"
     name = "gradient-without-kernel"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = names_without_gradient() | frozenset(tpu.refused_gradients()) | GRADIENTS
     bad = (
         Bad(
@@ -203,14 +203,14 @@ def f(x):
         on_tpu = _on_tpu(case) if case is not None else None
         if on_tpu is not None:
             message = f"`{brief(call.node)}`: a gradient is taken around it, and a TPU's compiler refuses the call's"
-            draft = Draft(message, Effect.TPU, HELP, call.place, (note,), on_tpu=on_tpu.outcome)
+            draft = Draft(message, Effect.TPU, HELP, call.location, (note,), on_tpu=on_tpu.outcome)
             return replace(draft, told=Told.FOR_TPU)
         fact = fact_of(call, self.tensorflow)
         missing = fact.plain.gradient_missing if fact is not None and fact.plain is not None else ()
         version = tables.nearest(self.tensorflow)
         reason = lacking(missing, self.tensorflow) if missing else f"it does not compile with TensorFlow {version}"
         message = f"`{brief(call.node)}`: a gradient is taken around it, and for that of the call {reason}"
-        return Draft(message, Effect.FAILS, HELP, call.place, (note,))
+        return Draft(message, Effect.FAILS, HELP, call.location, (note,))
 
 
 def _on_tpu(case: Case) -> OnTpu | None:

@@ -42,7 +42,7 @@ from ._kernels import CALLED, NOT_READY
 class LayerNotReady(Rule):
     code = "XLA408"
     name = "layer-not-ready"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = frozenset(f"{layer}{CALLED}" for layer in NOT_READY)
     bad = (
         Bad(

@@ -42,7 +42,7 @@ Shown only: a variable needs another method to be made in, and nothing says whet
 from collections.abc import Iterator
 
 from xlalint.analysis.domain.values import Static
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts import tables
 from xlalint.fixes.masked import brief, one_line, path_to
@@ -101,7 +101,7 @@ SINGLETON = Fails("tf.function only supports singleton tf.Variables")
 class VariableInside(Rule):
     code = "XLA409"
     name = "variable-inside"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = frozenset(("tf.Variable",)) | OF_KERAS
     bad = (
         Bad(
@@ -343,7 +343,7 @@ class L(keras.layers.Layer):
         called: cst.BaseExpression = made.node.func
         while isinstance(called, cst.Attribute):
             called = called.value
-        if not isinstance(called, cst.Name) or called.value not in made.place.unit.file.outline.bindings:
+        if not isinstance(called, cst.Name) or called.value not in made.location.unit.file.outline.bindings:
             return False
         if made.api.rpartition(".")[2] not in RANDOM:
             return True
@@ -371,17 +371,17 @@ def _tensor(call: cst.Call) -> str:
 
 def _conditional(event: ApiCall) -> bool:
     """Some condition around the call, or around a call that leads to it, may let it run once; a decorator may, too."""
-    places, trail = [event.place], event.trail
+    locations, trail = [event.location], event.trail
     while trail is not None:
         if trail.wrapped:
             return True
-        places.append(trail.place)
+        locations.append(trail.location)
         trail = trail.parent
-    return any(map(_under_condition, places))
+    return any(map(_under_condition, locations))
 
 
-def _under_condition(place: Place) -> bool:
-    path = path_to(place.unit.tree, place.node)
+def _under_condition(location: Location) -> bool:
+    path = path_to(location.unit.tree, location.node)
     functions = [at for at, node in enumerate(path[:-1]) if isinstance(node, cst.FunctionDef)]
     inside = path[functions[-1] :] if functions else []
     return any(isinstance(node, cst.If | cst.IfExp | cst.BooleanOperation | cst.Try) for node in inside)

@@ -64,7 +64,7 @@ COMPLEX = frozenset(("complex64", "complex128"))
 class DtypeWithoutKernel(Rule):
     code = "XLA410"
     name = "dtype-without-kernel"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = frozenset(OPS)
     bad = (
         Bad(

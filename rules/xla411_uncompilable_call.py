@@ -120,7 +120,7 @@ BREAKING: dict[str, tuple[Callable[[Mapping[str, Value]], bool], str]] = {
 class UncompilableCall(Rule):
     code = "XLA411"
     name = "uncompilable-call"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = names_where(lambda fact: any(map(eager_only, fact.cases))) | BREAKING.keys() | constant_parameters().keys()
     bad = (
         Bad(

@@ -65,7 +65,7 @@ MODEL = "tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])"
 class JitCompileInStrategy(Rule):
     code = "XLA501"
     name = "jit-compile-in-strategy"
-    listens = (SetupCall,)
+    handles = (SetupCall,)
     bad = (
         Bad(
             f"""

@@ -43,7 +43,7 @@ what a function makes, and not what is made in the scope of another strategy.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from xlalint.analysis.domain.values import ApiObject, Made, Static, Value
+from xlalint.analysis.domain.values import ApiObject, Creation, Static, Value
 from xlalint.analysis.domain.values import Sequence as Items
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
@@ -81,7 +81,7 @@ train(tf.constant(x), tf.constant(y))
 class OutsideScope(Rule):
     code = "XLA502"
     name = "outside-scope"
-    listens = (Program,)
+    handles = (Program,)
     bad = (
         Bad(
             f"""
@@ -411,7 +411,7 @@ def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dr
         if made is None
         else f"this optimizer trains a model of `{name_of(strategy)}`"
     )
-    yield _draft(made or Made(step.place), strategy, message, step)
+    yield _draft(made or Creation(step.location), strategy, message, step)
 
 
 def _about_metrics(step: SetupCall) -> Iterator[Draft]:
@@ -427,19 +427,19 @@ def _about_metrics(step: SetupCall) -> Iterator[Draft]:
                 yield _draft(made, strategy, f"this metric is of a model of `{name_of(strategy)}`", step)
 
 
-def _draft(made: Made, strategy: ApiObject, message: str, step: SetupCall) -> Draft:
+def _draft(made: Creation, strategy: ApiObject, message: str, step: SetupCall) -> Draft:
     scope = making_of(strategy)
     inside = made.scope is not None
     where = "in the scope of another strategy" if inside else "outside of its scope"
-    notes = [DraftNote(step.place, "here")] if step.place != made.place else []
-    notes += [DraftNote(scope.place, "the strategy")] if scope is not None else []
+    notes = [DraftNote(step.location, "here")] if step.location != made.location else []
+    notes += [DraftNote(scope.location, "the strategy")] if scope is not None else []
     return Draft(
-        f"{message}, and is made {where}" if step.place != made.place else f"{message}: it is made {where}",
+        f"{message}, and is made {where}" if step.location != made.location else f"{message}: it is made {where}",
         Effect.TPU if is_tpu(strategy) else Effect.FAILS,
-        f"with strategy.scope(): .. {brief(made.place.node)}",
-        place=made.place,
+        f"with strategy.scope(): .. {brief(made.location.node)}",
+        location=made.location,
         notes=tuple(notes),
-        rewrite=partial(in_scope, made.place) if not inside else None,
+        rewrite=partial(in_scope, made.location) if not inside else None,
     )
 
 

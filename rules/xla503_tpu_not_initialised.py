@@ -57,7 +57,7 @@ ORDER = "experimental_connect_to_cluster(resolver), then initialize_tpu_system(r
 class TpuNotInitialised(Rule):
     code = "XLA503"
     name = "tpu-not-initialised"
-    listens = (Program,)
+    handles = (Program,)
     bad = (
         Bad(
             """
@@ -240,26 +240,26 @@ def _too_early(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) ->
             continue
         if not started:
             message = "a `TPUStrategy`, and nothing in this program initialises the TPU"
-            yield Draft(message, Effect.FAILS, ORDER, place=step.place, rewrite=partial(_initialised, step))
+            yield Draft(message, Effect.FAILS, ORDER, location=step.location, rewrite=partial(_initialised, step))
         first = min(started, key=lambda call: call.order, default=None)
-        if first is not None and first.order > step.order and first.place.path == step.place.path:
+        if first is not None and first.order > step.order and first.location.path == step.location.path:
             yield Draft(
                 "a `TPUStrategy` before the TPU is initialised",
                 Effect.FAILS,
                 ORDER,
-                place=step.place,
-                notes=(DraftNote(first.place, "initialised here"),),
+                location=step.location,
+                notes=(DraftNote(first.location, "initialised here"),),
             )
 
 
 def _initialised(step: SetupCall, names: Names) -> Rewrite | None:
     """The connection and the initialisation before the strategy; a TPU of this machine needs no connection."""
-    match step.node.args, [*step.place.unit.around(step.node)][:2]:
+    match step.node.args, [*step.location.unit.around(step.node)][:2]:
         case [cst.Arg(value=cst.Name(resolver)), *_], [cst.Assign(), cst.SimpleStatementLine(body=[_]) as line]:
             lines = [f"{names.tf}.tpu.experimental.initialize_tpu_system({resolver})"]
             if address_of(step.result) != "local":
                 lines.insert(0, f"{names.tf}.config.experimental_connect_to_cluster({resolver})")
-            edits = (before(step.place.at(line), "\n".join(lines)),)
+            edits = (before(step.location.at(line), "\n".join(lines)),)
             return Rewrite("Initialise the TPU first", edits, Safety.UNSAFE, DIFFERS)
         case _:
             return None
@@ -270,13 +270,13 @@ def _again(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) -> Ite
     for step in strategies:
         before = [call for call in started if call.order < step.order]
         for call in started:
-            if before and call.order > step.order and call.place.path == step.place.path:
+            if before and call.order > step.order and call.location.path == step.location.path:
                 yield Draft(
                     "the TPU is initialised again, which loses the variables that the strategy keeps on it",
                     Effect.TPU,
                     "initialise the TPU once, before the strategy is made",
-                    place=call.place,
-                    notes=(DraftNote(step.place, "the strategy"),),
+                    location=call.location,
+                    notes=(DraftNote(step.location, "the strategy"),),
                 )
 
 
@@ -290,7 +290,7 @@ def _unconnected(
                 "a TPU node is another machine, and nothing connects this program to it",
                 Effect.TPU,
                 ORDER,
-                place=call.place,
+                location=call.location,
             )
 
 
@@ -300,14 +300,14 @@ def _lost(strategies: Sequence[SetupCall], steps: Sequence[SetupCall]) -> Iterat
         return
     for connection in (step for step in steps if step.api in CONNECT):
         for step in steps:
-            earlier = step.order < connection.order and step.place.path == connection.place.path
+            earlier = step.order < connection.order and step.location.path == connection.location.path
             if step.api.startswith("tf.lookup.") and earlier:
                 yield Draft(
                     "this table is made before the connection to the TPU, which drops it",
                     Effect.TPU,
                     "connect to the TPU first",
-                    place=step.place,
-                    notes=(DraftNote(connection.place, "the connection"),),
+                    location=step.location,
+                    notes=(DraftNote(connection.location, "the connection"),),
                 )
 
 

@@ -79,7 +79,7 @@ INSTEAD: Final = "from_tensor_slices for what fits into memory; TFRecord files i
 class PipelineOnTpuNode(Rule):
     code = "XLA504"
     name = "pipeline-on-tpu-node"
-    listens = (Program,)
+    handles = (Program,)
     bad = (
         Bad(
             f"""{NODE}
@@ -223,7 +223,7 @@ more = tf.data.TFRecordDataset(f"{{sys.argv[1]}}/more.tfrecord")
                             f"`{brief(step.node)}` {reason}, and a TPU node runs the pipeline on a machine of its own",
                             Effect.TPU,
                             INSTEAD,
-                            place=step.place,
+                            location=step.location,
                             notes=made_note(node.result, "the strategy of a TPU node"),
                         )
 

@@ -53,7 +53,7 @@ PADDED = 'padding="max_length", max_length=64'
 class ForeignBatch(Rule):
     code = "XLA505"
     name = "foreign-batch"
-    listens = (FeedForeign,)
+    handles = (FeedForeign,)
     bad = (
         Bad(
             f"""{TOKENIZER}
@@ -197,15 +197,15 @@ def classify(texts):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case FeedForeign(made=made, model=model, place=place):
+            case FeedForeign(made=made, model=model, location=location):
                 taken = "a TensorFlow model of Hugging Face's refuses" if model else "a data set of TensorFlow gets"
                 yield Draft(
                     f"`{brief(made.node)}` makes tensors of PyTorch, which {taken}"
                     + ("" if model else ": it fails where PyTorch is not installed"),
                     Effect.FAILS if model else Effect.TPU,
                     with_arguments(made.node, return_tensors='"tf"'),
-                    place=made,
-                    notes=(DraftNote(place, "they are handed over here"),),
+                    location=made,
+                    notes=(DraftNote(location, "they are handed over here"),),
                     rewrite=argument_set(
                         made,
                         "return_tensors",

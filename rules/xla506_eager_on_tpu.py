@@ -63,7 +63,7 @@ GRAPHS: Final = frozenset(
 class EagerOnTpu(Rule):
     code = "XLA506"
     name = "eager-on-tpu"
-    listens = (Program,)
+    handles = (Program,)
     bad = (
         Bad(
             f"""{TPU}
@@ -199,7 +199,7 @@ def _eager(step: SetupCall) -> Iterator[Draft]:
                     "`run_eagerly=True` for a model of a TPU strategy: a TPU runs compiled programs only",
                     Effect.TPU,
                     f"leave `run_eagerly` out of `{brief(step.node.func)}(..)`",
-                    place=step.place,
+                    location=step.location,
                     notes=made_note(strategy, "the strategy"),
                     rewrite=partial(without_argument, step, "run_eagerly"),
                 )
@@ -210,6 +210,6 @@ def _eager(step: SetupCall) -> Iterator[Draft]:
                     f"`{brief(step.node)}` runs a plain function eagerly: a TPU runs compiled programs only",
                     Effect.TPU,
                     "call it in a function with `@tf.function`",
-                    place=step.place,
+                    location=step.location,
                     notes=made_note(strategy, "the strategy"),
                 )

@@ -38,7 +38,7 @@ from functools import partial
 from typing import Final
 
 from xlalint.analysis.domain.values import Static
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ContextKind, Event, Program, SetupCall
 from xlalint.analysis.library.strategies import asks_for_complex128, is_tpu, making_of
 from xlalint.fixes import rewrite
@@ -81,7 +81,7 @@ MAKERS: Final = names(
 class TpuDtype(Rule):
     code = "XLA507"
     name = "tpu-dtype"
-    listens = (ApiCall, Program)
+    handles = (ApiCall, Program)
     apis = MAKERS
     bad = (
         Bad(
@@ -248,7 +248,7 @@ print(tf.cast(1, tf.complex128))
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case Program(steps=steps) if not any(map(_lets_the_host, steps)):
-                models = {place for step in steps for place in _run_on_tpu(step)}
+                models = {location for step in steps for location in _run_on_tpu(step)}
                 for step in steps:
                     if asks_for_complex128(step.arguments, step.result) and _on_tpu(step, models):
                         yield _draft(step)
@@ -263,7 +263,7 @@ def _draft(call: SetupCall | ApiCall) -> Draft:
         f"`{brief(call.node)}`: a TPU has no kernel for complex128, and compiles no function that holds one; this is"
         f" {reached(call.context)}",
         Effect.TPU,
-        place=call.place,
+        location=call.location,
         rewrite=partial(_narrower, call),
         on_tpu=TpuOutcome.FAILS,
     )
@@ -274,7 +274,7 @@ def _lets_the_host(step: SetupCall) -> bool:
     return step.api == ON_HOST and Static(False) not in step.arguments.values()
 
 
-def _run_on_tpu(step: SetupCall) -> Iterable[Place]:
+def _run_on_tpu(step: SetupCall) -> Iterable[Location]:
     """The names of the methods that a TPU strategy runs, of the model that a call trains."""
     made = making_of(step.owner) if step.owner is not None and method_of(step) in RUNNING else None
     strategy = strategy_in(made.scope) if made is not None else None
@@ -284,7 +284,7 @@ def _run_on_tpu(step: SetupCall) -> Iterable[Place]:
     return [method.label for method in methods if method is not None]
 
 
-def _on_tpu(step: SetupCall, models: set[Place]) -> bool:
+def _on_tpu(step: SetupCall, models: set[Location]) -> bool:
     """Whether a TPU strategy runs the code around a call."""
     if step.context.kind is not ContextKind.XLA:
         return False
@@ -293,7 +293,7 @@ def _on_tpu(step: SetupCall, models: set[Place]) -> bool:
         strategy = strategy_in(scope)
         return strategy is not None and is_tpu(strategy)
     while trail is not None:
-        if trail.place in models:
+        if trail.location in models:
             return True
         trail = trail.parent
     return False
@@ -305,8 +305,8 @@ def _narrower(call: SetupCall | ApiCall, names: Names) -> rewrite.Rewrite | None
     if len(written) != 1:
         return None
     (node,) = written
-    text = call.place.at(node).code.replace("complex128", "complex64")
-    edits = (rewrite.replace(call.place.at(node), text),)
+    text = call.location.at(node).code.replace("complex128", "complex64")
+    edits = (rewrite.replace(call.location.at(node), text),)
     return rewrite.Rewrite("Use `complex64`", edits, Safety.UNSAFE, "by half of the digits")
 
 

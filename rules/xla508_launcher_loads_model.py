@@ -52,7 +52,7 @@ NEEDED: Final = "it needs a TPU, and PyTorch"
 class LauncherLoadsModel(Rule):
     code = "XLA508"
     name = "launcher-loads-model"
-    listens = (Program,)
+    handles = (Program,)
     bad = (
         Bad(
             """
@@ -203,6 +203,6 @@ notebook_launcher(train)
                                 "processes of a TPU builds a copy in the memory of the host",
                                 Effect.TPU,
                                 "build the model once outside: notebook_launcher(train, (model,))",
-                                place=step.place,
-                                notes=(DraftNote(launch.place, "launched here"),),
+                                location=step.location,
+                                notes=(DraftNote(launch.location, "launched here"),),
                             )

@@ -48,7 +48,7 @@ from torch.utils.data import DataLoader
 class LauncherBatchSizes(Rule):
     code = "XLA509"
     name = "launcher-batch-sizes"
-    listens = (Program,)
+    handles = (Program,)
     bad = (
         Bad(
             f"""{IMPORTS}
@@ -173,8 +173,8 @@ notebook_launcher(train, num_processes=4)
                                 "memory anew for a larger batch",
                                 Effect.TPU,
                                 f"batch_size={first}",
-                                place=step.place,
-                                notes=(DraftNote(loaders[0].place, "the first loader"),),
+                                location=step.location,
+                                notes=(DraftNote(loaders[0].location, "the first loader"),),
                                 at_most=Severity.INFO,
                             )
 

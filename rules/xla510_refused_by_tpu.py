@@ -66,7 +66,7 @@ def _facts() -> Iterator[ApiFact]:
 class RefusedByTpu(Rule):
     code = "XLA510"
     name = "refused-by-tpu"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = frozenset(map(event_name, _facts())) | DRAWN
     bad = (
         Bad(

@@ -57,7 +57,7 @@ ASSERTIONS = names(
 class IgnoredAssertion(Rule):
     code = "XLA601"
     name = "ignored-assertion"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = ASSERTIONS | HANDING_ON
     bad = (
         Bad(
@@ -170,8 +170,8 @@ class L(tf.keras.layers.Layer):
             case ApiCall(api=api, arguments=arguments) if event.context.kind is ContextKind.XLA and any(
                 as_tensor(value, Dependence.SHAPE) for value in arguments.values()
             ):
-                waited = api not in HANDING_ON and not isinstance(parent(event.place), cst.Expr)
-                message = f"`{brief(event.place.node)}` is ignored: XLA compiles the program without the check"
+                waited = api not in HANDING_ON and not isinstance(parent(event.location), cst.Expr)
+                message = f"`{brief(event.location.node)}` is ignored: XLA compiles the program without the check"
                 if waited:
                     message += ", and what waits for it runs in any case"
                 yield Draft(message, Effect.DIVERGES, HELP, at_most=Severity.WARNING if waited else Severity.INFO)

@@ -36,7 +36,7 @@ Shown only: whether the border repeats or is left out is for the author to say.
 from collections.abc import Iterator
 
 from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.fixes.masked import brief, one_line
 from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity, origin_note
@@ -86,7 +86,7 @@ ROUNDING = names("keras.ops.ceil keras.ops.floor keras.ops.round tf.floor tf.mat
 class UncheckedIndex(Rule):
     code = "XLA602"
     name = "unchecked-index"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = frozenset((*READS, *WRITES)) | IN_RANGE | ROUNDING | HANDING_ON
     bad = (
         Bad(
@@ -230,7 +230,7 @@ dataset = tf.data.Dataset.range(4).map(look)
 
     def __init__(self) -> None:
         self._provenance = Provenance()
-        self._told: dict[tuple[int, str], Place] = {}
+        self._told: dict[tuple[int, str], Location] = {}
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -244,14 +244,17 @@ dataset = tf.data.Dataset.range(4).map(look)
         if tensor is None or event.context.kind is not ContextKind.XLA:
             return
         node = event.argument_nodes[parameter]
-        origin = self._provenance.made(event.place.unit, node)
+        origin = self._provenance.made(event.location.unit, node)
         if self._in_range(event, origin):
             return
         rounded = self._rounded(event, node, origin)
-        if not rounded and self._told.setdefault((id(event.place.unit), one_line(origin)), event.place) != event.place:
+        if (
+            not rounded
+            and self._told.setdefault((id(event.location.unit), one_line(origin)), event.location) != event.location
+        ):
             return  # the same positions once more in this function
         what = "clamps positions that are" if event.api in READS else "leaves out positions that are"
-        code = brief(event.place.node)
+        code = brief(event.location.node)
         reason = "is rounded from a float" if rounded else "comes from data"
         yield Draft(
             f"`{code}`: XLA {what} out of range, where eager execution fails; this one {reason} and is not clipped",
@@ -262,14 +265,14 @@ dataset = tf.data.Dataset.range(4).map(look)
         )
 
     def _in_range(self, event: ApiCall, node: cst.BaseExpression) -> bool:
-        call = self._provenance.call_at(event.place.unit, node)
+        call = self._provenance.call_at(event.location.unit, node)
         if call is not None and call.api in IN_RANGE:
             return True
         return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo)
 
     def _rounded(self, event: ApiCall, node: cst.BaseExpression, origin: cst.BaseExpression) -> bool:
         """A computed float is cast on the way back to where the positions were made."""
-        unit = event.place.unit
+        unit = event.location.unit
         call = self._provenance.call_at(unit, origin)
         if not (isinstance(origin, cst.BinaryOperation) or (call is not None and call.api in ROUNDING)):
             return False

@@ -63,7 +63,7 @@ ON_HOST = names(
 class RandomNumbers(Rule):
     code = "XLA603"
     name = "random-numbers"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = SEEDED | ON_HOST
     bad = (
         Bad(

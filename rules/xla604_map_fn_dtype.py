@@ -43,7 +43,7 @@ USUAL = {"bool": "tf.bool", "int": "tf.int32", "float": "tf.float32", "complex":
 class MapFnDtype(Rule):
     code = "XLA604"
     name = "map-fn-dtype"
-    listens = (ApiCall,)
+    handles = (ApiCall,)
     apis = frozenset(("tf.map_fn",))
     bad = (
         Bad(

@@ -67,7 +67,7 @@ CLIPPED = frozenset(("tf.maximum", "keras.ops.maximum", "tf.clip_by_value", "ker
 class UndefinedNumber(Rule):
     code = "XLA605"
     name = "undefined-number"
-    listens = (ApiCall, DivideBy)
+    handles = (ApiCall, DivideBy)
     apis = CASTS | EXTREMES | ORDERS | DIVISIONS | NAN_TESTS | UNBOUNDED | CLIPPED | HANDING_ON
     bad = (
         Bad(
@@ -190,7 +190,7 @@ def f(x):
             return
         match event:
             case DivideBy(left=left, right=right, sign=sign) if _integer(left) or _integer(right):
-                divisor = _divisor(event.place.node)
+                divisor = _divisor(event.location.node)
                 if divisor is not None and as_tensor(right) is not None and not self._nonzero(event, divisor):
                     yield _zero(event, sign, divisor)
             case ApiCall(api=api, arguments=arguments, argument_nodes=nodes) if api in DIVISIONS and "y" in nodes:
@@ -214,14 +214,14 @@ def f(x):
         first = next(iter(event.argument_nodes.values()), None)
         if first is None:
             return False
-        call = self._provenance.call_at(event.place.unit, self._provenance.made(event.place.unit, first))
+        call = self._provenance.call_at(event.location.unit, self._provenance.made(event.location.unit, first))
         return call is not None and call.api in apis
 
     def _unbounded(self, event: ApiCall) -> bool:
         first = next(iter(event.argument_nodes.values()), None)
         if first is None or as_tensor(next(iter(event.arguments.values()))) is None:
             return False
-        match self._provenance.made(event.place.unit, first):
+        match self._provenance.made(event.location.unit, first):
             case cst.BinaryOperation(operator=cst.Divide(), right=right):
                 return not isinstance(right, cst.Integer | cst.Float) and not self._nonzero(event, right)
             case _:
@@ -229,7 +229,7 @@ def f(x):
 
     def _nonzero(self, event: Event, node: cst.BaseExpression) -> bool:
         """A divisor that was clipped, or to which a number is added."""
-        unit = event.place.unit
+        unit = event.location.unit
         made = self._provenance.made(unit, node)
         call = self._provenance.call_at(unit, made)
         added = isinstance(made, cst.BinaryOperation) and isinstance(made.operator, cst.Add)
@@ -261,7 +261,7 @@ def _divisor(node: cst.CSTNode) -> cst.BaseExpression | None:
 def _zero(event: Event, sign: str, divisor: cst.BaseExpression) -> Draft:
     gives = "-1" if sign == "//" else "the dividend"
     return Draft(
-        f"`{brief(event.place.node)}`: where the divisor is 0, XLA gives {gives}, eager execution fails",
+        f"`{brief(event.location.node)}`: where the divisor is 0, XLA gives {gives}, eager execution fails",
         Effect.DIVERGES,
         f"tf.maximum({brief(divisor)}, 1), or tf.where({brief(divisor)} == 0, ..) around it",
         at_most=Severity.INFO,

@@ -18,4 +18,4 @@ from xlalint.linter.rule import Rule
 class SyntaxErrorRule(Rule):
     code = "XLA900"
     name = "syntax-error"
-    listens = ()
+    handles = ()

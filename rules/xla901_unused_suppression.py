@@ -31,4 +31,4 @@ from xlalint.linter.rule import Rule
 class UnusedSuppression(Rule):
     code = "XLA901"
     name = "unused-suppression"
-    listens = ()
+    handles = ()

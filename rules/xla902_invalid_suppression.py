@@ -30,4 +30,4 @@ from xlalint.linter.rule import Rule
 class InvalidSuppression(Rule):
     code = "XLA902"
     name = "invalid-suppression"
-    listens = ()
+    handles = ()

@@ -18,4 +18,4 @@ from xlalint.linter.rule import Rule
 class UnreadableFile(Rule):
     code = "XLA903"
     name = "unreadable-file"
-    listens = ()
+    handles = ()

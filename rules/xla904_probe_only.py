@@ -19,4 +19,4 @@ from xlalint.linter.rule import Rule
 class ProbeOnly(Rule):
     code = "XLA904"
     name = "probe-only"
-    listens = ()
+    handles = ()

@@ -21,4 +21,4 @@ from xlalint.linter.rule import Rule
 class UnfinishedFile(Rule):
     code = "XLA905"
     name = "unfinished-file"
-    listens = ()
+    handles = ()

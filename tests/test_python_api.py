@@ -30,7 +30,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def places(report: xlalint.Report) -> list[tuple[str, int, str]]:
+def locations(report: xlalint.Report) -> list[tuple[str, int, str]]:
     return [(finding.path, finding.span.line, finding.code) for finding in report.findings]
 
 
@@ -49,19 +49,19 @@ def test_every_public_name_is_there_and_no_other() -> None:
 
 def test_files_are_linted_as_the_command_line_does(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = xlalint.lint_paths(["pkg"])
-    assert places(report) == [("pkg/fixable.py", 7, "XLA104"), ("pkg/step.py", 6, "XLA101")]
+    assert locations(report) == [("pkg/fixable.py", 7, "XLA104"), ("pkg/step.py", 6, "XLA101")]
     assert (report.files_checked, report.problems) == (2, ())
     assert not (project / ".xlalint_cache").exists()
     assert run(["--output-format", "json", "pkg"]) == 1
     printed = json.loads(capsys.readouterr().out)["findings"]
-    assert [(one["path"], one["line"], one["code"]) for one in printed] == places(report)
+    assert [(one["path"], one["line"], one["code"]) for one in printed] == locations(report)
 
 
 def test_the_settings_of_the_project_count(project: Path) -> None:
     (project / "pyproject.toml").write_text('[tool.xlalint]\nignore = ["XLA101"]\n')
-    assert places(xlalint.lint_paths(["pkg"])) == [("pkg/fixable.py", 7, "XLA104")]
+    assert locations(xlalint.lint_paths(["pkg"])) == [("pkg/fixable.py", 7, "XLA104")]
     every = xlalint.load_settings(["pkg"], options={"select": ["XLA101"]}, isolated=True)
-    assert places(xlalint.lint_paths(["pkg"], every)) == [("pkg/step.py", 6, "XLA101")]
+    assert locations(xlalint.lint_paths(["pkg"], every)) == [("pkg/step.py", 6, "XLA101")]
     (project / "pyproject.toml").write_text("[tool.xlalint]\nselct = []\n")
     with pytest.raises(xlalint.ConfigurationError, match="did you mean 'select'"):
         xlalint.lint_paths(["pkg"])
@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_a_problem_and_no_exception(project: Path) -> Non
     assert (problem.path, problem.message) == ("gone.py", "no such file or directory")
     report = xlalint.lint_source(b"# coding: ascii\nx = '\xe9'\n", "a.py")
     assert [problem.path for problem in report.problems] == ["a.py"]
-    assert places(xlalint.lint_source("import tensorflow as tf\ndef f(:\n")) == [("source.py", 2, "XLA900")]
+    assert locations(xlalint.lint_source("import tensorflow as tf\ndef f(:\n")) == [("source.py", 2, "XLA900")]
 
 
 @pytest.mark.parametrize("source", [HAZARD, HAZARD.encode(), "# coding: latin-1\n# é\n" + HAZARD])
@@ -96,7 +96,7 @@ def f(x):
         return x
     return -x
 """
-    assert places(xlalint.lint_source(source, "pkg/uses.py")) == [("pkg/uses.py", 7, "XLA101")]
+    assert locations(xlalint.lint_source(source, "pkg/uses.py")) == [("pkg/uses.py", 7, "XLA101")]
 
 
 def test_a_notebook_is_known_by_its_name(project: Path) -> None:

@@ -227,9 +227,9 @@ def test_what_a_rule_may_import_from_its_folder_belongs_to_it(project: Path) -> 
         ('code = "OWN101"', 'code = "OWN102"', "code = 'OWN102' does not fit the file's name, which says 'OWN101'"),
         ('name = "no-inverse"', 'name = "inverse"', "name = 'inverse' does not fit the file's name"),
         ("NoInverse(Rule)", "NoInverse", "0 classes in it are rules; it has to be one"),
-        ("listens = (ApiCall,)", "listens = (int,)", "listens has to be a tuple of classes of events"),
-        ("listens = (ApiCall,)", "listens = (Event,)", "a rule that listens to ApiCall names the calls"),
-        ("def check(", "def chek(", "it listens to events, and has no method `check`"),
+        ("handles = (ApiCall,)", "handles = (int,)", "`handles` has to be a tuple of classes of events"),
+        ("handles = (ApiCall,)", "handles = (Event,)", "a rule that handles ApiCall names the calls"),
+        ("def check(", "def chek(", "it handles events, and has no method `check`"),
     ],
 )
 def test_a_file_that_holds_no_such_rule_is_one_line_and_exit_2(

@@ -116,13 +116,13 @@ def bound_to_one(bound: bool) -> Iterator[None]:
 def contenders(paths: Sequence[Path], files: Sequence[Path], cache: Path) -> list[Contender]:
     floor = Contender("floor", [sys.executable, "-c", FLOOR], text="\n".join(map(str, files)))
     check = [sys.executable, "-m", "xlalint", "check", "--isolated", "--output-format", "json"]
-    places = [str(path) for path in paths]
+    locations = [str(path) for path in paths]
     cached = ["--cache-dir", str(cache)]
     return [
         floor,
-        *(Contender(f"cold, {jobs} jobs", [*check, "--no-cache", "--jobs", str(jobs), *places]) for jobs in (1, 2)),
-        Contender("filling the cache", [*check, *cached, "--jobs", "1", *places], cold=True),
-        Contender("warm", [*check, *cached, "--jobs", "1", *places]),
+        *(Contender(f"cold, {jobs} jobs", [*check, "--no-cache", "--jobs", str(jobs), *locations]) for jobs in (1, 2)),
+        Contender("filling the cache", [*check, *cached, "--jobs", "1", *locations], cold=True),
+        Contender("warm", [*check, *cached, "--jobs", "1", *locations]),
     ]
 
 

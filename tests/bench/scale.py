@@ -72,12 +72,12 @@ def svg(points: Sequence[Point]) -> str:
     parts = []
     for number, (title, unit, values) in enumerate(panels):
         top = max(values)
-        places = [
+        locations = [
             (point.files / most * width, height - value / top * height)
             for point, value in zip(points, values, strict=True)
         ]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places)
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in locations)
+        dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in locations)
         parts.append(
             f'<g transform="translate({20 + number * (width + 60)},40)">'
             f'<text x="0" y="-18" font-weight="bold">{title}</text><text x="0" y="-3">{top:.3g} {unit}</text>'

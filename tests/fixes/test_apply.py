@@ -86,7 +86,7 @@ TEXT = st.text(st.sampled_from("ab é\t\f\u2028😀\n\r"), max_size=40)
 @given(TEXT, st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), TEXT), max_size=4), st.booleans())
 def test_only_the_spans_change(text: str, wanted: list[tuple[int, int, str]], marked: bool) -> None:
     lines = kept_lines(text) or [""]
-    places = [
+    locations = [
         (number, column) for number, line in enumerate(lines, 1) for column in range(1, len(line.rstrip("\r\n")) + 2)
     ]
     offsets: dict[tuple[int, int], int] = {}
@@ -97,7 +97,7 @@ def test_only_the_spans_change(text: str, wanted: list[tuple[int, int, str]], ma
     edits: list[Edit] = []
     expected, behind = "", 0
     for first, last, new in sorted((min(a, b), max(a, b), new) for a, b, new in wanted):
-        start, end = places[first % len(places)], places[last % len(places)]
+        start, end = locations[first % len(locations)], locations[last % len(locations)]
         if start > end or offsets[start] < behind or (edits and offsets[start] == behind):
             continue
         edits.append(Edit(Span(*start, *end), new))

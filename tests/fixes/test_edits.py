@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from xlalint.analysis.files.file import File
-from xlalint.analysis.files.unit import Place
+from xlalint.analysis.files.unit import Location
 from xlalint.fixes.apply import apply_fixes
 from xlalint.fixes.edits import fix_of
 from xlalint.fixes.names import Names, NoNameError
@@ -21,7 +21,7 @@ from xlalint.syntax import nodes as cst
 A = Path("a.py")
 
 
-def place_of(text: str, wanted: str, kind: type[cst.CSTNode] = cst.CSTNode, *, from_line: int = 1) -> Place:
+def place_of(text: str, wanted: str, kind: type[cst.CSTNode] = cst.CSTNode, *, from_line: int = 1) -> Location:
     """The first node of a kind that stands for the text `wanted`, in the tree of the lines from one on."""
     source = Source(Path("/a.py"), "a.py", text, "")
     unit = File(source).unit(Stretch(from_line, len(split_lines(text))))
@@ -36,14 +36,16 @@ def place_of(text: str, wanted: str, kind: type[cst.CSTNode] = cst.CSTNode, *, f
         if isinstance(node, kind):
             line, column, end_line, end_column = unit.span(node)
             if text[starts[line - 1] + column - 1 : starts[end_line - 1] + end_column - 1] == wanted:
-                return Place(unit, node)
+                return Location(unit, node)
     raise LookupError(wanted)
 
 
-def rewritten(text: str, wanted: str, edit: Callable[[Place], NodeEdit], kind: type[cst.CSTNode] = cst.CSTNode) -> str:
+def rewritten(
+    text: str, wanted: str, edit: Callable[[Location], NodeEdit], kind: type[cst.CSTNode] = cst.CSTNode
+) -> str:
     """The text after one edit; itself where the edit found no room."""
-    place = place_of(text, wanted, kind)
-    fix = fix_of(Rewrite("title", (edit(place),)), Names(place), place)
+    location = place_of(text, wanted, kind)
+    fix = fix_of(Rewrite("title", (edit(location),)), Names(location), location)
     return text if fix is None else apply_fixes(text.encode(), [fix], A)[0].decode()
 
 
@@ -67,7 +69,7 @@ def rewritten(text: str, wanted: str, edit: Callable[[Place], NodeEdit], kind: t
     ],
 )
 def test_an_expression_is_replaced(text: str, wanted: str, new: str, expected: str) -> None:
-    assert rewritten(text, wanted, lambda place: replace(place, new), cst.BaseExpression) == expected
+    assert rewritten(text, wanted, lambda location: replace(location, new), cst.BaseExpression) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ def test_an_expression_is_replaced(text: str, wanted: str, new: str, expected: s
     ],
 )
 def test_a_statement_is_replaced(text: str, wanted: str, new: str, expected: str) -> None:
-    assert rewritten(text, wanted, lambda place: replace(place, new), cst.BaseSmallStatement) == expected
+    assert rewritten(text, wanted, lambda location: replace(location, new), cst.BaseSmallStatement) == expected
 
 
 def test_comments_inside_a_replaced_statement_stand_above_the_new_one() -> None:
@@ -94,43 +96,43 @@ def test_comments_inside_a_replaced_statement_stand_above_the_new_one() -> None:
     source = "if b:  # why\n        # how\n        x = 1"
     new = "x = where(b, 1, x)"
     expected = "if a:\n    # why\n    # how\n    x = where(b, 1, x)  # one\n    z = 3\n"
-    assert rewritten(text, source, lambda place: replace(place, new), cst.If) == expected
+    assert rewritten(text, source, lambda location: replace(location, new), cst.If) == expected
 
 
 def test_an_elif_is_left_alone() -> None:
     text = "if a:\n    x = 1\nelif b:\n    x = 2\n"
-    assert rewritten(text, "elif b:\n    x = 2", lambda place: replace(place, "x = 3"), cst.If) == text
+    assert rewritten(text, "elif b:\n    x = 2", lambda location: replace(location, "x = 3"), cst.If) == text
 
 
 @pytest.mark.parametrize(
     ("text", "edit", "expected"),
     [
-        ("if a:\n\tx = 1  # one\n", lambda place: before(place, "y\nz"), "if a:\n\ty\n\tz\n\tx = 1  # one\n"),
-        ("if a:\n\tx = 1  # one\n", lambda place: after(place, "y\nz"), "if a:\n\tx = 1  # one\n\ty\n\tz\n"),
-        ("if a:\n\tx = 1", lambda place: after(place, "y"), "if a:\n\tx = 1\n\ty"),
+        ("if a:\n\tx = 1  # one\n", lambda location: before(location, "y\nz"), "if a:\n\ty\n\tz\n\tx = 1  # one\n"),
+        ("if a:\n\tx = 1  # one\n", lambda location: after(location, "y\nz"), "if a:\n\tx = 1  # one\n\ty\n\tz\n"),
+        ("if a:\n\tx = 1", lambda location: after(location, "y"), "if a:\n\tx = 1\n\ty"),
         ("if a:\n\tx = 1  # one\n", remove, "if a:\n\tpass  # one\n"),
         ("if a:\n\tx = 1\n\ty\n", remove, "if a:\n\ty\n"),
         ("x = 1", remove, ""),
     ],
 )
 def test_statements_are_put_around_a_statement_or_taken_away(
-    text: str, edit: Callable[[Place], NodeEdit], expected: str
+    text: str, edit: Callable[[Location], NodeEdit], expected: str
 ) -> None:
     assert rewritten(text, "x = 1", edit, cst.Assign) == expected
 
 
 def test_text_is_put_around_an_expression() -> None:
     text = "y = a  +  b\n"
-    place = place_of(text, "a  +  b", cst.BinaryOperation)
-    fix = fix_of(Rewrite("title", (before(place, "f("), after(place, ")"))), Names(place), place)
+    location = place_of(text, "a  +  b", cst.BinaryOperation)
+    fix = fix_of(Rewrite("title", (before(location, "f("), after(location, ")"))), Names(location), location)
     assert fix is not None
     assert apply_fixes(text.encode(), [fix], A)[0] == b"y = f(a  +  b)\n"
 
 
 def test_a_method_is_edited_where_it_stands() -> None:
     text = "class A:\n\n    def f(self):\n        return self.x\n"
-    place = place_of(text, "self.x", cst.Attribute, from_line=3)
-    fix = fix_of(Rewrite("title", (replace(place, "1"),)), Names(place), place)
+    location = place_of(text, "self.x", cst.Attribute, from_line=3)
+    fix = fix_of(Rewrite("title", (replace(location, "1"),)), Names(location), location)
     assert fix is not None
     assert apply_fixes(text.encode(), [fix], A)[0].decode() == text.replace("self.x", "1")
 
@@ -143,16 +145,16 @@ def test_a_line_with_a_page_break_is_left_alone() -> None:
 
 @pytest.mark.parametrize("new", ["c +", "c = 1", "c  # why", ""])
 def test_what_is_no_expression_is_an_error(new: str) -> None:
-    place = place_of("y = a\n", "a", cst.Name)
+    location = place_of("y = a\n", "a", cst.Name)
     with pytest.raises(ValueError, match="not Python"):
-        fix_of(Rewrite("title", (replace(place, new),)), Names(place), place)
+        fix_of(Rewrite("title", (replace(location, new),)), Names(location), location)
 
 
 def test_edits_that_overlap_are_an_error() -> None:
-    place = place_of("y = f(a)\n", "f(a)", cst.Call)
-    inner = place.at(place.node.children[1].children[0])
+    location = place_of("y = f(a)\n", "f(a)", cst.Call)
+    inner = location.at(location.node.children[1].children[0])
     with pytest.raises(ValueError, match="overlap"):
-        fix_of(Rewrite("title", (replace(place, "b"), replace(inner, "c"))), Names(place), place)
+        fix_of(Rewrite("title", (replace(location, "b"), replace(inner, "c"))), Names(location), location)
 
 
 def test_an_unsafe_rewrite_says_where_it_differs() -> None:
@@ -194,10 +196,10 @@ def test_an_unsafe_rewrite_says_where_it_differs() -> None:
 def test_tensorflow_is_named_as_the_file_names_it(head: str, name: str, fixed_head: str | None) -> None:
     body = "@decorated\ndef f(x):\n    return not x\n"
     text = head + body.replace("\n", "\r\n" if "\r\n" in head else "\n")
-    place = place_of(text, "not x", cst.UnaryOperation)
-    names = Names(place)
+    location = place_of(text, "not x", cst.UnaryOperation)
+    names = Names(location)
     assert names.tf == name
-    fix = fix_of(Rewrite("title", (replace(place, f"{names.tf}.logical_not(x)"),)), names, place)
+    fix = fix_of(Rewrite("title", (replace(location, f"{names.tf}.logical_not(x)"),)), names, location)
     assert fix is not None
     fixed = apply_fixes(text.encode(), [fix], A)[0].decode()
     if fixed_head is not None:
@@ -239,9 +241,9 @@ def test_what_is_imported_has_the_name_that_the_file_gives_it(head: str, name: s
 
 
 def test_what_stands_there_already_is_no_fix() -> None:
-    assert rewritten("y = f(a.b)\n", "a.b", lambda place: replace(place, "a.b")) == "y = f(a.b)\n"
-    place = place_of("y = f(a.b)\n", "a.b", cst.Attribute)
-    assert fix_of(Rewrite("title", (replace(place, "a.b"),)), Names(place), place) is None
+    assert rewritten("y = f(a.b)\n", "a.b", lambda location: replace(location, "a.b")) == "y = f(a.b)\n"
+    location = place_of("y = f(a.b)\n", "a.b", cst.Attribute)
+    assert fix_of(Rewrite("title", (replace(location, "a.b"),)), Names(location), location) is None
 
 
 def test_a_fragment_needs_no_import() -> None:

@@ -49,9 +49,9 @@ def since(capsys: pytest.CaptureFixture[str], revision: str, *arguments: str) ->
     code = run(["--diff-base", revision, "--output-format", "concise", *arguments])
     out, err = capsys.readouterr()
     assert err == ""
-    places = [line.partition(": ")[0] for line in out.splitlines() if ": XLA" in line]
-    assert code == bool(places)
-    return places
+    locations = [line.partition(": ")[0] for line in out.splitlines() if ": XLA" in line]
+    assert code == bool(locations)
+    return locations
 
 
 def refused(capsys: pytest.CaptureFixture[str], revision: str, *arguments: str) -> str:

@@ -12,8 +12,8 @@ import pytest
 from tests.samples import HAZARD
 from xlalint.analysis.domain.values import UNKNOWN
 from xlalint.analysis.files.file import File
-from xlalint.analysis.files.unit import Place, Unit
-from xlalint.analysis.interpreter.events import ApiCall, AssertOn, BranchOn, Context, ContextKind, Event, Run, Trail
+from xlalint.analysis.files.unit import Location, Unit
+from xlalint.analysis.interpreter.events import ApiCall, AssertOn, BranchOn, CallPath, Context, ContextKind, Event, Run
 from xlalint.analysis.interpreter.interpreter import ProjectInterpreter
 from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Safety, Severity, Span, TrailStep
 from xlalint.fixes.names import Names
@@ -35,25 +35,25 @@ RUN = Run([], ())
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def location(tmp_path: Path) -> Location:
     """The whole first statement of a file of two."""
     source = Source(tmp_path / "a.py", "a.py", "first(1)\nsecond(2)\n", "")
     unit = Unit(File(source), Stretch(1, 2))
-    return Place(unit, unit.body[0].children[0])
+    return Location(unit, unit.body[0].children[0])
 
 
-def other(place: Place) -> Place:
-    return place.at(place.unit.body[1].children[0])
+def other(location: Location) -> Location:
+    return location.at(location.unit.body[1].children[0])
 
 
-def asserted(place: Place, context: Context = XLA, trail: Trail | None = None) -> AssertOn:
-    return AssertOn(place, context, trail, in_tensor_loop=False, test=UNKNOWN)
+def asserted(location: Location, context: Context = XLA, trail: CallPath | None = None) -> AssertOn:
+    return AssertOn(location, context, trail, in_tensor_loop=False, test=UNKNOWN)
 
 
 class Scripted(Rule):
     """Answers each event with the next draft of a script."""
 
-    code, name, listens = "XLA105", "scripted", (AssertOn,)
+    code, name, handles = "XLA105", "scripted", (AssertOn,)
 
     def __init__(self, *drafts: Draft) -> None:
         self.drafts = list(drafts)
@@ -99,10 +99,10 @@ def test_what_sets_a_program_up_is_not_only_information() -> None:
     assert severity_of(Effect.TPU, ContextKind.HOST, about_setup=True) is Severity.WARNING
 
 
-def test_a_draft_becomes_a_finding_at_its_place(place: Place) -> None:
-    trail = Trail("inner", other(place), Trail("outer", place))
-    draft = Draft("message", Effect.FAILS, "help", notes=(DraftNote(other(place), "there"),))
-    assert findings(Scripted(draft), asserted(place, trail=trail)) == [
+def test_a_draft_becomes_a_finding_at_its_place(location: Location) -> None:
+    trail = CallPath("inner", other(location), CallPath("outer", location))
+    draft = Draft("message", Effect.FAILS, "help", notes=(DraftNote(other(location), "there"),))
+    assert findings(Scripted(draft), asserted(location, trail=trail)) == [
         Finding(
             path="a.py",
             span=Span(1, 1, 1, 9),
@@ -118,47 +118,47 @@ def test_a_draft_becomes_a_finding_at_its_place(place: Place) -> None:
     ]
 
 
-def test_drafts_of_one_place_are_merged(place: Place) -> None:
-    note = DraftNote(other(place), "there")
+def test_drafts_of_one_place_are_merged(location: Location) -> None:
+    note = DraftNote(other(location), "there")
     rule = Scripted(
         Draft("named", Effect.NAMED, "help", notes=(note,)),
-        Draft("diverges", Effect.DIVERGES, place=place, notes=(note, DraftNote(place, "itself"))),
+        Draft("diverges", Effect.DIVERGES, location=location, notes=(note, DraftNote(location, "itself"))),
         Draft("recompiles", Effect.RECOMPILES, "other help"),
     )
-    [merged] = findings(rule, asserted(place), asserted(other(place)), asserted(place, OPEN))
+    [merged] = findings(rule, asserted(location), asserted(other(location)), asserted(location, OPEN))
     assert (merged.message, merged.effect, merged.severity) == ("diverges", Effect.DIVERGES, Severity.ERROR)
     assert merged.help == "help"
     assert [note.text for note in merged.notes] == ["there"]
 
 
-def test_the_gravest_context_speaks(place: Place) -> None:
+def test_the_gravest_context_speaks(location: Location) -> None:
     rule = Scripted(Draft("here", Effect.FAILS), Draft("there", Effect.FAILS), Draft("host", Effect.FAILS))
-    [merged] = findings(rule, asserted(place, OPEN), asserted(place, XLA), asserted(place, HOST))
+    [merged] = findings(rule, asserted(location, OPEN), asserted(location, XLA), asserted(location, HOST))
     assert merged.message == "there"
     assert merged.context == FindingContext("xla", False)
 
 
-def test_rules_hear_only_what_they_listen_to(place: Place) -> None:
+def test_rules_hear_only_what_they_listen_to(location: Location) -> None:
     class Calls(Rule):
-        code, name, listens, apis = "XLA201", "calls", (ApiCall, BranchOn), frozenset(("tf.unique",))
+        code, name, handles, apis = "XLA201", "calls", (ApiCall, BranchOn), frozenset(("tf.unique",))
 
         def check(self, event: Event) -> Iterator[Draft]:
             yield Draft(type(event).__name__ + getattr(event, "api", ""), Effect.NAMED)
 
-    def call(api: str, where: Place) -> ApiCall:
+    def call(api: str, where: Location) -> ApiCall:
         node = cst.Call(cst.Name("f"))
         return ApiCall(where, GRAPH, None, False, api, {}, {}, UNKNOWN, node)
 
     dispatcher = Dispatcher([Calls()])
     assert dispatcher.wanted_apis == {"tf.unique"}
-    for event in (call("tf.unique", place), call("tf.where", other(place)), asserted(other(place))):
+    for event in (call("tf.unique", location), call("tf.where", other(location)), asserted(other(location))):
         dispatcher.hear(event, RUN)
     assert [finding.message for finding in said(dispatcher)] == ["ApiCalltf.unique"]
 
 
-def test_only_linted_files_are_reported_and_severities_can_be_set(place: Place) -> None:
+def test_only_linted_files_are_reported_and_severities_can_be_set(location: Location) -> None:
     dispatcher = Dispatcher([Scripted(Draft("message", Effect.FAILS))])
-    dispatcher.hear(asserted(place), RUN)
+    dispatcher.hear(asserted(location), RUN)
     assert said(dispatcher, linted=lambda path: path != "a.py") == []
     [finding] = said(dispatcher, severities={"XLA105": Severity.INFO})
     assert finding.severity is Severity.INFO
@@ -324,7 +324,7 @@ def rewriting(text: str | None, safety: Safety = Safety.SAFE) -> Draft:
 
     def build(names: Names) -> Rewrite | None:
         differs = "at times" if safety is Safety.UNSAFE else ""
-        return None if text is None else Rewrite("title", (NodeEdit(names.place, text),), safety, differs)
+        return None if text is None else Rewrite("title", (NodeEdit(names.location, text),), safety, differs)
 
     return Draft("message", Effect.FAILS, rewrite=build)
 
@@ -341,31 +341,31 @@ def rewriting(text: str | None, safety: Safety = Safety.SAFE) -> Draft:
     ],
 )
 def test_all_who_rewrite_a_place_must_agree(
-    place: Place, drafts: list[Draft], text: str | None, safety: Safety | None
+    location: Location, drafts: list[Draft], text: str | None, safety: Safety | None
 ) -> None:
-    [finding] = findings(Scripted(*drafts), *(asserted(place) for _ in drafts))
+    [finding] = findings(Scripted(*drafts), *(asserted(location) for _ in drafts))
     assert (finding.fix and finding.fix.edits[0].text) == text
     assert (finding.fix and finding.fix.safety) == safety
     assert finding.help == text
 
 
-def test_parts_that_disagree_have_no_fix(place: Place) -> None:
+def test_parts_that_disagree_have_no_fix(location: Location) -> None:
     parts: list[Candidate] = []
     for draft in (rewriting("a"), rewriting(None)):
         dispatcher = Dispatcher([Scripted(draft)])
-        dispatcher.hear(asserted(place), RUN)
+        dispatcher.hear(asserted(location), RUN)
         parts += dispatcher.candidates(lambda path: True, {})
     assert parts[0].finding.fix is not None
     assert [finding.fix for finding in gravest_of(parts)] == [None]
 
 
-def test_a_rewrite_is_unsafe_that_an_analysis_of_the_function_has_no_use_for(place: Place) -> None:
+def test_a_rewrite_is_unsafe_that_an_analysis_of_the_function_has_no_use_for(location: Location) -> None:
     runs: list[Run] = []
-    heard, silent, elsewhere = Run(runs, ()), Run(runs, ()), Run(runs, (place.node,))
+    heard, silent, elsewhere = Run(runs, ()), Run(runs, ()), Run(runs, (location.node,))
 
     def safety() -> Safety | None:
         dispatcher = Dispatcher([Scripted(rewriting("a"))])
-        dispatcher.hear(asserted(place), heard)
+        dispatcher.hear(asserted(location), heard)
         [finding] = said(dispatcher)
         return finding.fix.safety if finding.fix is not None else None
 
@@ -398,9 +398,9 @@ def test_a_rewrite_holds_for_every_caller(tmp_path: Path, caller: str, safety: S
     assert finding.fix.safety is safety
 
 
-def test_a_rewrite_that_breaks_is_a_problem_of_the_run(place: Place) -> None:
+def test_a_rewrite_that_breaks_is_a_problem_of_the_run(location: Location) -> None:
     dispatcher = Dispatcher([Scripted(rewriting("if"))])
-    dispatcher.hear(asserted(place), RUN)
+    dispatcher.hear(asserted(location), RUN)
     [finding] = said(dispatcher)
     assert finding.fix is None
     [failure] = dispatcher.failures

@@ -69,9 +69,9 @@ def test_the_rewrite_is_clean() -> None:
         ("masked_loss.py", "XLA201", [2, 3], ["tf.float32)", "tf.reduce_sum(loss * ", " / tf.reduce_sum("]),
     ],
 )
-def test_a_pasted_fragment_gets_its_rewrite(fragment: str, code: str, places: list[int], rewrite: list[str]) -> None:
+def test_a_pasted_fragment_gets_its_rewrite(fragment: str, code: str, locations: list[int], rewrite: list[str]) -> None:
     found = findings(f"canonical/{fragment}")
-    assert [(item["code"], item["line"]) for item in found] == [(code, place) for place in places]
+    assert [(item["code"], item["line"]) for item in found] == [(code, location) for location in locations]
     for part in rewrite:
         assert part in found[0]["help"]
 

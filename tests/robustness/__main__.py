@@ -27,11 +27,11 @@ from tests import ROOT
 from .mutate import as_notebook, mutant, name_of, seeds
 from .runner import Outcome, Trial, run
 
-Made: TypeAlias = Callable[[int], tuple[str, bytes, tuple[str, ...]]]
+Creation: TypeAlias = Callable[[int], tuple[str, bytes, tuple[str, ...]]]
 _IMPORT = b"\nimport tensorflow as tf\n"
 
 
-def mutants(seed: int, texts: Sequence[str]) -> Made:
+def mutants(seed: int, texts: Sequence[str]) -> Creation:
     """By number: the name, the content and what was done to it."""
 
     def make(number: int) -> tuple[str, bytes, tuple[str, ...]]:
@@ -43,7 +43,7 @@ def mutants(seed: int, texts: Sequence[str]) -> Made:
     return make
 
 
-def as_they_are(files: Sequence[Path], lend_import: bool) -> Made:
+def as_they_are(files: Sequence[Path], lend_import: bool) -> Creation:
     def make(number: int) -> tuple[str, bytes, tuple[str, ...]]:
         data = files[number].read_bytes()
         return files[number].name, data + _IMPORT if lend_import else data, (str(files[number]),)

@@ -13,7 +13,7 @@ from xlalint.authoring import examples
 from xlalint.decoder.answers import explain_log
 from xlalint.linter.rule import Bad, Good, Rule, all_rules
 
-LISTENERS = [rule for rule in all_rules() if rule.listens]  # the others are the linter's own
+LISTENERS = [rule for rule in all_rules() if rule.handles]  # the others are the linter's own
 BAD = [pytest.param(rule, bad, id=f"{rule.code}-{at}") for rule in LISTENERS for at, bad in enumerate(rule.bad)]
 GOOD = [pytest.param(rule, good, id=f"{rule.code}-{at}") for rule in LISTENERS for at, good in enumerate(rule.good)]
 

@@ -30,7 +30,7 @@ UNHEARD = {
 
 def heard() -> frozenset[str]:
     """The calls that some rule listens to."""
-    return frozenset(name for rule in all_rules() if ApiCall in rule.listens for name in rule.apis)
+    return frozenset(name for rule in all_rules() if ApiCall in rule.handles for name in rule.apis)
 
 
 def silent(facts: Iterable[ApiFact]) -> set[str]:

@@ -51,7 +51,7 @@ def checked(tmp_path: Path, *sources: str, **metadata: Any) -> Report:
     return check([tmp_path], Settings())
 
 
-def places(report: Report) -> list[tuple[str, int | None, int, int]]:
+def locations(report: Report) -> list[tuple[str, int | None, int, int]]:
     return [(one.code, one.cell, one.span.line, one.span.column) for one in report.findings]
 
 
@@ -123,7 +123,7 @@ def test_cells_are_one_program(tmp_path: Path) -> None:
         "%%time\n" + STEP.replace("x / 2.0", "halve(x)"),
         "def halve(x):\n    assert x > 0\n    return x / 2.0\n",
     )
-    assert places(report) == [("XLA101", 3, 4, 8), ("XLA105", 4, 2, 12)]
+    assert locations(report) == [("XLA101", 3, 4, 8), ("XLA105", 4, 2, 12)]
     assert report.problems == ()
     _, helper = report.findings
     assert helper.context is not None
@@ -137,7 +137,7 @@ def test_of_definitions_in_several_cells_the_last_one_counts(tmp_path: Path) -> 
         "def loss(x):\n    if tf.reduce_sum(x) > 0:\n        return -x\n    return x\n",
     )
     step = STEP.replace("x / 2.0", "loss(x)")
-    assert places(checked(tmp_path, IMPORT, first, second, step)) == [("XLA101", 4, 2, 8), ("XLA101", 5, 3, 8)]
+    assert locations(checked(tmp_path, IMPORT, first, second, step)) == [("XLA101", 4, 2, 8), ("XLA101", 5, 3, 8)]
     reached = [one.context.kind for one in check([tmp_path], Settings()).findings if one.context]
     assert reached == ["xla", "xla"]
 
@@ -176,14 +176,14 @@ def test_a_file_cut_into_cells_has_the_same_findings(path: Path, tmp_path: Path)
 
 def test_a_cell_that_is_no_python_does_not_hide_the_others(tmp_path: Path) -> None:
     report = checked(tmp_path, "x = (1,\ny = 2", IMPORT, "for\n", STEP, "\0")
-    assert places(report) == [("XLA900", 2, 1, 5), ("XLA900", 4, 1, 4), ("XLA101", 5, 3, 8), ("XLA900", 6, 1, 1)]
+    assert locations(report) == [("XLA900", 2, 1, 5), ("XLA900", 4, 1, 4), ("XLA101", 5, 3, 8), ("XLA900", 6, 1, 1)]
 
 
 def test_a_cell_may_be_indented_as_a_whole(tmp_path: Path) -> None:
     indented = "".join(f"    {line}" for line in HAZARD.splitlines(keepends=True))
-    assert places(checked(tmp_path, "x = 1", indented, STEP)) == [("XLA101", 3, 6, 12), ("XLA101", 4, 3, 8)]
-    assert places(checked(tmp_path, " \n\n" + HAZARD)) == [("XLA101", 2, 8, 8)]
-    assert places(checked(tmp_path, f"{IMPORT}\n  x", "  y = (")) == [("XLA900", 2, 2, 2), ("XLA900", 3, 1, 7)]
+    assert locations(checked(tmp_path, "x = 1", indented, STEP)) == [("XLA101", 3, 6, 12), ("XLA101", 4, 3, 8)]
+    assert locations(checked(tmp_path, " \n\n" + HAZARD)) == [("XLA101", 2, 8, 8)]
+    assert locations(checked(tmp_path, f"{IMPORT}\n  x", "  y = (")) == [("XLA900", 2, 2, 2), ("XLA900", 3, 1, 7)]
 
 
 def test_a_notebook_is_no_fragment_of_documentation(tmp_path: Path) -> None:
@@ -191,24 +191,24 @@ def test_a_notebook_is_no_fragment_of_documentation(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(hazard)
     (tmp_path / "b.py").write_text(f"import tensorflow as tf\n{hazard}")
     (tmp_path / "b.ipynb").write_bytes(saved(notebook(f"import tensorflow as tf\n{hazard}")))
-    assert places(checked(tmp_path, hazard)) == [("XLA106", None, 3, 1), ("XLA106", None, 4, 1)]
+    assert locations(checked(tmp_path, hazard)) == [("XLA106", None, 3, 1), ("XLA106", None, 4, 1)]
 
 
 def test_suppressions_end_with_their_cell(tmp_path: Path) -> None:
-    disabled = places(checked(tmp_path, HAZARD + "\n# xlalint: disable[XLA1]", STEP))
+    disabled = locations(checked(tmp_path, HAZARD + "\n# xlalint: disable[XLA1]", STEP))
     assert disabled == [("XLA101", 2, 6, 8), ("XLA901", 2, 10, 20), ("XLA101", 3, 3, 8)]
-    above = places(checked(tmp_path, IMPORT + "\n# xlalint: ignore[XLA101]", STEP, "x  # xlalint: nothing"))
+    above = locations(checked(tmp_path, IMPORT + "\n# xlalint: ignore[XLA101]", STEP, "x  # xlalint: nothing"))
     assert above == [("XLA901", 2, 2, 19), ("XLA101", 3, 3, 8), ("XLA902", 4, 1, 4)]
-    assert places(checked(tmp_path, HAZARD, STEP, "# xlalint: file-ignore[XLA101]")) == []
-    assert places(checked(tmp_path, IMPORT, STEP.replace("10.0:", "10.0:  # noqa: XLA101"))) == []
+    assert locations(checked(tmp_path, HAZARD, STEP, "# xlalint: file-ignore[XLA101]")) == []
+    assert locations(checked(tmp_path, IMPORT, STEP.replace("10.0:", "10.0:  # noqa: XLA101"))) == []
 
 
 def test_a_notebook_in_another_language_is_not_ours(tmp_path: Path) -> None:
     other = {"kernelspec": {"language": "R"}}
-    assert places(checked(tmp_path, HAZARD, **other)) == []
-    assert places(checked(tmp_path, HAZARD, **other, language_info={"name": "python"})) == [("XLA101", 2, 6, 8)]
+    assert locations(checked(tmp_path, HAZARD, **other)) == []
+    assert locations(checked(tmp_path, HAZARD, **other, language_info={"name": "python"})) == [("XLA101", 2, 6, 8)]
     (tmp_path / "a.ipynb").write_bytes(saved({"cells": [code(HAZARD, vscode={"languageId": "csharp"})]}))
-    assert places(check([tmp_path], Settings())) == []
+    assert locations(check([tmp_path], Settings())) == []
 
 
 def test_the_settings_that_name_paths_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +227,7 @@ def test_results_are_kept(tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_bytes(saved(notebook(IMPORT, STEP)))
     settings = Settings(cache_dir=tmp_path / "cache")
     assert check([tmp_path], settings) == check([tmp_path], settings)
-    assert places(check([tmp_path], settings)) == [("XLA101", 3, 3, 8)]
+    assert locations(check([tmp_path], settings)) == [("XLA101", 3, 3, 8)]
 
 
 def test_a_notebook_uses_the_modules_beside_it(tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ def test_what_is_no_notebook_is_one_line_and_exit_2(
 def test_forms_that_are_notebooks(content: dict[str, Any], tmp_path: Path) -> None:
     for options in ({"ensure_ascii": True}, {"ensure_ascii": True, "indent": None, "separators": (",", ":")}):
         (tmp_path / "a.ipynb").write_bytes(saved(content, **options))
-        assert places(check([tmp_path], Settings())) == [("XLA101", 2, 6, 8)]
+        assert locations(check([tmp_path], Settings())) == [("XLA101", 2, 6, 8)]
 
 
 @given(st.binary(max_size=80) | st.text(alphabet='{}[]":,cells \\u0', max_size=60).map(str.encode))

@@ -95,8 +95,10 @@ def compare(text: str) -> int:
                 pass  # libcst writes the comma behind it
             case libcst.BaseExpression() | libcst.BaseSmallStatement() | libcst.BaseCompoundStatement():
                 count += 1
-                places = [(place.line, place.column + 1) for place in (where[their].start, where[their].end)]
-                _same(places, [*map(source.position, source.extent(our))], "the place", their)
+                locations = [
+                    (location.line, location.column + 1) for location in (where[their].start, where[their].end)
+                ]
+                _same(locations, [*map(source.position, source.extent(our))], "the place", their)
                 text = tree.code_for_node(their).strip().rstrip("; \\\n")
                 if not isinstance(their, libcst.BaseCompoundStatement) and not _reads_alike(text, source.code(our)):
                     _same(text, source.code(our), "the text", their)

@@ -61,7 +61,7 @@ from xlalint.linter.rule import (
 class $classname(Rule):
     code = "$code"
     name = "$name"
-    listens = (ApiCall,)  # which events it handles: see the module that defines Event
+    handles = (ApiCall,)  # the kinds of events: see the module that defines Event
     apis = frozenset(("tf.linalg.inv",))  # of `ApiCall`: calls of which functions
     bad = (
         Bad(

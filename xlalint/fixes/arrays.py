@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
 from .known import dotted
@@ -46,16 +46,16 @@ class _Loop:
 # -- arrays that grow -------------------------------------------------------------------------------------------------
 
 
-def sized_array(place: Place, node: cst.Call) -> Rewriter:
+def sized_array(location: Location, node: cst.Call) -> Rewriter:
     """The rewrite of a call of `tf.TensorArray` with `dynamic_size=True`."""
 
     def build(names: Names) -> Rewrite:
-        size = _size(place, node, names.tf)
-        edits = (replace(place, _array(node, size or _SIZE)),)
+        size = _size(location, node, names.tf)
+        edits = (replace(location, _array(node, size or _SIZE)),)
         if size is None:
             return Rewrite(_FIXED, edits, Safety.DISPLAY)
         if size.isdecimal():
-            if _is_taken_whole(place, node):
+            if _is_taken_whole(location, node):
                 return Rewrite(_FIXED, edits)
             return Rewrite(_FIXED, edits, Safety.UNSAFE, "in the gradient of infinite elements that are not read")
         return Rewrite(_FIXED, edits, Safety.UNSAFE, "where the number of steps is not static")
@@ -63,10 +63,10 @@ def sized_array(place: Place, node: cst.Call) -> Rewriter:
     return build
 
 
-def _is_taken_whole(place: Place, node: cst.Call) -> bool:
+def _is_taken_whole(location: Location, node: cst.Call) -> bool:
     """Whether the array is written, and then read as a whole only."""
-    around = [*place.unit.around(node)]
-    scope = next((one.body for one in around if isinstance(one, cst.FunctionDef)), place.unit.tree)
+    around = [*location.unit.around(node)]
+    scope = next((one.body for one in around if isinstance(one, cst.FunctionDef)), location.unit.tree)
     match around[0]:
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(name))]):
             return all(attribute in _WHOLE for attribute in _attributes_of(scope, name))
@@ -91,7 +91,7 @@ def _array(node: cst.Call, size: str) -> str:
     return f"{plain(node.func)}({', '.join([first, f'size={size}', *others])})"
 
 
-def _size(place: Place, node: cst.Call, tf: str) -> str | None:
+def _size(location: Location, node: cst.Call, tf: str) -> str | None:
     """How long the array gets, where every step of one loop writes to it once."""
     begins = next((arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == "size"), None)
     positional = [arg.value for arg in node.args if arg.keyword is None]
@@ -103,7 +103,7 @@ def _size(place: Place, node: cst.Call, tf: str) -> str | None:
             least = begins.evaluated_value
         case _:
             return None
-    found = _block_of(place)
+    found = _block_of(location)
     if found is None:
         return None
     block, at = found
@@ -144,18 +144,18 @@ def _writes_each_step(loop: _Loop, name: str) -> bool:
 # -- lists in loops of tensors ----------------------------------------------------------------------------------------
 
 
-def unrolled(place: Place) -> Rewriter:
+def unrolled(location: Location) -> Rewriter:
     """The rewrite of a change of Python state in a short loop over `tf.range`: a loop of Python's."""
 
     def build(names: Names) -> Rewrite | None:
-        for node in place.unit.around(place.node):
+        for node in location.unit.around(location.node):
             match node:
                 case cst.For(iter=cst.Call(func=function, args=[cst.Arg(keyword=None, value=cst.Integer() as steps)])):
                     if dotted(function) != f"{names.tf}.range" or steps.evaluated_value > _MOST_STEPS:
                         return None
                     if any_node(node.body, (cst.Break, cst.Continue, cst.Return), below=False):
                         return None
-                    edits = (replace(place.at(node.iter), f"range({plain(steps)})"),)
+                    edits = (replace(location.at(node.iter), f"range({plain(steps)})"),)
                     return Rewrite("Unroll the loop", edits, Safety.UNSAFE, _NUMBERED)
                 case cst.For() | cst.While() | cst.FunctionDef() | cst.Lambda() | cst.If():
                     return None
@@ -167,9 +167,9 @@ def unrolled(place: Place) -> Rewriter:
 # -- the source around a place ----------------------------------------------------------------------------------------
 
 
-def _block_of(place: Place) -> tuple[Sequence[cst.CSTNode], int] | None:
+def _block_of(location: Location) -> tuple[Sequence[cst.CSTNode], int] | None:
     """The statements of the block around a place, and which of them holds it."""
-    inside = [place.node, *place.unit.around(place.node)]
+    inside = [location.node, *location.unit.around(location.node)]
     for parent in inside[1:]:
         match parent:
             case cst.IndentedBlock(body=lines) | cst.Module(body=lines):

@@ -14,7 +14,7 @@ from textwrap import indent
 from typing import Final
 
 from ..analysis.domain.values import Dependence, Dict, Sequence, Static, Tensor, Value
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
 from ..syntax.build import parse_expression
@@ -80,17 +80,17 @@ class _Chain:
         return (*self.bodies, *((self.orelse,) if self.orelse is not None else ()))
 
 
-def branch(place: Place, test: Value, scope: Scope) -> Rewriter:
+def branch(location: Location, test: Value, scope: Scope) -> Rewriter:
     """The rewrite of the `cst.If` or `cst.IfExp` at `place` that decides on `test`."""
 
     def build(names: Names) -> Rewrite | None:
-        builder = _Builder(place, test, scope, names)
-        match place.node:
+        builder = _Builder(location, test, scope, names)
+        match location.node:
             case cst.If() | cst.IfExp() as node if (sized := builder.static(node)) is not None:
                 return sized
             case cst.IfExp() as node:
                 return builder.ternary(node)
-            case cst.If() as node if not isinstance(next(place.unit.around(node), None), cst.If):
+            case cst.If() as node if not isinstance(next(location.unit.around(node), None), cst.If):
                 return builder.statement(node)
             case _:
                 return None  # an `elif` goes with its `if`
@@ -101,16 +101,16 @@ def branch(place: Place, test: Value, scope: Scope) -> Rewriter:
 class _Builder:
     """One rewrite of one branch."""
 
-    def __init__(self, place: Place, test: Value, scope: Scope, names: Names) -> None:
-        self._place = place
+    def __init__(self, location: Location, test: Value, scope: Scope, names: Names) -> None:
+        self._place = location
         self._test = test
         self._scope = scope
         self._names = names
         self._tf = names.tf
         self._knowledge = Knowledge(scope, self._tf)
-        around = place.unit.around(place.node)
+        around = location.unit.around(location.node)
         self._enclosing = next((node for node in around if isinstance(node, cst.FunctionDef)), None)
-        own = takewhile(lambda node: not isinstance(node, cst.FunctionDef), place.unit.around(place.node))
+        own = takewhile(lambda node: not isinstance(node, cst.FunctionDef), location.unit.around(location.node))
         self._in_loop = any(isinstance(node, cst.For | cst.While) for node in own)
 
     # -- the test -----------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class _Builder:
         """Each branch is one `return`, the last of them perhaps behind the `if`."""
         values = [_returned(small_statements(block)) for block in chain.blocks]
         behind = self._behind()
-        last: Place | None = None
+        last: Location | None = None
         if chain.orelse is None:
             if not behind:
                 return None

@@ -20,7 +20,7 @@ _SUMMED: Final = "Count by a sum of ones for each value"
 def distinct(event: ApiCall, names: Names) -> Rewrite | None:
     """`tf.size(tf.unique(x)[0])` as a comparison of sorted neighbours."""
     counted = _counted(event, names.tf)
-    statement = next((node for node in event.place.unit.around(event.place.node) if _is_simple(node)), None)
+    statement = next((node for node in event.location.unit.around(event.location.node) if _is_simple(node)), None)
     values = event.argument_nodes.get("x")
     if counted is None or statement is None or values is None:
         return None
@@ -28,8 +28,8 @@ def distinct(event: ApiCall, names: Names) -> Rewrite | None:
     changes = f"{ordered}[1:] != {ordered}[:-1]"
     marks = f"{tf}.concat([{tf}.ones_like({ordered}[:1], {tf}.bool), {changes}], 0)"
     edits = (
-        before(event.place.at(statement), f"{ordered} = {tf}.sort({plain(values)})\n{first} = {marks}"),
-        replace(event.place.at(counted), f"{tf}.reduce_sum({tf}.cast({first}, {tf}.int32))"),
+        before(event.location.at(statement), f"{ordered} = {tf}.sort({plain(values)})\n{first} = {marks}"),
+        replace(event.location.at(counted), f"{tf}.reduce_sum({tf}.cast({first}, {tf}.int32))"),
     )
     value = event.arguments.get("x")
     if isinstance(value, Tensor) and value.dtype == "int":
@@ -39,7 +39,7 @@ def distinct(event: ApiCall, names: Names) -> Rewrite | None:
 
 def _counted(event: ApiCall, tf: str) -> cst.CSTNode | None:
     """The call of `tf.size` that takes nothing but the distinct values."""
-    match [*event.place.unit.around(event.place.node)][:3]:
+    match [*event.location.unit.around(event.location.node)][:3]:
         case [
             cst.Subscript(slice=[cst.SubscriptElement(cst.Index(cst.Integer("0")))])
             | cst.Attribute(attr=cst.Name("y")),
@@ -68,4 +68,4 @@ def binned(event: ApiCall, names: Names) -> Rewrite | None:
     counted = plain(nodes["weights"]) if "weights" in nodes else f"{tf}.ones_like({values}, {dtype})"
     text = f"{tf}.math.unsorted_segment_sum({counted}, {values}, {plain(length)})"
     differs = "for values from the length on, which a sum of segments refuses when it runs eagerly"
-    return Rewrite(_SUMMED, (replace(event.place, text),), Safety.UNSAFE, differs)
+    return Rewrite(_SUMMED, (replace(event.location, text),), Safety.UNSAFE, differs)

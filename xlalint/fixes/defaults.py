@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
 from .logic import is_pure
@@ -15,7 +15,7 @@ from .syntax import assigned, plain, read, small_statements
 _DIFFERS: Final = "where the branch is not taken: the name is zero there, and has no value eagerly"
 
 
-def default_before(test: Place, name: str, names: Names) -> Rewrite | None:
+def default_before(test: Location, name: str, names: Names) -> Rewrite | None:
     """Zeros of the shape and dtype that the branch on `test` gives to `name`. None where that cannot be computed before
     the branch."""
     statement = next(test.unit.around(test.node))

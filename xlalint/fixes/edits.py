@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..findings.findings import Edit, Fix, Span
 from ..sources.text import split_lines
 from ..syntax import nodes as cst
@@ -54,11 +54,11 @@ class _Unplaceable(Exception):  # noqa: N818
     """An edit that cannot be made where it stands, such as statements inside of a line."""
 
 
-def fix_of(rewrite: Rewrite, names: Names, place: Place) -> Fix | None:
+def fix_of(rewrite: Rewrite, names: Names, location: Location) -> Fix | None:
     """The fix that a rewrite of `place` is; None where the source leaves no room for it, or is so already. Raises
     ValueError for text that is not Python."""
-    file = place.unit.file
-    if any(edit.place.unit.file is not file for edit in rewrite.edits):
+    file = location.unit.file
+    if any(edit.location.unit.file is not file for edit in rewrite.edits):
         return None
     try:
         edits = [made for edit in rewrite.edits for made in _TextEdit(edit).edits()]
@@ -68,9 +68,9 @@ def fix_of(rewrite: Rewrite, names: Names, place: Place) -> Fix | None:
     for one, other in pairwise(edits):
         if _overlap(one.span, other.span):
             raise ValueError(f"edits of one rewrite overlap: {rewrite.title}")
-    if all(edit.text == place.unit.text_between(*_ends(edit.span)) for edit in edits):
+    if all(edit.text == location.unit.text_between(*_ends(edit.span)) for edit in edits):
         return None  # what it wants stands there
-    imports = () if names.needed is None else (import_edit(file.text, names.needed, place.line),)
+    imports = () if names.needed is None else (import_edit(file.text, names.needed, location.line),)
     return Fix(rewrite.safety, rewrite.title, tuple(edits), rewrite.differs, imports)
 
 
@@ -88,7 +88,7 @@ class _TextEdit:
 
     def __init__(self, edit: NodeEdit) -> None:
         self._side, self._text = edit.side, "\n".join(split_lines(edit.text))
-        self._unit, self._node = edit.place.unit, edit.place.node
+        self._unit, self._node = edit.location.unit, edit.location.node
         if isinstance(self._node, cst.BaseSmallStatement):
             line = next(self._unit.around(self._node))
             if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1:

@@ -20,10 +20,10 @@ def eagerly_only(event: ApiCall, names: Names) -> Rewrite | None:
     which runs graphs in sessions, never eagerly."""
     if names.only_version_1:
         return None
-    match [*event.place.unit.around(event.place.node)][:2]:
+    match [*event.location.unit.around(event.location.node)][:2]:
         case [cst.Expr(), cst.SimpleStatementLine(body=[_]) as line]:
             text = f"if {names.tf}.executing_eagerly():\n{names.indent}{plain(event.node)}"
-            edits = (replace(event.place.at(line), text),)
+            edits = (replace(event.location.at(line), text),)
             return Rewrite(EAGERLY, edits, Safety.UNSAFE, SILENT)
         case _:
             return None

@@ -61,10 +61,10 @@ def iteration(form: str, iterable: cst.BaseExpression, *, bound: bool = False) -
 
 def parts(event: IterateOver, names: Names) -> Rewrite | None:
     """The parts of the tensor, its reduction, or the static size of a range."""
-    node, form = event.place.node, event.form
+    node, form = event.location.node, event.form
     if not isinstance(node, cst.BaseExpression):
         return None
-    if (sized := with_static_sizes(event.place, names)) is not None:
+    if (sized := with_static_sizes(event.location, names)) is not None:
         return sized
     if form in _REDUCTIONS:
         return _reduced(event, node, names)
@@ -73,32 +73,32 @@ def parts(event: IterateOver, names: Names) -> Rewrite | None:
     number = _number_of_targets(event) if form == "unpacking" else None
     if number is not None:  # without the number, `tf.unstack` wants a first dimension that is known
         return Rewrite(
-            "Unstack the tensor", (replace(event.place, f"{names.tf}.unstack({plain(node)}, num={number})"),)
+            "Unstack the tensor", (replace(event.location, f"{names.tf}.unstack({plain(node)}, num={number})"),)
         )
     if form not in (*_UNROLLED, "unpacking"):
         return None
     tensor = as_tensor(event.iterable, Dependence.STATIC)
     if tensor is not None and tensor.dtype == "int" and tensor.dependence < Dependence.VALUE:
-        counted = counted_in_python(event.place, names)
+        counted = counted_in_python(event.location, names)
         if counted is not None:
             return counted
-    edits = (replace(event.place, f"{names.tf}.unstack({plain(node)})"),)
+    edits = (replace(event.location, f"{names.tf}.unstack({plain(node)})"),)
     return Rewrite("Unstack the tensor", edits, Safety.UNSAFE, _UNKNOWN)
 
 
 def is_bound(event: IterateOver) -> bool:
     """Whether the place of an unpacking is that of the names: what is unpacked stands nowhere by itself then, as in
     `for a, b in t` and `(a, b), c = t, u`."""
-    match next(event.place.unit.around(event.place.node), None):
+    match next(event.location.unit.around(event.location.node), None):
         case cst.Assign(value=value):
-            return value is not event.place.node
+            return value is not event.location.node
         case _:
             return True
 
 
 def _number_of_targets(event: IterateOver) -> int | None:
     """Into how many names a tensor is unpacked; None where one of them takes the rest."""
-    match next(event.place.unit.around(event.place.node), None):
+    match next(event.location.unit.around(event.location.node), None):
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple(elements=parts) | cst.List(elements=parts))]):
             return None if any(isinstance(part, cst.StarredElement) for part in parts) else len(parts)
         case _:
@@ -108,12 +108,12 @@ def _number_of_targets(event: IterateOver) -> int | None:
 def _reduced(event: IterateOver, node: cst.BaseExpression, names: Names) -> Rewrite | None:
     """`sum(x)` as the reduction of `x`, of one dimension where the comparison of two rows has no truth."""
     tensor = as_tensor(event.iterable, Dependence.STATIC)
-    match [*event.place.unit.around(node)][:2]:
+    match [*event.location.unit.around(node)][:2]:
         case [cst.Arg(keyword=None, star=""), cst.Call(args=[_]) as call] if tensor is not None and (
             event.form == "sum" or tensor.rank in (1, None)
         ):
             text = f"{names.tf}.{_REDUCTIONS[event.form]}({plain(node)}, axis=0)"
-            edits = (replace(event.place.at(call), text),)
+            edits = (replace(event.location.at(call), text),)
             return Rewrite("Reduce the tensor", edits, Safety.UNSAFE, _DIFFERS[event.form])
         case _:
             return None

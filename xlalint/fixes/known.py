@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias
 
-from ..analysis.domain.values import Nest, Static, Tensor, Value
+from ..analysis.domain.values import Static, Structure, Tensor, Value
 from ..syntax import nodes as cst
 
 Scope: TypeAlias = Mapping[str, Value]
@@ -173,7 +173,7 @@ class Knowledge:
             case Tensor(dtype=kind, rank=rank, bounded=None):
                 shape = frozenset() if rank == 0 else frozenset((name,))
                 return Known(shape, frozenset((name,)), "float" if name in self._floats else kind)
-            case Nest() if name in self._proven:
+            case Structure() if name in self._proven:
                 return Known(frozenset((name,)), frozenset((name,)), "float" if name in self._floats else None)
             case Static(constant=bool()):
                 return None
@@ -185,7 +185,9 @@ class Knowledge:
     def _operand(self, node: cst.CSTNode, operator: cst.CSTNode, other: cst.CSTNode | None) -> Known | None:
         """What is known of an operand. What may be a list or a tensor is a tensor where no list could stand."""
         match node, other:
-            case cst.Name(value=name), None | cst.Float() | cst.Integer() if isinstance(self._scope.get(name), Nest):
+            case cst.Name(value=name), None | cst.Float() | cst.Integer() if isinstance(
+                self._scope.get(name), Structure
+            ):
                 if not (isinstance(other, cst.Integer) and isinstance(operator, _SCALING)):
                     self._proven.add(name)
         return self.of(node)

@@ -7,7 +7,7 @@ from typing import Final
 
 from ..analysis.domain.kinds import as_tensor
 from ..analysis.domain.values import Dependence, Static, Tensor, Value
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import TruthOf
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
@@ -140,7 +140,7 @@ def of_booleans(event: TruthOf) -> bool:
 def logical(event: TruthOf, others: Collection[cst.CSTNode], names: Names) -> Rewrite | None:
     """`and`, `or`, `not`, a chain or `in`. None where Python gives an operand back that is no truth value: `others` are
     the places of operators that are not `of_booleans`."""
-    node = event.place.node
+    node = event.location.node
     if not isinstance(node, cst.BaseExpression) or any(inner in others for inner in _operators(node)):
         return None
     rewrite = _contained if event.form == "in" else _operated
@@ -149,7 +149,7 @@ def logical(event: TruthOf, others: Collection[cst.CSTNode], names: Names) -> Re
         return None
     safety = Safety.UNSAFE if differs else Safety.SAFE
     title = "Use TensorFlow's logical operations"
-    return Rewrite(title, (replace(event.place, condition(node, names.tf)),), safety, " or ".join(differs))
+    return Rewrite(title, (replace(event.location, condition(node, names.tf)),), safety, " or ".join(differs))
 
 
 def _operated(event: TruthOf, node: cst.BaseExpression, tf: str) -> list[str] | None:
@@ -231,7 +231,7 @@ def is_pure(node: cst.BaseExpression, tf: str) -> bool:
 def _as_python(event: TruthOf, tf: str, differs: list[str]) -> list[str] | None:
     """Where a tensor differs from the bool that Python makes, besides `differs`; None where it goes into what takes
     a bool for a number, and no tensor."""
-    match [*event.place.unit.around(event.place.node)][:2]:
+    match [*event.location.unit.around(event.location.node)][:2]:
         case [cst.Arg(), cst.Call(func=function)] if plain(function).startswith(f"{tf}."):
             return differs
         case [cst.Arg(), cst.Call(func=cst.Name("bool" | "float" | "int" | "sum" | "str"))]:
@@ -249,10 +249,10 @@ def _as_python(event: TruthOf, tf: str, differs: list[str]) -> list[str] | None:
 
 def builtin(event: TruthOf, names: Names) -> Rewrite | None:
     """`max`, `min`, `any` or `all` as an operation."""
-    node = event.place.node
+    node = event.location.node
     if not isinstance(node, cst.Call):
         return None
-    if (sized := with_static_sizes(event.place, names)) is not None:
+    if (sized := with_static_sizes(event.location, names)) is not None:
         return sized
     differs = _reduced(event, node, names.tf) if event.form in ("any", "all") else _compared(event)
     text = over(event.form, node, names.tf)
@@ -260,7 +260,7 @@ def builtin(event: TruthOf, names: Names) -> Rewrite | None:
         return None
     safety = Safety.UNSAFE if differs else Safety.SAFE
     title = f"Use TensorFlow's operation for `{event.form}`"
-    return Rewrite(title, (replace(event.place, text),), safety, " or ".join(differs))
+    return Rewrite(title, (replace(event.location, text),), safety, " or ".join(differs))
 
 
 def _compared(event: TruthOf) -> list[str] | None:
@@ -308,10 +308,10 @@ def assertion(test: cst.BaseExpression, tf: str = "tf", message: str | None = No
             return call(f"{tf}.debugging.Assert", [text, f"[{text if message is None else message}]"], step)
 
 
-def asserted(place: Place, value: Value, names: Names) -> Rewrite | None:
+def asserted(location: Location, value: Value, names: Names) -> Rewrite | None:
     """The whole `assert` statement around a test as an assertion of TensorFlow's."""
-    statement = next(place.unit.around(place.node))
-    test = place.node
+    statement = next(location.unit.around(location.node))
+    test = location.node
     if not isinstance(statement, cst.Assert) or not isinstance(test, cst.BaseExpression):
         return None
     compared = isinstance(test, cst.Comparison) and len(test.comparisons) == 1
@@ -324,6 +324,6 @@ def asserted(place: Place, value: Value, names: Names) -> Rewrite | None:
             message = plain(text)
         case _:
             return None
-    edits = (replace(place.at(statement), assertion(test, names.tf, message, names.indent)),)
+    edits = (replace(location.at(statement), assertion(test, names.tf, message, names.indent)),)
     differs = "where it does not hold: another error eagerly, none once compiled"
     return Rewrite("Assert with TensorFlow", edits, Safety.UNSAFE, differs)

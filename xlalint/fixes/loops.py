@@ -7,7 +7,7 @@ from textwrap import indent
 from typing import Final
 
 from ..analysis.domain.values import Static, Tensor, Value
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
 from .known import Scope
@@ -22,31 +22,33 @@ _DIFFERS: Final = (
 _LIMIT: Final = "LIMIT"  # what the author has to say
 
 
-def while_loop(place: Place, test: Value, scope: Scope) -> Rewriter:
+def while_loop(location: Location, test: Value, scope: Scope) -> Rewriter:
     """The rewrite of the `cst.While` at `place`, which runs as long as `test` says."""
     counts = isinstance(test, Tensor) and test.dtype in ("int", "float")
 
     def build(names: Names) -> Rewrite | None:
-        match place.node:
+        match location.node:
             case cst.While(orelse=None, test=syntax, body=body) as node if is_movable(body) and is_movable(syntax):
                 if any_node(body, (cst.Return,), below=False):
                     return None
-                carried = _carried(place, node, scope)
+                carried = _carried(location, node, scope)
                 holds = f"{names.tf}.not_equal({plain(syntax)}, 0)" if counts else condition(syntax, names.tf)
-                return _loop(place, node, carried, holds, _bound(node, scope), names) if carried else None
+                return _loop(location, node, carried, holds, _bound(node, scope), names) if carried else None
             case _:
                 return None
 
     return build
 
 
-def _loop(place: Place, node: cst.While, carried: list[str], holds: str, bound: str | None, names: Names) -> Rewrite:
+def _loop(
+    location: Location, node: cst.While, carried: list[str], holds: str, bound: str | None, names: Names
+) -> Rewrite:
     step, body = names.indent, names.fresh("body")
     parameters = ", ".join(carried)
     values = parameters if len(carried) > 1 else f"{parameters},"
     lines = node.body.body
     code = "".join(
-        place.unit.statement(line) if isinstance(line, cst.BaseStatement) else f"{place.unit.code(line)}\n"
+        location.unit.statement(line) if isinstance(line, cst.BaseStatement) else f"{location.unit.code(line)}\n"
         for line in lines
     )
     function = f"def {body}({parameters}):\n{indent(code, step)}{step}return {values}\n\n"
@@ -58,16 +60,16 @@ def _loop(place: Place, node: cst.While, carried: list[str], holds: str, bound: 
     ]
     target = parameters if len(carried) > 1 else f"({values})"
     text = function + call(f"{names.tf}.while_loop", arguments, step, f"{target} = ")
-    edits = (replace(place, text),)
+    edits = (replace(location, text),)
     title = "Loop with `tf.while_loop`, which has a bound"
     if bound is None:
         return Rewrite(title, edits, Safety.DISPLAY)
     return Rewrite(title, edits, Safety.UNSAFE, _DIFFERS)
 
 
-def _carried(place: Place, node: cst.While, scope: Scope) -> list[str]:
+def _carried(location: Location, node: cst.While, scope: Scope) -> list[str]:
     """The names that go from one round to the next or out of the loop; none where they cannot be carried."""
-    function = next((around for around in place.unit.around(node) if isinstance(around, cst.FunctionDef)), None)
+    function = next((around for around in location.unit.around(node) if isinstance(around, cst.FunctionDef)), None)
     early = read_first([node])
     found = []
     for name in dict.fromkeys(assigned(node.body)):

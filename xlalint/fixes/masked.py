@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..syntax import nodes as cst
 
 _LONGEST: Final = 60
@@ -33,9 +33,9 @@ def replaced(node: cst.CSTNode, texts: Mapping[cst.CSTNode, str]) -> str:
     return _on_one_line(node.source.replaced(node, texts))
 
 
-def parent(place: Place) -> cst.CSTNode | None:
+def parent(location: Location) -> cst.CSTNode | None:
     """The node directly around the one of `place`."""
-    path = path_to(place.unit.tree, place.node)
+    path = path_to(location.unit.tree, location.node)
     return path[-2] if len(path) > 1 else None
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from ..analysis.domain.values import Dependence, Nest, Tensor, Value
-from ..analysis.files.unit import Place
+from ..analysis.domain.values import Dependence, Structure, Tensor, Value
+from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import Consume
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
@@ -57,22 +57,22 @@ _OF_CLASSES: Final[Mapping[str, str]] = {
 class Selection:
     """`values[mask]` at a place, as syntax and as far as both are known."""
 
-    place: Place
+    location: Location
     values: cst.BaseExpression
     mask: cst.BaseExpression
     value: Value | None
     mask_value: Value | None
 
 
-def positions(place: Place, mask_value: Value | None) -> Rewriter:
+def positions(location: Location, mask_value: Value | None) -> Rewriter:
     """The rewrite of `tf.where(condition)` at `place`, where its positions only select what a reduction takes in."""
 
     def build(names: Names) -> Rewrite | None:
-        for node in place.unit.around(place.node):
+        for node in location.unit.around(location.node):
             found = gathered(node, names.tf)
             if found is not None:
                 values, mask = found
-                chosen = Selection(place.at(node), values, mask, None, mask_value)
+                chosen = Selection(location.at(node), values, mask, None, mask_value)
                 return _rewritten(chosen, names)
             if isinstance(node, cst.BaseSmallStatement):
                 return None
@@ -85,7 +85,7 @@ def selection(chosen: Selection, consumers: Sequence[Consume]) -> Rewriter:
     """The rewrite of a selection by a mask and of all that follows from it. `consumers`: what is handed it."""
 
     def build(names: Names) -> Rewrite | None:
-        if any(isinstance(node, _BOUND_LATER[2:]) for node in chosen.place.unit.around(chosen.place.node)):
+        if any(isinstance(node, _BOUND_LATER[2:]) for node in chosen.location.unit.around(chosen.location.node)):
             return None
         return _rewritten(chosen, names) or _shown(chosen, consumers, names)
 
@@ -129,27 +129,31 @@ def _shown(chosen: Selection, consumers: Sequence[Consume], names: Names) -> Rew
     """What has the same shape whatever the mask, for a person to go on from: with how many are kept where a mean
     follows, and nothing where another reduction takes zeros for what is kept."""
     tf, x, mask = names.tf, plain(chosen.values), plain(chosen.mask)
-    edits: tuple[NodeEdit, ...] = (replace(chosen.place, f"{tf}.where({mask}, {x}, {tf}.zeros_like({x}))"),)
+    edits: tuple[NodeEdit, ...] = (replace(chosen.location, f"{tf}.where({mask}, {x}, {tf}.zeros_like({x}))"),)
     spoiled = [(one, name) for one in consumers if (name := reduction(one.consumer)) and name not in KEEPING]
     for consumer, name in spoiled:
         call = _call_of(chosen)
-        if call is not None and chosen.place.at(call) == consumer.place:
+        if call is not None and chosen.location.at(call) == consumer.location:
             whole = REDUCTIONS[name](Selected(tf, x, operand(chosen.values), mask, mask, "", None, True))
-            return None if whole.before else Rewrite(_REDUCE, (replace(consumer.place, whole.text),), Safety.DISPLAY)
+            return None if whole.before else Rewrite(_REDUCE, (replace(consumer.location, whole.text),), Safety.DISPLAY)
     if any(name != "reduce_mean" for _, name in spoiled):
         return None
     if spoiled:
         number = f"{names.fresh('number')} = {tf}.reduce_sum({tf}.cast({mask}, {tf}.float32))"
         statement = next(
-            node for node in chosen.place.unit.around(chosen.place.node) if isinstance(node, cst.BaseSmallStatement)
+            node
+            for node in chosen.location.unit.around(chosen.location.node)
+            if isinstance(node, cst.BaseSmallStatement)
         )
-        edits += (before(chosen.place.at(statement), f"{number}  # a mean counts the zeros: divide the sum by this"),)
+        edits += (
+            before(chosen.location.at(statement), f"{number}  # a mean counts the zeros: divide the sum by this"),
+        )
     return Rewrite(_KEEP, edits, Safety.DISPLAY)
 
 
 def _call_of(chosen: Selection) -> cst.Call | None:
     """The call that is handed a selection and nothing else."""
-    match [*chosen.place.unit.around(chosen.place.node)][:2]:
+    match [*chosen.location.unit.around(chosen.location.node)][:2]:
         case [cst.Arg(keyword=None), cst.Call(args=[_]) as call]:
             return call
         case _:
@@ -169,7 +173,7 @@ class _Builder:
         self._in_place = in_place
         self._names = names
         self._tf = names.tf
-        self._unit = chosen.place.unit
+        self._unit = chosen.location.unit
         self._knowledge = Knowledge({node.value: value for node, value in self._named()}, self._tf)
         self._whole: dict[str, cst.BaseExpression | None] = {}  # selected names: of what; None for what follows of them
         self._edits: list[NodeEdit] = []
@@ -184,7 +188,10 @@ class _Builder:
         for node, value in ((self._chosen.values, self._chosen.value), (self._chosen.mask, self._chosen.mask_value)):
             if isinstance(node, cst.Name) and value is not None:
                 # Only a tensor can be indexed by a mask.
-                yield node, Tensor(Dependence.VALUE) if isinstance(value, Nest) and not self._is_no_subscript else value
+                yield (
+                    node,
+                    Tensor(Dependence.VALUE) if isinstance(value, Structure) and not self._is_no_subscript else value,
+                )
 
     def rewrite(self) -> Rewrite | None:
         """The edits; None where a selected element is used but in reductions."""
@@ -229,7 +236,7 @@ class _Builder:
 
     def _block(self) -> tuple[Sequence[cst.CSTNode], int]:
         """The simple statements around the selection, and which of them holds it."""
-        inside = [self._chosen.place.node, *self._unit.around(self._chosen.place.node)]
+        inside = [self._chosen.location.node, *self._unit.around(self._chosen.location.node)]
         for node, parent in pairwise(inside):
             if isinstance(node, _BOUND_LATER):
                 raise _GivenUp
@@ -246,7 +253,7 @@ class _Builder:
         if not selecting:
             return
         reads = [set(read(one)) for one in block]
-        name = _selected_name(block[at], self._chosen.place.node)
+        name = _selected_name(block[at], self._chosen.location.node)
         live = set() if name is None else {name}
         known = -1
         while known < len(live):
@@ -278,7 +285,7 @@ class _Builder:
 
     def _selected(self, node: cst.CSTNode) -> cst.BaseExpression | None:
         """The values of a selection by the same mask."""
-        if node is self._chosen.place.node:
+        if node is self._chosen.location.node:
             return self._chosen.values
         match node:
             case cst.Subscript(value=values, slice=[cst.SubscriptElement(cst.Index(mask))]):
@@ -296,7 +303,7 @@ class _Builder:
     @property
     def _scope(self) -> cst.CSTNode:
         """The body of the function around the selection, or the module."""
-        around = self._unit.around(self._chosen.place.node)
+        around = self._unit.around(self._chosen.location.node)
         return next((node.body for node in around if isinstance(node, cst.FunctionDef)), self._unit.tree)
 
     def _check_reads(self) -> None:
@@ -524,8 +531,8 @@ class _Builder:
         self._reduced = True
         self._edits.append(replace(self._place(node), text))
 
-    def _place(self, node: cst.CSTNode) -> Place:
-        return self._chosen.place.at(node)
+    def _place(self, node: cst.CSTNode) -> Location:
+        return self._chosen.location.at(node)
 
     def _kind(self, values: cst.BaseExpression) -> str | None:
         """The class of the dtype of what is selected."""
@@ -538,7 +545,7 @@ class _Builder:
 
     @property
     def _is_no_subscript(self) -> bool:
-        return not isinstance(self._chosen.place.node, cst.Subscript)
+        return not isinstance(self._chosen.location.node, cst.Subscript)
 
     # -- the mask -----------------------------------------------------------------------------------------------------
 

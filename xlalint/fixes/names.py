@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..sources.outline import Binding, ImportOutline, Outline, bind_import
 from ..syntax import nodes as cst
 
@@ -26,9 +26,9 @@ class NoNameError(Exception):
 class Names:
     """The names at a place. What is asked for here is what the rewrite needs: a missing import becomes part of it."""
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
-        self._file = place.unit.file
+    def __init__(self, location: Location) -> None:
+        self.location = location
+        self._file = location.unit.file
         self._chosen: set[str] = set()
         self.needed: str | None = None  # the import statement that the module lacks
 
@@ -46,7 +46,7 @@ class Names:
     @cached_property
     def _tensorflow(self) -> tuple[str, str | None]:
         """The name of TensorFlow, and the import statement that binds it if there is none."""
-        local, module = _bound_around(self.place), self._file.outline
+        local, module = _bound_around(self.location), self._file.outline
         for name, found in local.bindings.items():
             if name not in local.assigned and all(map(_is_tensorflow, found)):
                 return name, None
@@ -62,7 +62,7 @@ class Names:
 
     def imported(self, module: str, attribute: str) -> str:
         """What a module offers, by the name that it has here, or that an import gives it. Raises `NoNameError`."""
-        local, outer = _bound_around(self.place), self._file.outline
+        local, outer = _bound_around(self.location), self._file.outline
         hidden = local.assigned | local.bindings.keys()
         for bindings, without in ((local.bindings, local.assigned), (outer.bindings, hidden)):
             for name, found in bindings.items():
@@ -85,8 +85,8 @@ class Names:
     @cached_property
     def indent(self) -> str:
         """By how much blocks are indented here."""
-        unit = self.place.unit
-        around = unit.around(self.place.node)
+        unit = self.location.unit
+        around = unit.around(self.location.node)
         block = next((node for node in around if isinstance(node, cst.IndentedBlock)), None) or unit.first_block
         return _DEFAULT_INDENT if block is None else unit.indent_of(block)
 
@@ -103,8 +103,8 @@ class Names:
     @cached_property
     def _used(self) -> set[str]:
         """Every word of the function around the place, or of the file where there is none."""
-        inside = any(isinstance(node, cst.FunctionDef) for node in self.place.unit.around(self.place.node))
-        return set(_WORD.findall(self.place.unit.text if inside else self._file.text))
+        inside = any(isinstance(node, cst.FunctionDef) for node in self.location.unit.around(self.location.node))
+        return set(_WORD.findall(self.location.unit.text if inside else self._file.text))
 
 
 def _is_tensorflow(binding: Binding) -> bool:
@@ -122,11 +122,11 @@ def _is_version_1(binding: ImportOutline) -> bool:
     return f"{path}.".startswith("tensorflow.compat.v1.")
 
 
-def _bound_around(place: Place) -> Outline:
+def _bound_around(location: Location) -> Outline:
     """What the functions around a place bind: imports in `bindings`, everything else in `assigned`."""
-    unit = place.unit
+    unit = location.unit
     indented = unit.text[:1] in (" ", "\t")
-    line = place.line - unit.first_line + 1 + indented
+    line = location.line - unit.first_line + 1 + indented
     found = Outline()
     pending = list(_functions(f"if 1:\n{unit.text}" if indented else unit.text))
     while pending:

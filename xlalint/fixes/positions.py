@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import IndexWith
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
@@ -42,12 +42,12 @@ def at_position(event: IndexWith, axis: int, names: Names) -> Rewrite | None:
     match event.node.slice[axis].slice:
         case cst.Slice():
             differs = [_NEGATIVE, _BEYOND]
-        case cst.Index(value=position) if not _counts_from_the_start(_written(event.place, position), names.tf):
+        case cst.Index(value=position) if not _counts_from_the_start(_written(event.location, position), names.tf):
             differs = [_NEGATIVE]
     if len(event.index) > 1 and _along(event.node, axis) is None:
         differs = [_NEGATIVE, "for positions of different integer types"]
     safety = Safety.UNSAFE if differs else Safety.SAFE
-    return Rewrite("Gather at the position", (replace(event.place, text),), safety, " or ".join(differs))
+    return Rewrite("Gather at the position", (replace(event.location, text),), safety, " or ".join(differs))
 
 
 def _along(node: cst.Subscript, axis: int) -> str | None:
@@ -73,9 +73,9 @@ def _width(window: cst.Slice) -> cst.BaseExpression | None:
             return None
 
 
-def _written(place: Place, position: cst.BaseExpression) -> cst.BaseExpression:
+def _written(location: Location, position: cst.BaseExpression) -> cst.BaseExpression:
     """What a name stands for that the function around it binds once, above the place; else the position itself."""
-    function = next((node for node in place.unit.around(place.node) if isinstance(node, cst.FunctionDef)), None)
+    function = next((node for node in location.unit.around(location.node) if isinstance(node, cst.FunctionDef)), None)
     if not isinstance(position, cst.Name) or function is None:
         return position
     name = position.value
@@ -83,9 +83,9 @@ def _written(place: Place, position: cst.BaseExpression) -> cst.BaseExpression:
         return position
     bindings = [line for line in small_statements(function.body) if name in assigned([line])]
     match bindings:
-        case [cst.Assign(targets=[cst.AssignTarget(cst.Name())], value=value)] if place.unit.span(
+        case [cst.Assign(targets=[cst.AssignTarget(cst.Name())], value=value)] if location.unit.span(
             value
-        ) < place.unit.span(position):
+        ) < location.unit.span(position):
             return value
         case _:
             return position

@@ -90,9 +90,9 @@ def host_read(reader: str, node: cst.CSTNode, tf: str = "tf") -> str | None:
 
 def read_in_graph(event: HostRead, names: Names) -> Rewrite | None:
     """The operation in place of the read, where a tensor may stand."""
-    if (sized := with_static_sizes(event.place, names, event.names)) is not None:
+    if (sized := with_static_sizes(event.location, names, event.names)) is not None:
         return sized
-    node = event.place.node
+    node = event.location.node
     if _needs_python(event):
         return None
     differs = _difference(event, node)
@@ -100,7 +100,7 @@ def read_in_graph(event: HostRead, names: Names) -> Rewrite | None:
     if differs is None or text is None:
         return None
     safety = Safety.UNSAFE if differs else Safety.SAFE
-    return Rewrite("Compute with the tensor itself", (replace(event.place, text),), safety, differs)
+    return Rewrite("Compute with the tensor itself", (replace(event.location, text),), safety, differs)
 
 
 def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
@@ -134,7 +134,7 @@ def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
 
 def _needs_python(event: HostRead) -> bool:
     """Whether what is read goes straight where no tensor may stand: conditions, sizes, positions, text, readers."""
-    around = dropwhile(lambda node: isinstance(node, _ARITHMETIC), event.place.unit.around(event.place.node))
+    around = dropwhile(lambda node: isinstance(node, _ARITHMETIC), event.location.unit.around(event.location.node))
     match [*around][:2]:
         case [cst.Arg(), cst.Call(func=cst.Name("range" | "str" | "print" | "len" | "isinstance" | "format"))]:
             return True

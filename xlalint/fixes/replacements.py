@@ -31,7 +31,7 @@ def replacement(event: ApiCall, names: Names) -> Rewrite | None:
     for form in found.forms:
         text = _filled(form, event, names)
         if text is not None:
-            return Rewrite(form.title, (replace(event.place, text),), _safety(form), form.differs)
+            return Rewrite(form.title, (replace(event.location, text),), _safety(form), form.differs)
     return None
 
 

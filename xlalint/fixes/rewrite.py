@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..findings.findings import Safety
 from .names import Names
 
@@ -30,7 +30,7 @@ class NodeEdit:
     them; before or behind one it may be anything ("tf.logical_and(", ")").
     """
 
-    place: Place
+    location: Location
     text: str
     side: Side = Side.INSTEAD
 
@@ -62,21 +62,21 @@ Rewriter: TypeAlias = Callable[[Names], Rewrite | None]
 """Builds a rewrite with the names of the place; None where the code has no honest one."""
 
 
-def replace(place: Place, text: str) -> NodeEdit:
+def replace(location: Location, text: str) -> NodeEdit:
     """Put `text` instead of an expression or a statement."""
-    return NodeEdit(place, text)
+    return NodeEdit(location, text)
 
 
-def before(place: Place, text: str) -> NodeEdit:
+def before(location: Location, text: str) -> NodeEdit:
     """Put statements before a statement, or text before an expression."""
-    return NodeEdit(place, text, Side.BEFORE)
+    return NodeEdit(location, text, Side.BEFORE)
 
 
-def after(place: Place, text: str) -> NodeEdit:
+def after(location: Location, text: str) -> NodeEdit:
     """Put statements behind a statement, or text behind an expression."""
-    return NodeEdit(place, text, Side.AFTER)
+    return NodeEdit(location, text, Side.AFTER)
 
 
-def remove(place: Place) -> NodeEdit:
+def remove(location: Location) -> NodeEdit:
     """Take a statement away."""
-    return NodeEdit(place, "")
+    return NodeEdit(location, "")

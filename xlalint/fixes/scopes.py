@@ -8,7 +8,7 @@ from itertools import pairwise
 from textwrap import indent
 from typing import Final
 
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
 from .known import dotted
@@ -29,24 +29,24 @@ class _Scope:
     body: Sequence[cst.CSTNode]
 
 
-def in_scope(place: Place, names: Names) -> Rewrite | None:
+def in_scope(location: Location, names: Names) -> Rewrite | None:
     """The statement around `place` in the scope of the only strategy that its block has a scope of: in the `with` that
     stands there where the lines between do not mind, else in one of its own. None where no strategy is there yet, or
     what is made has no name."""
-    line, block = _line_in_block(place)
+    line, block = _line_in_block(location)
     if line is None:
         return None
     at = next(number for number, one in enumerate(block) if one is line)
     scopes = [scope for number, one in enumerate(block) if (scope := _scope(number, one)) is not None]
     if len({scope.strategy for scope in scopes}) != 1:
         return None
-    edits = _moved(place, line, at, block, scopes) or _wrapped(place, line, at, block, scopes[0].strategy, names)
+    edits = _moved(location, line, at, block, scopes) or _wrapped(location, line, at, block, scopes[0].strategy, names)
     return Rewrite(_TITLE, tuple(edits), Safety.UNSAFE, _DIFFERS) if edits else None
 
 
-def _line_in_block(place: Place) -> tuple[cst.SimpleStatementLine | None, Sequence[cst.CSTNode]]:
+def _line_in_block(location: Location) -> tuple[cst.SimpleStatementLine | None, Sequence[cst.CSTNode]]:
     """The line of its own around a place, and the statements of its block."""
-    around = [*place.unit.around(place.node)]
+    around = [*location.unit.around(location.node)]
     for inner, outer in pairwise(around):
         match inner, outer:
             case cst.SimpleStatementLine(body=[cst.Assign(targets=[_]) | cst.Expr()]), (
@@ -70,12 +70,12 @@ def _scope(number: int, node: cst.CSTNode) -> _Scope | None:
 
 
 def _moved(
-    place: Place, line: cst.SimpleStatementLine, at: int, block: Sequence[cst.CSTNode], scopes: Sequence[_Scope]
+    location: Location, line: cst.SimpleStatementLine, at: int, block: Sequence[cst.CSTNode], scopes: Sequence[_Scope]
 ) -> list[NodeEdit]:
     """The statement at the beginning of the scope below it, or at the end of the scope just above; none where what
     stands between has to do with it."""
-    text = place.unit.statement(line, above=False).rstrip("\r\n")
-    if "\n" in text or "#" in place.unit.statement(line):
+    text = location.unit.statement(line, above=False).rstrip("\r\n")
+    if "\n" in text or "#" in location.unit.statement(line):
         return []  # comments and layout stay where they are
     below = next((scope for scope in scopes if scope.at > at), None)
     made = set(assigned([line]))
@@ -84,15 +84,15 @@ def _moved(
         uses, needs = {name for one in between for name in read(one)}, set(read(line))
         binds = {name for one in between for name in assigned([one])}
         if not made & (uses | binds) and not needs & binds:
-            return [remove(place.at(line)), before(place.at(below.body[0]), text)]
+            return [remove(location.at(line)), before(location.at(below.body[0]), text)]
     above = next((scope for scope in scopes if scope.at == at - 1), None)
     if above is not None:
-        return [after(place.at(above.body[-1]), text), remove(place.at(line))]
+        return [after(location.at(above.body[-1]), text), remove(location.at(line))]
     return []
 
 
 def _wrapped(
-    place: Place,
+    location: Location,
     line: cst.SimpleStatementLine,
     at: int,
     block: Sequence[cst.CSTNode],
@@ -102,5 +102,5 @@ def _wrapped(
     """The statement in a scope of its own, where the strategy has its name already."""
     if not any(strategy in assigned([one]) for one in block[:at]):
         return []
-    text = place.unit.statement(line, above=False).rstrip("\r\n")
-    return [replace(place.at(line), f"with {strategy}.scope():\n{indent(text, names.indent)}")]
+    text = location.unit.statement(line, above=False).rstrip("\r\n")
+    return [replace(location.at(line), f"with {strategy}.scope():\n{indent(text, names.indent)}")]

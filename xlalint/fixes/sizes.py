@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..analysis.domain.values import Tensor
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
 from .known import Scope
@@ -112,13 +112,13 @@ def _sign(operator: cst.BaseOperator) -> str:
     return f" {operator.sign} "
 
 
-def decided_in_python(place: Place, test: cst.BaseExpression, names: Names, scope: Scope) -> Rewrite | None:
+def decided_in_python(location: Location, test: cst.BaseExpression, names: Names, scope: Scope) -> Rewrite | None:
     """A test of sizes that TensorFlow computes, on the sizes that Python knows. It is told where AutoGraph converts
     nothing: where a size is not known there, both fail."""
     text = in_python(test, names.tf)
     if text is None or text == plain(test):
         return None
-    return _rewrite(place.at(test), text, names.tf, scope, "Decide by the static sizes")
+    return _rewrite(location.at(test), text, names.tf, scope, "Decide by the static sizes")
 
 
 def _all_tensors(node: cst.CSTNode, tf: str, scope: Scope) -> bool:
@@ -130,43 +130,45 @@ def _all_tensors(node: cst.CSTNode, tf: str, scope: Scope) -> bool:
             return all(_all_tensors(child, tf, scope) for child in node.children)
 
 
-def counted_in_python(place: Place, names: Names) -> Rewrite | None:
+def counted_in_python(location: Location, names: Names) -> Rewrite | None:
     """`tf.range(..)` over numbers and sizes, as a `range`."""
-    match place.node:
+    match location.node:
         case cst.Call(func=function, args=[_, *_] as bounds) if plain(function) == f"{names.tf}.range":
             if any(bound.keyword is not None or bound.star for bound in bounds):
                 return None
             texts = [in_python(bound.value, names.tf) or plain(bound.value) for bound in bounds]
-            edits = (replace(place, f"range({', '.join(texts)})"),)
+            edits = (replace(location, f"range({', '.join(texts)})"),)
             return Rewrite("Count in Python", edits, Safety.UNSAFE, _NO_TENSOR)
         case _:
             return None
 
 
-def with_static_sizes(place: Place, names: Names, scope: Scope | None = None) -> Rewrite | None:
+def with_static_sizes(location: Location, names: Names, scope: Scope | None = None) -> Rewrite | None:
     """A call of Python's at `place` whose arguments are sizes and numbers: with the sizes that Python knows. The call
     goes too where it only made a Python number of one. `scope`: where the result is the same number of Python's, what
     is known of the names."""
-    if isinstance(place.node, cst.Call) and (rank := static_rank(place.node, names.tf)) is not None:
-        return _rewrite(place, rank, names.tf, scope)
-    match place.node:
+    if isinstance(location.node, cst.Call) and (rank := static_rank(location.node, names.tf)) is not None:
+        return _rewrite(location, rank, names.tf, scope)
+    match location.node:
         case cst.Call(func=cst.Name(name), args=[cst.Arg(value=only, keyword=None, star="")]) if name == "int" and (
             size := static_size(only, names.tf)
         ):
-            return _rewrite(place, size, names.tf, scope)
+            return _rewrite(location, size, names.tf, scope)
         case cst.Call(func=cst.Name() as function, args=arguments):
             texts = [_size_or_number(argument, names.tf) for argument in arguments]
             if None in texts or not any(static_size(argument.value, names.tf) for argument in arguments):
                 return None
             text = f"{plain(function)}({', '.join(text for text in texts if text is not None)})"
-            return _rewrite(place, text, names.tf, scope)
+            return _rewrite(location, text, names.tf, scope)
         case _:
             return None
 
 
-def _rewrite(place: Place, text: str, tf: str, scope: Scope | None, title: str = "Take the static size") -> Rewrite:
-    edits = (replace(place, text),)
-    if scope is not None and _all_tensors(place.node, tf, scope):
+def _rewrite(
+    location: Location, text: str, tf: str, scope: Scope | None, title: str = "Take the static size"
+) -> Rewrite:
+    edits = (replace(location, text),)
+    if scope is not None and _all_tensors(location.node, tf, scope):
         return Rewrite(title, edits)
     return Rewrite(title, edits, Safety.UNSAFE, _UNKNOWN)
 

@@ -47,14 +47,14 @@ def padded(event: ApiCall, names: Names) -> Rewrite | None:
     """Positions that get a name: as many as there may be, with a mask of those that are boxes."""
     if not event.argument_nodes.keys() <= {*SHARED}:
         return None
-    match [*event.place.unit.around(event.place.node)][:2]:
+    match [*event.location.unit.around(event.location.node)][:2]:
         case [
             cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=selected))]),
             cst.SimpleStatementLine(body=[_]) as line,
         ] if call := padded_call(event, names.tf):
             number = names.fresh("number")
             text = f"{selected}, {number} = {call}\n{names.fresh('valid')} = {marks(event, number, names.tf)}"
-            edits = (replace(event.place.at(line), text),)
+            edits = (replace(event.location.at(line), text),)
             return Rewrite("Pad to the largest number of boxes, and mark those that remain", edits, Safety.DISPLAY)
         case _:
             return None

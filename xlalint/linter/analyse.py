@@ -16,14 +16,14 @@ from ..analysis.budget import Clock
 from ..analysis.files.dependencies import Reads, noted_in
 from ..analysis.files.files import Files, Session
 from ..analysis.fixpoint.entry_points import Options, analyse, deep_recursion
-from ..analysis.fixpoint.exchange import Hearing, Voice, Voices
+from ..analysis.fixpoint.exchange import Transcript, TranscriptMessages, Transcripts
 from ..analysis.fixpoint.partitions import (
     ROUNDS,
-    HeardTogether,
+    GatheredMessages,
     Member,
-    Part,
+    Partition,
     Round,
-    are_held_together,
+    fit_in_memory,
     run_group,
     shares,
 )
@@ -41,7 +41,7 @@ from .own_findings import about_file
 from .rule import Rule, all_rules
 
 T = TypeVar("T")
-_Ran: TypeAlias = dict[int, tuple[bytes, Voice]]  # by the number of each part: what it came to, and what it said
+_Ran: TypeAlias = dict[int, tuple[bytes, Transcript]]  # by the number of each part: what it came to, and what it said
 # Objects that parts make before no other part runs beside them: some three hundred megabytes; of a project with very
 # many files fewer, since what a run knows of each file takes as much room as these objects.
 _MOST_OBJECTS: Final = 2_200_000
@@ -117,11 +117,11 @@ class Analysis:
     def _ends(self, processes: int) -> list[End]:
         """What all parts come to."""
         processes = processes if self._forks else 1
-        if are_held_together(self._text, processes):
-            return run_parts(self._members(), processes, HeardTogether)
-        if processes == 1 and self._forks and not self._kept and are_held_together(self._text, _TURNS):
+        if fit_in_memory(self._text, processes):
+            return run_parts(self._members(), processes, GatheredMessages)
+        if processes == 1 and self._forks and not self._kept and fit_in_memory(self._text, _TURNS):
             return run_in_turns(
-                self._members(), _TURNS, lambda: self._filled(self._files.expected) > _FULL, HeardTogether
+                self._members(), _TURNS, lambda: self._filled(self._files.expected) > _FULL, GatheredMessages
             )
         return self._in_turn(processes)
 
@@ -136,12 +136,12 @@ class Analysis:
 
     def _in_turn(self, processes: int) -> list[End]:
         """Run parts in groups, one after another, until each part has heard what all have to say."""
-        voices, ends = Voices(), dict[int, bytes]()  # packed: findings take many times the room
+        transcripts, ends = Transcripts(), dict[int, bytes]()  # packed: findings take many times the room
 
         def keep(ran: _Ran) -> None:
-            for number, (end, voice) in ran.items():
+            for number, (end, transcript) in ran.items():
                 ends[number] = end
-                voices.put(number, voice)
+                transcripts.put(number, transcript)
 
         for number, share in enumerate(self._shares):
             record = self._recorded(share)
@@ -152,38 +152,38 @@ class Analysis:
         for _ in range(ROUNDS + 1):  # and no more, where what is found depends on how fast the machine is
             # The last ones first, which are more likely to call the others: scripts, tests.
             if processes > 1:
-                run_each(partial(self._group, voices), [[number] for number in reversed(due)], processes, keep)
+                run_each(partial(self._group, transcripts), [[number] for number in reversed(due)], processes, keep)
                 due.clear()
             while due:
-                self._next_group(voices, due, keep)
-            due = voices.outdated()
+                self._next_group(transcripts, due, keep)
+            due = transcripts.outdated()
             if not due:
                 break
         return [pickle.loads(ends[number]) for number in range(len(self._shares))]
 
-    def _next_group(self, voices: Voices, due: list[int], keep: Callable[[_Ran], None]) -> None:
+    def _next_group(self, transcripts: Transcripts, due: list[int], keep: Callable[[_Ran], None]) -> None:
         """Run the last ones of those that are due, which are due no more."""
         if not self._forks or self._kept:  # a session keeps what is read
             if gc.get_count()[0] > _WORTH_COLLECTING:
                 gc.collect()
-            keep(self._group(voices, due))
+            keep(self._group(transcripts, due))
             return
         # What a group knows refers to itself in many ways: to end its process takes no time, to collect it seconds.
         ran = list[_Ran]()
-        run_each(partial(self._group, voices), [due], 1, ran.append)
+        run_each(partial(self._group, transcripts), [due], 1, ran.append)
         keep(ran[0])
         due[:] = [number for number in due if number not in ran[0]]
 
-    def _group(self, voices: Voices, waiting: list[int]) -> _Ran:
+    def _group(self, transcripts: Transcripts, waiting: list[int]) -> _Ran:
         """Run some of the parts that are waiting, as many of the last ones as memory is to hold."""
         group: list[int] = []
 
-        def parts() -> Iterator[tuple[int, Part[End]]]:
+        def parts() -> Iterator[tuple[int, Partition[End]]]:
             while waiting:
                 group.append(waiting.pop())
                 yield group[-1], self._part(self._shares[group[-1]])
 
-        ends = run_group(parts(), self._filled, Hearing(voices).after)
+        ends = run_group(parts(), self._filled, TranscriptMessages(transcripts).after)
         waiting += (number for number in reversed(group) if number not in ends)
         self._files.forget_most([path for number in group for path in self._shares[number]])
         return {number: _packed(end) for number, end in ends.items()}
@@ -201,7 +201,7 @@ class Analysis:
         except UnreadableSource:
             return None
 
-    def _part(self, share: tuple[Path, ...]) -> Part[End]:
+    def _part(self, share: tuple[Path, ...]) -> Partition[End]:
         """The work on some of the files, or on all where there is only this part."""
         reads, rounds = Reads(), list[Round]()
         work = self._rules_over(None if len(self._shares) == 1 else share, rounds)
@@ -216,7 +216,7 @@ class Analysis:
             self._records.store(share, end.record)
         return end
 
-    def _rules_over(self, share: Sequence[Path] | None, rounds: list[Round]) -> Part[End]:
+    def _rules_over(self, share: Sequence[Path] | None, rounds: list[Round]) -> Partition[End]:
         settings = self._settings
         clock = Clock(settings.file_timeout)
         dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow, settings.unrolled_rounds)
@@ -281,11 +281,11 @@ class Analysis:
         return replace(finding, path=name(finding.path), context=context, notes=notes)
 
 
-def _packed(end: End) -> tuple[bytes, Voice]:
-    return pickle.dumps(end.findings_only()), Voice.of(end.record.rounds)
+def _packed(end: End) -> tuple[bytes, Transcript]:
+    return pickle.dumps(end.findings_only()), Transcript.of(end.record.rounds)
 
 
-def _noting(part: Part[T], reads: Reads) -> Part[T]:
+def _noting(part: Partition[T], reads: Reads) -> Partition[T]:
     """A part, with what it reads noted."""
     heard: Any = None
     while True:

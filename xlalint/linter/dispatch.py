@@ -8,9 +8,10 @@ from typing import Final
 
 from ..analysis.budget import Clock, Work
 from ..analysis.files.troubles import InternalTrouble
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import (
     ApiCall,
+    CallPath,
     ContextKind,
     Event,
     FeedForeign,
@@ -18,7 +19,6 @@ from ..analysis.interpreter.events import (
     Run,
     Setup,
     SetupCall,
-    Trail,
 )
 from ..analysis.library.strategies import is_tpu
 from ..findings.codes import UNROLLED_ROUNDS
@@ -113,14 +113,14 @@ class Dispatcher:
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._listeners: dict[type[Event], list[Rule]] = {}
         self._callers: dict[str, list[Rule]] = {}
-        self._heard: dict[tuple[Rule, Place], list[_Heard]] = {}
+        self._heard: dict[tuple[Rule, Location], list[_Heard]] = {}
         self.failures: list[InternalTrouble] = []
         self.tpu = False  # whether a strategy for TPUs is made
         for rule in rules:
-            for kind in rule.listens:
+            for kind in rule.handles:
                 if kind is not ApiCall:
                     self._listeners.setdefault(kind, []).append(rule)
-            if ApiCall in rule.listens:
+            if ApiCall in rule.handles:
                 for api in rule.apis:
                     self._callers.setdefault(api, []).append(rule)
 
@@ -150,9 +150,11 @@ class Dispatcher:
         for rule in rules:
             try:
                 for draft in rule.check(event):
-                    self._heard.setdefault((rule, draft.place or event.place), []).append(_Heard(draft, event, run))
+                    self._heard.setdefault((rule, draft.location or event.location), []).append(
+                        _Heard(draft, event, run)
+                    )
             except Exception as error:
-                self._note(error, rule, event.place, f"applying {rule.code}")
+                self._note(error, rule, event.location, f"applying {rule.code}")
 
     def candidates(
         self,
@@ -166,16 +168,16 @@ class Dispatcher:
         too."""
         targets = ELSEWHERE if target is None else frozenset((target,))
         clock = clock or Clock()
-        for (rule, place), heard in self._heard.items():
-            if linted(place.path):
+        for (rule, location), heard in self._heard.items():
+            if linted(location.path):
                 answers: dict[Fix | None, str] = {None: ""}
-                with clock.spent_on(place.path, Work.FIXES):
+                with clock.spent_on(location.path, Work.FIXES):
                     clock.check()
-                    answers = self._answers(rule, place, heard)
+                    answers = self._answers(rule, location, heard)
                 refused = None in answers
                 fix = None if refused else _agreed(answers)
                 help = answers.get(fix) or None
-                if fix is not None and fix.safety is Safety.SAFE and not _heard_always(place, heard):
+                if fix is not None and fix.safety is Safety.SAFE and not _heard_always(location, heard):
                     fix = replace(fix, safety=Safety.UNSAFE, differs=_SOMETIMES)
                 told = []
                 differs = target is None and any(one.draft.on_tpu is not None for one in heard)
@@ -183,42 +185,42 @@ class Dispatcher:
                     said = [one for one in heard if one.draft.told.of(known)]
                     if said:
                         gravest = max((one.judged(known) for one in said), key=lambda one: one.gravity)
-                        finding = _finding(rule, place, said, gravest, severities.get(rule.code))
+                        finding = _finding(rule, location, said, gravest, severities.get(rule.code))
                         finding = replace(finding, fix=fix, help=finding.help or help)
                         told.append(Candidate(gravest.gravity, finding, refused))
                 if told:
                     withheld = not any(one.draft.told.of(targets) for one in heard)
                     yield replace(told[0], on_tpu=told[-1] if differs else None, withheld=withheld)
 
-    def _answers(self, rule: Rule, place: Place, heard: Iterable[_Heard]) -> dict[Fix | None, str]:
+    def _answers(self, rule: Rule, location: Location, heard: Iterable[_Heard]) -> dict[Fix | None, str]:
         """What those who have a rewrite of a place make of it, each with its text; None where one of them has none
         for what it heard."""
         answers: dict[Fix | None, str] = {}
-        names = Names(place)
+        names = Names(location)
         for one in heard:
             if one.draft.rewrite is None:
                 continue
             try:
                 names.renew()
                 rewrite = one.draft.rewrite(names)
-                fix = None if rewrite is None else fix_of(rewrite, names, place)
+                fix = None if rewrite is None else fix_of(rewrite, names, location)
                 answers[fix] = "" if rewrite is None else rewrite.text
             except NoNameError:
                 answers[None] = ""
             except Exception as error:
-                self._note(error, rule, place, f"building a fix of {rule.code}")
+                self._note(error, rule, location, f"building a fix of {rule.code}")
         return answers
 
-    def _note(self, error: Exception, rule: Rule, place: Place, doing: str) -> None:
+    def _note(self, error: Exception, rule: Rule, location: Location, doing: str) -> None:
         """A rule failed: it costs what that rule would have said here."""
-        self.failures.append(InternalTrouble.of(error, place.path, place.line, doing, rule.code))
+        self.failures.append(InternalTrouble.of(error, location.path, location.line, doing, rule.code))
 
 
-def _heard_always(place: Place, heard: Iterable[_Heard]) -> bool:
+def _heard_always(location: Location, heard: Iterable[_Heard]) -> bool:
     """Whether every analysis that gets to a place had a rewrite for it: what is right for tensors may be wrong for
     what another caller hands over."""
     runs = {one.run for one in heard if one.draft.rewrite is not None}
-    return all(run.reaching(place) <= runs for run in runs)
+    return all(run.reaching(location) <= runs for run in runs)
 
 
 def gravest_of(candidates: Iterable[Candidate], tpu: bool = False) -> Iterator[Finding]:
@@ -257,14 +259,19 @@ def _agreed(fixes: Iterable[Fix | None]) -> Fix | None:
     return min(given, key=lambda fix: (_TRUST[fix.safety], fix.title))
 
 
-def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Judged, severity: Severity | None) -> Finding:
+def _finding(
+    rule: Rule, location: Location, heard: list[_Heard], gravest: _Judged, severity: Severity | None
+) -> Finding:
     draft, event = gravest.heard.draft, gravest.heard.event
     notes = {
-        (note.place, note.text, note.consumer): None for one in heard for note in one.draft.notes if note.place != place
+        (note.location, note.text, note.consumer): None
+        for one in heard
+        for note in one.draft.notes
+        if note.location != location
     }  # a dict keeps the order
     return Finding(
-        path=place.path,
-        span=Span(*place.span),
+        path=location.path,
+        span=Span(*location.span),
         code=rule.code,
         name=rule.name,
         severity=gravest.gravity[0] if severity is None else severity,
@@ -273,14 +280,16 @@ def _finding(rule: Rule, place: Place, heard: list[_Heard], gravest: _Judged, se
         context=FindingContext(event.context.kind.value, event.context.autograph, _steps(event.trail)),
         help=draft.help or next((one.draft.help for one in heard if one.draft.help), None),
         notes=tuple(Note(where.path, Span(*where.span), text, consumer=consumer) for where, text, consumer in notes),
-        api=next((one.event.api for one in heard if isinstance(one.event, ApiCall) and one.event.place == place), ""),
+        api=next(
+            (one.event.api for one in heard if isinstance(one.event, ApiCall) and one.event.location == location), ""
+        ),
     )
 
 
-def _steps(trail: Trail | None) -> tuple[TrailStep, ...]:
+def _steps(trail: CallPath | None) -> tuple[TrailStep, ...]:
     """The frames, outermost first."""
     steps = []
     while trail is not None:
-        steps.append(TrailStep(trail.place.path, trail.place.span[0], trail.name))
+        steps.append(TrailStep(trail.location.path, trail.location.span[0], trail.name))
         trail = trail.parent
     return tuple(reversed(steps))

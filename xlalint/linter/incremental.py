@@ -18,7 +18,7 @@ import msgspec
 from ..analysis.files.dependencies import Reads
 from ..analysis.files.files import Files
 from ..analysis.files.troubles import InternalTrouble, SyntaxTrouble
-from ..analysis.fixpoint.partitions import ROUNDS, Heard, Round, Said
+from ..analysis.fixpoint.partitions import ROUNDS, Message, Messages, Round
 from ..cache.keys import key_of
 from ..findings.findings import Finding
 from ..sources.outline import Stretch
@@ -64,11 +64,11 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
         """What the part came to."""
         return End(self, False)
 
-    def said(self, round_number: int) -> Said | None:
+    def said(self, round_number: int) -> Message | None:
         """What it said in a round; None when it had come to its end."""
         return self.rounds[round_number].said if round_number < len(self.rounds) else None
 
-    def holds(self, round_number: int, heard: Heard) -> bool:
+    def holds(self, round_number: int, heard: Messages) -> bool:
         """Whether what it asked in a round is answered now as it was then."""
         return self.rounds[round_number].holds(heard)
 

@@ -16,7 +16,7 @@ from functools import cache
 from typing import ClassVar, TypeAlias
 
 from ..analysis.domain.values import Origin
-from ..analysis.files.unit import Place
+from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import ApiCall, Context, Event
 from ..facts.tpu import TpuOutcome
 from ..findings import rule_files
@@ -114,7 +114,7 @@ class Good:
 class DraftNote:
     """A note at another place of the source. `consumer`: as in `findings.Note`."""
 
-    place: Place
+    location: Location
     text: str
     consumer: str = ""
 
@@ -154,7 +154,7 @@ class Draft:
     message: str
     effect: Effect
     help: str | None = None
-    place: Place | None = None
+    location: Location | None = None
     notes: tuple[DraftNote, ...] = ()
     at_most: Severity = Severity.ERROR
     rewrite: Rewriter | None = None
@@ -167,7 +167,7 @@ class Rule:
 
     code: ClassVar[str]
     name: ClassVar[str]
-    listens: ClassVar[tuple[type[Event], ...]]
+    handles: ClassVar[tuple[type[Event], ...]]
     apis: ClassVar[frozenset[str]] = frozenset()  # for listeners of `ApiCall`: the canonical names wanted
     bad: ClassVar[Sequence[Bad]] = ()
     good: ClassVar[Sequence[Good]] = ()
@@ -192,9 +192,9 @@ class Rule:
 
 def origin_note(origin: Origin | None, event: Event) -> tuple[DraftNote, ...]:
     """The other end of a value: where it became data, unless that is inside the flagged place itself."""
-    if origin is None or origin.place == event.place:
+    if origin is None or origin.location == event.location:
         return ()
-    return (DraftNote(origin.place, origin.text),)
+    return (DraftNote(origin.location, origin.text),)
 
 
 def reached(context: Context) -> str:
@@ -233,13 +233,13 @@ def _complaints(file: RuleFile, found: Sequence[type[Rule]]) -> Iterator[str]:
     for attribute, expected in (("code", file.code), ("name", file.name)):
         if (given := getattr(rule, attribute, None)) != expected:
             yield f"{attribute} = {given!r} does not fit the file's name, which says {expected!r}"
-    listens = getattr(rule, "listens", None)
-    if not isinstance(listens, tuple) or not all(isinstance(one, type) and issubclass(one, Event) for one in listens):
-        yield "listens has to be a tuple of classes of events (xlalint.analysis.interpreter.events)"
-    elif listens and rule.check is Rule.check:
-        yield "it listens to events, and has no method `check`"
-    elif (ApiCall in listens) != bool(rule.apis):
-        yield "a rule that listens to ApiCall names the calls in `apis`, and no other rule does"
+    handles = getattr(rule, "handles", None)
+    if not isinstance(handles, tuple) or not all(isinstance(one, type) and issubclass(one, Event) for one in handles):
+        yield "`handles` has to be a tuple of classes of events (xlalint.analysis.interpreter.events)"
+    elif handles and rule.check is Rule.check:
+        yield "it handles events, and has no method `check`"
+    elif (ApiCall in handles) != bool(rule.apis):
+        yield "a rule that handles ApiCall names the calls in `apis`, and no other rule does"
     if not rule.summary():
         yield "the module has no docstring"
 

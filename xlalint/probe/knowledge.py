@@ -17,8 +17,8 @@ from ..analysis.domain.values import (
     Function,
     FunctionValue,
     Instance,
-    Nest,
     Static,
+    Structure,
     Tensor,
     Value,
 )
@@ -55,7 +55,7 @@ class Knowledge:
             return
         key = (function.module.path, function.qualname)
         seen = (*summary.given.values(), summary.value)
-        tensors = any(isinstance(option, Tensor | Nest) for value in seen for option in options(value))
+        tensors = any(isinstance(option, Tensor | Structure) for value in seen for option in options(value))
         if summary.context.kind in _COMPILED and not summary.host_only and tensors:
             self.compiled[key] = function
         if any(isinstance(one, ApiObject) and is_keras(one.api, "model") for one in options(summary.value)):
@@ -97,7 +97,7 @@ def _kinds(value: Value) -> Iterator[str]:
     match value:
         case Tensor():
             yield "tensor"
-        case Nest():
+        case Structure():
             yield "nest"
         case Array():
             yield "array"

@@ -56,10 +56,10 @@ def run_targets(
             keep(index, known)
     left = [index for index in range(len(targets)) if index not in found]
 
-    def done(place: int, outcome: Outcome) -> None:
+    def done(location: int, outcome: Outcome) -> None:
         if store is not None:
-            store.save(targets[left[place]], plan, outcome)
-        keep(left[place], outcome)
+            store.save(targets[left[location]], plan, outcome)
+        keep(left[location], outcome)
 
     try:
         if left:

@@ -158,10 +158,10 @@ class Source:
 
 def _ranges(numbers: list[int]) -> Iterator[tuple[int, int]]:
     start = 0
-    for place, number in enumerate(numbers):
-        if place + 1 == len(numbers) or numbers[place + 1] != number + 1:
+    for location, number in enumerate(numbers):
+        if location + 1 == len(numbers) or numbers[location + 1] != number + 1:
             yield numbers[start], number
-            start = place + 1
+            start = location + 1
 
 
 def _named(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Function]]:

@@ -132,9 +132,9 @@ class _Places:
         found: dict[int, tuple[int, ...]] = {}
         for position, finding in enumerate(self._findings):
             likely = (
-                _likeness(finding, place, observation, spot)
-                for place in self._places[position]
-                if place.path == spot.path and self.statements.together(spot.path, spot.line, *place.lines)
+                _likeness(finding, location, observation, spot)
+                for location in self._places[position]
+                if location.path == spot.path and self.statements.together(spot.path, spot.line, *location.lines)
             )
             if best := max((one for one in likely if one is not None), default=None):
                 found[position] = best
@@ -163,21 +163,21 @@ def _places(finding: Finding) -> Iterator[_Place]:
             yield _Place(os.path.abspath(note.path), note.span, note.consumer, own=False)
 
 
-def _likeness(finding: Finding, place: _Place, observation: Observation, spot: Spot) -> tuple[int, ...] | None:
+def _likeness(finding: Finding, location: _Place, observation: Observation, spot: Spot) -> tuple[int, ...] | None:
     """How well an observation in a finding's statement fits the finding: by its operation, its effect and its place.
 
     None where it is of something else: of another expression, or of an operation that what is flagged does not make.
     """
     effect = finding.effect
-    if effect is None or observation.kind not in _BEARS_OUT[effect] or _apart(place.span, spot):
+    if effect is None or observation.kind not in _BEARS_OUT[effect] or _apart(location.span, spot):
         return None
-    made = _ops_of(place.api)
+    made = _ops_of(location.api)
     fits = 1 if not made or not observation.ops else 2 * bool(made.intersection(observation.ops))
-    if observation.lacking and (not place.own or fits == 0):
+    if observation.lacking and (not location.own or fits == 0):
         return None
-    if observation.gradient and place.own and effect is Effect.FAILS and finding.name not in _OF_GRADIENTS:
+    if observation.gradient and location.own and effect is Effect.FAILS and finding.name not in _OF_GRADIENTS:
         return None  # it says that the function itself fails, which compiles
-    return fits, _EFFECTS.get(observation.kind) is effect, place.own
+    return fits, _EFFECTS.get(observation.kind) is effect, location.own
 
 
 def _apart(span: Span, spot: Spot) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..analysis.domain.values import ApiObject, Array, FunctionValue, Made, Pipeline, Static, Tensor, Value
+from ..analysis.domain.values import ApiObject, Array, Creation, FunctionValue, Pipeline, Static, Tensor, Value
 from ..analysis.domain.varying_shapes import variations_of
 from ..analysis.interpreter.events import CompiledEntry, ContextKind, Event, Program, SetupCall
 from ..analysis.library.strategies import address_of, beginning, is_strategy, is_tpu, making_of
@@ -28,14 +28,14 @@ class Watcher(Rule):
 
     def said(self, message: str, step: SetupCall) -> Draft:
         """A piece of evidence at a call."""
-        return Draft(message, Effect.NAMED, place=step.place)
+        return Draft(message, Effect.NAMED, location=step.location)
 
 
 class CompiledCode(Watcher):
     """Compiled code was found, so that the rules had something to judge."""
 
     code = name = "compiled-code"
-    listens = (CompiledEntry, SetupCall)
+    handles = (CompiledEntry, SetupCall)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -49,7 +49,7 @@ class CompiledOnce(Watcher):
     """XLA is asked to compile the code where there is no TPU."""
 
     code = name = "compiled-once"
-    listens = (CompiledEntry, SetupCall)
+    handles = (CompiledEntry, SetupCall)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -64,7 +64,7 @@ class FewShapes(Watcher):
     """What XLA is fed is known to have one shape."""
 
     code = name = "recompilation"
-    listens = (SetupCall,)
+    handles = (SetupCall,)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -78,7 +78,7 @@ class Readable(Watcher):
     """The data are in memory, or where a TPU can read them."""
 
     code = name = "data"
-    listens = (Program,)
+    handles = (Program,)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -93,7 +93,7 @@ class Initialised(Watcher):
     """The TPU is initialised before its strategy is made."""
 
     code = name = "initialisation"
-    listens = (Program,)
+    handles = (Program,)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -108,7 +108,7 @@ class InScope(Watcher):
     """A model is made in the scope of the TPU strategy."""
 
     code = name = "scope"
-    listens = (Program,)
+    handles = (Program,)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -116,14 +116,14 @@ class InScope(Watcher):
                 for step in steps:
                     made = making_of(step.owner) if step.owner is not None else None
                     if _is_of_tpu(made) and made is not None and not is_strategy(step.owner or Static()):
-                        yield Draft("made in the scope of the TPU strategy", Effect.NAMED, place=made.place)
+                        yield Draft("made in the scope of the TPU strategy", Effect.NAMED, location=made.location)
 
 
 class PlainCompile(Watcher):
     """A model of the TPU strategy is compiled without `jit_compile=True`."""
 
     code = name = "jit-compile"
-    listens = (SetupCall,)
+    handles = (SetupCall,)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -136,7 +136,7 @@ class NotEager(Watcher):
     """What the TPU strategy runs is compiled."""
 
     code = name = "eager"
-    listens = (SetupCall,)
+    handles = (SetupCall,)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
@@ -157,7 +157,7 @@ def _method(step: SetupCall) -> str:
     return step.api.rpartition(".")[2]
 
 
-def _is_of_tpu(made: Made | None) -> bool:
+def _is_of_tpu(made: Creation | None) -> bool:
     return made is not None and made.scope is not None and is_tpu(made.scope.strategy)
 
 

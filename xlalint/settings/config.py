@@ -429,12 +429,12 @@ def _checked(table: Mapping[str, Any], origin: str) -> FileSettings:
         return msgspec.convert(dict(table), FileSettings)
     except msgspec.ValidationError as error:
         message, _, where = str(error).partition(" - at `$.")
-        place = where.rstrip("`")
-        choices = _CHOICES.get(place.partition("[")[0])
+        location = where.rstrip("`")
+        choices = _CHOICES.get(location.partition("[")[0])
         if choices and message.startswith("Invalid enum value"):
             message = f"expected one of {', '.join(map(str, choices))}"
         message = re.sub(r"`(\w+)`", lambda match: _TOML_TYPES.get(match[1], match[1]), message)
-        raise ConfigurationError(f"{origin}: {place}: {message[:1].lower()}{message[1:]}") from error
+        raise ConfigurationError(f"{origin}: {location}: {message[:1].lower()}{message[1:]}") from error
 
 
 class _Merged:

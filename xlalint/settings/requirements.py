@@ -140,8 +140,8 @@ def _requirement_files(folder: Path) -> Iterator[tuple[Path, Callable[[Path], It
     for file in sorted(folder.glob("requirements*.txt")):
         yield file, _lines
     package = _NORMAL.sub("_", folder.name)
-    for place, pattern in ((folder, "*.dist-info"), (folder.parent, f"{package}-*.dist-info")):
-        for info in sorted(place.glob(pattern)):
+    for location, pattern in ((folder, "*.dist-info"), (folder.parent, f"{package}-*.dist-info")):
+        for info in sorted(location.glob(pattern)):
             if (info / "METADATA").is_file():
                 yield info / "METADATA", _metadata
 

@@ -135,12 +135,12 @@ class _GitIgnores:
         A folder that they themselves ignore was named on purpose: then they do not speak for what is in it.
         """
         chain = [folder, *folder.parents]
-        root = next((place for place in chain if (place / ".git").exists()), None)
+        root = next((location for location in chain if (location / ".git").exists()), None)
         if root is None:
             return cls()
         result = cls()._with(str(root), root / ".git" / "info" / "exclude")
-        for place in reversed(chain[1 : chain.index(root) + 1]):
-            result = result.within(str(place))
+        for location in reversed(chain[1 : chain.index(root) + 1]):
+            result = result.within(str(location))
         return cls() if folder != root and result.ignore(str(folder), folder=True) else result
 
     def within(self, folder: str) -> _GitIgnores:

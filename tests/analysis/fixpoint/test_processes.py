@@ -19,7 +19,7 @@ from xlalint.analysis.files.files import Files
 from xlalint.analysis.fixpoint import partitions as parts_module
 from xlalint.analysis.fixpoint import processes
 from xlalint.analysis.fixpoint.entry_points import Options, analyse
-from xlalint.analysis.fixpoint.partitions import HeardTogether, Member, Part, shares
+from xlalint.analysis.fixpoint.partitions import GatheredMessages, Member, Partition, shares
 from xlalint.analysis.fixpoint.processes import ProcessLostError, run_in_turns, run_parts
 from xlalint.findings.findings import Report
 from xlalint.linter import analyse as analysing
@@ -32,7 +32,7 @@ Sum: TypeAlias = Member[tuple[int, int]]
 forking = pytest.mark.skipif(not processes.CAN_FORK, reason="the system cannot fork")
 
 
-def summing(number: int) -> Part[tuple[int, int]]:
+def summing(number: int) -> Partition[tuple[int, int]]:
     """Tells its number, then the sum of all; ends with both and its process."""
     total = sum((yield number))
     totals = yield total
@@ -40,12 +40,12 @@ def summing(number: int) -> Part[tuple[int, int]]:
     return total, os.getpid()
 
 
-def failing(number: int) -> Part[tuple[int, int]]:
+def failing(number: int) -> Partition[tuple[int, int]]:
     yield number
     raise ValueError(f"part {number}")
 
 
-def dying(number: int) -> Part[tuple[int, int]]:
+def dying(number: int) -> Partition[tuple[int, int]]:
     yield number
     os._exit(7)
 
@@ -67,7 +67,7 @@ def test_parts_hear_each_other_wherever_they_run(count: int, jobs: int) -> None:
 @forking
 @pytest.mark.parametrize(("function", "said"), [(failing, "ValueError: part 1"), (dying, "exit code 7")])
 def test_a_process_that_does_not_finish_is_an_error(
-    function: Callable[[int], Part[tuple[int, int]]], said: str
+    function: Callable[[int], Partition[tuple[int, int]]], said: str
 ) -> None:
     tasks: list[Sum] = [Member(partial(summing, 0)), Member(partial(function, 1))]
     with pytest.raises(ProcessLostError, match=said):
@@ -76,16 +76,16 @@ def test_a_process_that_does_not_finish_is_an_error(
 
 @forking
 @pytest.mark.parametrize(("most", "places"), [(1, [0, 0, 0, 0, 0]), (2, [0, 0, 1, 1, 1]), (9, [0, 0, 1, 1, 2])])
-def test_processes_that_take_turns_are_filled_one_after_the_other(most: int, places: list[int]) -> None:
+def test_processes_that_take_turns_are_filled_one_after_the_other(most: int, locations: list[int]) -> None:
     room = iter([False, True] * 9)  # each process asks its own copy
     results = run_in_turns(started(5), most, lambda: next(room))
     assert [total for total, _ in results] == [10] * 5
     processes = list(dict.fromkeys(process for _, process in results))
-    assert [processes.index(process) for _, process in results] == places
+    assert [processes.index(process) for _, process in results] == locations
     assert os.getpid() not in processes
 
 
-def waiting(flag: Path) -> Part[tuple[int, int]]:
+def waiting(flag: Path) -> Partition[tuple[int, int]]:
     """Takes until another part has begun, which waits behind it."""
     deadline = time.monotonic() + 60
     while not flag.exists() and time.monotonic() < deadline:
@@ -94,7 +94,7 @@ def waiting(flag: Path) -> Part[tuple[int, int]]:
     return (yield from summing(0))
 
 
-def begun(flag: Path) -> Part[tuple[int, int]]:
+def begun(flag: Path) -> Partition[tuple[int, int]]:
     flag.touch()
     return (yield from summing(1))
 
@@ -148,7 +148,7 @@ def test_a_part_tells_how_much_is_still_to_come_until_it_is_done(tmp_path: Path)
     (tmp_path / "test_two.py").write_text(TWO + "def test_it():\n    one.open_(tf.ones([3]))\n")
     sources = [read_source(tmp_path / name, name) for name in ("one.py", "test_two.py")]
     files = Files.of(sources)
-    nothing = HeardTogether([])
+    nothing = GatheredMessages([])
     expected = []
     for source in sources:
         part = analyse(files, [source.path], Options(), lambda event, run: None, frozenset())

@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from tests.samples import HAZARD
 from xlalint.analysis.files.files import Files
 from xlalint.analysis.fixpoint import partitions as parts_module
-from xlalint.analysis.fixpoint.exchange import Hearing, Voice, Voices
+from xlalint.analysis.fixpoint.exchange import Transcript, TranscriptMessages, Transcripts
 from xlalint.analysis.fixpoint.partitions import (
-    Heard,
-    HeardTogether,
+    GatheredMessages,
     Key,
     Member,
-    OpenRoot,
-    Part,
+    Message,
+    Messages,
+    Partition,
     Round,
-    Said,
+    UncalledFunction,
     run_group,
 )
 from xlalint.analysis.fixpoint.processes import CAN_FORK, run_parts
@@ -56,20 +56,20 @@ LATE: list[Script] = [
 ]
 
 
-def scripted(script: Script) -> Part[Ran]:
+def scripted(script: Script) -> Partition[Ran]:
     """Names functions, and others for what it hears; some rounds are about open roots that it still has."""
     named, answers, leading = script
     rounds: list[Round] = []
     told: list[object] = []
     for number in range(LAST):
         roots = [
-            OpenRoot((rank, key[0], at), key, below | {key})
+            UncalledFunction((rank, key[0], at), key, below | {key})
             for at, (late, rank, key, below) in enumerate(leading)
             if number == (LAST - 1 if late else LAST - 3) and key not in named
         ]
-        made = Round(Said(named, tuple(roots)))
+        made = Round(Message(named, tuple(roots)))
         rounds.append(made)
-        heard: Heard = yield made.said
+        heard: Messages = yield made.said
         for key, others in answers.items():
             named = named ^ others if made.is_named(key, heard) else named
         made.followed = list(map(heard.follows, roots))
@@ -79,7 +79,7 @@ def scripted(script: Script) -> Part[Ran]:
     return rounds, told
 
 
-def taken(due: list[int], group: list[int], scripts: list[Script]) -> Iterator[tuple[int, Part[Ran]]]:
+def taken(due: list[int], group: list[int], scripts: list[Script]) -> Iterator[tuple[int, Partition[Ran]]]:
     """The parts that are due, from the last on, which join a group."""
     while due:
         group.append(due.pop())
@@ -93,18 +93,18 @@ def filled(group: list[int], room: float) -> float:
 def in_groups(scripts: list[Script], room: float) -> list[object]:
     """What the parts come to in groups for which there is so much room, run again until all have heard what there is to
     hear."""
-    voices, found = Voices(), dict[int, object]()
+    transcripts, found = Transcripts(), dict[int, object]()
     due = list(range(len(scripts)))
     for _ in range(LAST + 1):
         while due:
             group: list[int] = []
             parts = taken(due, group, scripts)
-            ended = run_group(parts, partial(filled, group, room), Hearing(voices).after)
+            ended = run_group(parts, partial(filled, group, room), TranscriptMessages(transcripts).after)
             due += (number for number in group if number not in ended)
             for number, (rounds, result) in ended.items():
                 found[number] = result
-                voices.put(number, Voice.of(rounds))
-        due = voices.outdated()
+                transcripts.put(number, Transcript.of(rounds))
+        due = transcripts.outdated()
         if not due:
             return [found[number] for number in range(len(scripts))]
     raise AssertionError("the parts never agree")
@@ -116,36 +116,36 @@ def in_groups(scripts: list[Script], room: float) -> list[object]:
 @given(st.lists(SCRIPTS, min_size=2, max_size=4), st.sampled_from((0.8, 1.7, 2.7)))
 def test_parts_hear_in_groups_what_they_hear_side_by_side(scripts: list[Script], room: float) -> None:
     members = [Member(partial(scripted, script)) for script in scripts]
-    together = [result for _, result in run_parts(members, 1, HeardTogether)]
+    together = [result for _, result in run_parts(members, 1, GatheredMessages)]
     assert in_groups(scripts, room) == together
 
 
 def test_a_part_that_ran_while_another_spoke_is_outdated() -> None:
-    voices = Voices()
-    voices.put(1, Voice.of([Round(Said(frozenset(KEYS[:1])))]))
-    voices.put(0, Voice.of([Round(Said(), unnamed=set(KEYS[:1]))]))
-    assert voices.outdated() == [0]
+    transcripts = Transcripts()
+    transcripts.put(1, Transcript.of([Round(Message(frozenset(KEYS[:1])))]))
+    transcripts.put(0, Transcript.of([Round(Message(), unnamed=set(KEYS[:1]))]))
+    assert transcripts.outdated() == [0]
 
 
 def test_an_open_root_that_moves_concerns_those_that_it_leads_to() -> None:
-    def led_by(rank: int) -> Voice:
-        root = OpenRoot((rank, "b.py", 0), KEYS[2], frozenset(KEYS))
-        return Voice.of([Round(Said(roots=(root,)), followed=[False])])
+    def led_by(rank: int) -> Transcript:
+        root = UncalledFunction((rank, "b.py", 0), KEYS[2], frozenset(KEYS))
+        return Transcript.of([Round(Message(roots=(root,)), followed=[False])])
 
-    own = OpenRoot((1, "a.py", 0), KEYS[0], frozenset(KEYS))
-    voices = Voices()
-    voices.put(0, Voice.of([Round(Said(roots=(own,)), followed=[False])]))
-    voices.put(1, led_by(2))
-    assert voices.outdated() == [1]  # it follows the other one
-    voices.put(1, led_by(0))
-    assert voices.outdated() == [0]
+    own = UncalledFunction((1, "a.py", 0), KEYS[0], frozenset(KEYS))
+    transcripts = Transcripts()
+    transcripts.put(0, Transcript.of([Round(Message(roots=(own,)), followed=[False])]))
+    transcripts.put(1, led_by(2))
+    assert transcripts.outdated() == [1]  # it follows the other one
+    transcripts.put(1, led_by(0))
+    assert transcripts.outdated() == [0]
 
 
 def test_a_part_has_room_even_where_there_is_none() -> None:
     scripts: list[Script] = [(frozenset(KEYS[:1]), {}, []), (frozenset(), {KEYS[0]: frozenset(KEYS[1:2])}, [])]
     taken = iter([0.1, 0.2, 5.0, *[9.0] * 20])  # the parts turn out to be large when they have spoken
-    voices = Voices()
-    ended = run_group(enumerate(map(scripted, scripts)), lambda: next(taken), Hearing(voices).after)
+    transcripts = Transcripts()
+    ended = run_group(enumerate(map(scripted, scripts)), lambda: next(taken), TranscriptMessages(transcripts).after)
     assert list(ended) == [0]
 
 
@@ -186,10 +186,10 @@ def test_what_a_lost_process_had_to_do_is_done_again(jobs: int, large: Path, mon
         (large / f"{name}.py").write_text(HAZARD, encoding="utf-8")
     here, group = os.getpid(), analysing.Analysis._group
 
-    def lost(self: analysing.Analysis, voices: Voices, waiting: list[int]) -> Any:
+    def lost(self: analysing.Analysis, transcripts: Transcripts, waiting: list[int]) -> Any:
         if os.getpid() != here:
             os.kill(os.getpid(), signal.SIGKILL)
-        return group(self, voices, waiting)
+        return group(self, transcripts, waiting)
 
     monkeypatch.setattr(analysing.Analysis, "_group", lost)
     report = check(["."], Settings(jobs=jobs))

@@ -17,9 +17,9 @@ from xlalint.analysis.domain.values import (
     ApiObject,
     Array,
     Dependence,
-    Nest,
     Sequence,
     Static,
+    Structure,
     Tensor,
     TensorMethod,
     Value,
@@ -220,8 +220,8 @@ def test_kinds_of_results(name: str, expected: Value) -> None:
 
 
 def test_results_in_structures() -> None:
-    assert isinstance(call("tf.cond", pred=MASK), Nest)
-    assert isinstance(call("tf.raw_ops.Where", condition=MASK), Nest)
+    assert isinstance(call("tf.cond", pred=MASK), Structure)
+    assert isinstance(call("tf.raw_ops.Where", condition=MASK), Structure)
     assert call("tf.nest.flatten", structure=UNKNOWN) == Sequence("list", None, UNKNOWN)
     assert call("tf.nest.flatten", structure=STATIC) == Sequence("list", None, STATIC)
     unique = call("tf.unique", x=VECTOR)
@@ -251,7 +251,7 @@ def test_attributes() -> None:
     assert api.attribute(DATA, "T") == DATA
     assert api.attribute(DATA, "numpy") == TensorMethod(DATA, "numpy")
     assert api.attribute(DATA, "no_such_thing") is None
-    assert api.attribute(Nest(), "member") == Nest()
+    assert api.attribute(Structure(), "member") == Structure()
     shape = api.attribute(DATA, "shape")
     assert shape is not None
     assert api.attribute(shape, "rank") == Static(2)
@@ -285,7 +285,7 @@ def test_methods() -> None:
     dataset = call("tf.data.Dataset.from_tensor_slices", tensors=DATA)
     assert api.call_method(dataset, "map", {}, PLACE) == dataset
     assert isinstance(dataset, ApiObject)
-    assert isinstance(dataset.payload, Nest)
+    assert isinstance(dataset.payload, Structure)
 
 
 def test_objects_that_are_called() -> None:
@@ -294,7 +294,7 @@ def test_objects_that_are_called() -> None:
     assert (dense.dtype, dense.rank, dense.dependence) == ("float", 2, Dependence.VALUE)
     states = call("keras.layers.LSTM", units=Static(3), return_state=Static(True))
     assert isinstance(states, ApiObject)
-    assert isinstance(api.call_object(states, {"inputs": DATA}, PLACE), Nest)
+    assert isinstance(api.call_object(states, {"inputs": DATA}, PLACE), Structure)
     loss = api.call_object(ApiObject("keras.losses.MeanSquaredError"), {"y_true": DATA, "y_pred": DATA}, PLACE)
     assert isinstance(loss, Tensor)
     assert (loss.dtype, loss.rank) == ("float", 0)

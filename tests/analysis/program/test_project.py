@@ -93,16 +93,16 @@ def test_the_span_of_a_name_covers_the_name(text: str) -> None:
 def test_positions_inside_a_method_count_from_the_file() -> None:
     text = "# first\r\nclass L:\r\n\tdef call(self, x):\r\n\t\tif x:\r\n\t\t\treturn 'ü', x\r\n"
     [cls] = module_of(text).classes
-    place = cls.functions["call"].place
-    assert place.span[:2] == (3, 2)
-    assert place.code.startswith("def call")
+    location = cls.functions["call"].location
+    assert location.span[:2] == (3, 2)
+    assert location.code.startswith("def call")
 
 
 def test_a_form_feed_before_an_indentation_is_passed_over() -> None:
     text = "class L:\n    x = 1\n\f    def call(self, x):\n        return x\n"
     [function] = all_functions(module_of(text))
     assert function.label.code == "call"
-    assert function.place.line == 3
+    assert function.location.line == 3
 
 
 @pytest.mark.parametrize(

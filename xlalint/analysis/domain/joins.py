@@ -24,11 +24,11 @@ from .values import (
     Instance,
     Member,
     ModuleValue,
-    Nest,
     OneOf,
     Origin,
     Sequence,
     Static,
+    Structure,
     Tensor,
     TensorMethod,
     Unknown,
@@ -68,7 +68,7 @@ def join(a: Value, b: Value) -> Value:
         return a
     table = all(isinstance(option, FunctionValue) for option in merged)
     if len(merged) > (_MOST_FUNCTIONS if table else FEW):
-        tensors = [option for option in merged if isinstance(option, Tensor | Nest)]
+        tensors = [option for option in merged if isinstance(option, Tensor | Structure)]
         if not tensors:
             return UNKNOWN
         merged = [*tensors, UNKNOWN]
@@ -114,12 +114,12 @@ def _meet_static(a: Static, b: Static) -> Static | None:
     return Static(varies=varies) if varies else STATIC
 
 
-def _meet_nests(a: Nest, b: Nest) -> Nest:
+def _meet_nests(a: Structure, b: Structure) -> Structure:
     stronger = a if a.dependence >= b.dependence else b
     merged = replace(
         stronger,
         varies=united(a.varies, b.varies),
-        handed=a.handed or b.handed,
+        passed=a.passed or b.passed,
         carried=a.carried or b.carried,
         several=a.several and b.several,
     )
@@ -197,7 +197,7 @@ _MEETINGS: Final[dict[type[object], Callable[[Any, Any], Value | None]]] = {
     Dict: _meet_dicts,
     FunctionValue: _meet_functions,
     Instance: _meet_instances,
-    Nest: _meet_nests,
+    Structure: _meet_nests,
     Sequence: _meet_sequences,
     Static: _meet_static,
     Tensor: _meet_tensors,
@@ -220,8 +220,8 @@ def element_of(value: Sequence) -> Value | None:
     if isinstance(element, OneOf):
         kinds = [option for option in element.options if option != NONE]
         tensors = [option for option in kinds if isinstance(option, Tensor)]
-        if tensors and any(isinstance(option, Sequence | Dict | Nest) for option in kinds):
-            return Nest(tensors[0].dependence, tensors[0].origin)
+        if tensors and any(isinstance(option, Sequence | Dict | Structure) for option in kinds):
+            return Structure(tensors[0].dependence, tensors[0].origin)
     return element
 
 
@@ -303,7 +303,14 @@ _PATTERNS: Final[dict[type[object], Callable[[Any, int], Hashable]]] = {
     FunctionValue: _function_pattern,
     Instance: lambda value, depth: ("instance", value, value.version),
     ModuleValue: lambda value, depth: ("module", value.module),
-    Nest: lambda value, depth: ("nest", value.dependence, value.varies, value.handed, value.carried, value.several),
+    Structure: lambda value, depth: (
+        "nest",
+        value.dependence,
+        value.varies,
+        value.passed,
+        value.carried,
+        value.several,
+    ),
     OneOf: lambda value, depth: ("one of", *(pattern(option, depth + 1) for option in value.options)),
     Sequence: _sequence_pattern,
     Static: _static_pattern,

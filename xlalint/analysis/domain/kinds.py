@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from .values import NONE, Array, Deferred, Dependence, Dict, Nest, OneOf, Sequence, Tensor, Value, Variation
+from .values import NONE, Array, Deferred, Dependence, Dict, OneOf, Sequence, Structure, Tensor, Value, Variation
 
 if TYPE_CHECKING:
     pass
 
 
-_STRUCTURES: Final = (Sequence, Dict, Nest)
+_STRUCTURES: Final = (Sequence, Dict, Structure)
 
 
 def united(a: tuple[Variation, ...], b: tuple[Variation, ...]) -> tuple[Variation, ...]:

@@ -17,11 +17,11 @@ from .values import (
     Array,
     Dependence,
     Member,
-    Nest,
     OneOf,
     Sequence,
     Slice,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
@@ -60,7 +60,7 @@ def arithmetic_tensor(value: Value) -> Tensor | None:
         match option:
             case Tensor():
                 return as_tensor(value, Dependence.STATIC) or (option if option.dependence < Dependence.VALUE else None)
-            case Nest(several=False):
+            case Structure(several=False):
                 return option.tensor
             case ApiObject("tf.Variable"):
                 return Tensor(Dependence.VALUE, variable=True)
@@ -70,16 +70,16 @@ def arithmetic_tensor(value: Value) -> Tensor | None:
 def joined_structures(left: Value, right: Value) -> Value | None:
     """`left + right` where tuples of tensors may be joined; None where only numbers can be added."""
     for nest, other in ((left, right), (right, left)):
-        if isinstance(nest, Nest) and isinstance(other, Nest | Unknown):
+        if isinstance(nest, Structure) and isinstance(other, Structure | Unknown):
             return OneOf((nest.tensor.with_(varies=()), nest))  # a sum, or two tuples joined
     if (isinstance(left, Sequence) and isinstance(right, Sequence)) or surely_tensor(left) or surely_tensor(right):
         return None
     parts = [*options(left), *options(right)]
-    nests = [part for part in parts if isinstance(part, Nest)]
+    nests = [part for part in parts if isinstance(part, Structure)]
     tensors = [part for part in parts if isinstance(part, Tensor)]
     if not any(isinstance(part, Sequence) for part in parts) or not (nests or tensors):
         return None
-    return nests[0] if nests else Nest(tensors[0].dependence, tensors[0].origin)
+    return nests[0] if nests else Structure(tensors[0].dependence, tensors[0].origin)
 
 
 def as_sure_as(result: Tensor, left: Value, right: Value) -> Value:
@@ -154,7 +154,7 @@ def identity(left: Value, right: Value, positive: bool) -> Value:
                     return Static(same is positive)
                 case OneOf() if other == NONE and is_optional_library(value):
                     return Static(not positive)
-                case Static() | Unknown() | OneOf() | Nest():
+                case Static() | Unknown() | OneOf() | Structure():
                     # A nest may be an optional input that was left out.
                     return STATIC
                 case ApiObject(name, None) if name.startswith("tf.python."):
@@ -169,7 +169,7 @@ def is_optional_library(value: OneOf) -> bool:
     return all(option in (NONE, Api("tf"), Api("keras")) for option in value.options)
 
 
-def indexes_a_tensor(base: Nest | Unknown, index: tuple[Value, ...]) -> bool:
+def indexes_a_tensor(base: Structure | Unknown, index: tuple[Value, ...]) -> bool:
     """Whether only a tensor takes this index: several dimensions, an ellipsis, a mask; a nest of them takes a slice."""
     if any(isinstance(item, Tensor) and item.is_mask and item.dtype == "bool" for item in index):
         return True

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ...syntax import nodes as cst
     from ..files.file import File
-    from ..files.unit import Place, Unit
+    from ..files.unit import Location, Unit
 
 
 class Dependence(IntEnum):
@@ -51,14 +51,14 @@ class Origin(Record):
     another way leads past the place, on which nothing happened.
     """
 
-    place: Place
+    location: Location
     what: str
     perhaps: bool = False
 
     @property
     def text(self) -> str:
         """What happened, in words."""
-        return self.what.replace("{code}", self.place.code) if "{code}" in self.what else self.what
+        return self.what.replace("{code}", self.location.code) if "{code}" in self.what else self.what
 
 
 class Scope(Record):
@@ -73,24 +73,24 @@ class Scope(Record):
         return hash((made, self.replica))
 
 
-class Made(Record, eq=False):
+class Creation(Record, eq=False):
     """Where an object that holds variables, or a strategy, was made, and in which scope; None: in none. `complete`: a
     model has its variables from the start. `cls`: the project's class that it is of, if it is of one."""
 
-    place: Place
+    location: Location
     scope: Scope | None = None
     complete: bool = False
     cls: Class | None = None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Made) and self._told == other._told
+        return isinstance(other, Creation) and self._told == other._told
 
     def __hash__(self) -> int:
         return hash(self._told)
 
     @property
-    def _told(self) -> tuple[Place, Scope | None, bool]:
-        return (self.place, self.scope, self.complete)
+    def _told(self) -> tuple[Location, Scope | None, bool]:
+        return (self.location, self.scope, self.complete)
 
 
 class Member(Record):
@@ -109,7 +109,7 @@ class Variation(Record):
     """
 
     kind: str
-    place: Place
+    location: Location
     axis: int | None = None
     shapes: int | None = None
     detail: str = ""
@@ -153,7 +153,7 @@ class Tensor(Record):
         return Tensor(Dependence.VALUE, self.dtype, rank, origin, carried=True, mixed=mixed)
 
 
-class Nest(Record):
+class Structure(Record):
     """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `handed`: by
     users of a layer, perhaps an object that holds more than tensors. `carried`: as of a tensor. `several`: the code has
     asked whether it is one tensor, and it is not."""
@@ -161,7 +161,7 @@ class Nest(Record):
     dependence: Dependence = Dependence.VALUE
     origin: Origin | None = None
     varies: tuple[Variation, ...] = ()
-    handed: bool = False
+    passed: bool = False
     carried: bool = False
     several: bool = False
 
@@ -171,7 +171,7 @@ class Nest(Record):
         return Tensor(self.dependence, origin=self.origin, carried=self.carried, varies=self.varies)
 
     @property
-    def part(self) -> Nest:
+    def part(self) -> Structure:
         """What it holds: one tensor again, or a structure of them."""
         return replace(self, several=False) if self.several else self
 
@@ -246,7 +246,7 @@ class ApiObject(Record):
     method: str | None = None
     payload: Value | None = None  # what it was made of: a dataset's elements, a TensorArray's dtype
     facts: Facts | None = None
-    made: Made | None = None  # of models, optimizers, metrics and strategies, in programs that use strategies
+    made: Creation | None = None  # of models, optimizers, metrics and strategies, in programs that use strategies
     options: tuple[tuple[str, Static], ...] = ()  # constants it was built with that decide whether its call compiles
 
     @property
@@ -274,7 +274,7 @@ class Compiled(Record):
 
     jit: bool | None
     why: str
-    place: Place
+    location: Location
 
 
 class Padding(Record):
@@ -289,7 +289,7 @@ class Wrapped(Record):
 
     entry: str
     signature: bool
-    place: Place
+    location: Location
 
 
 Facts: TypeAlias = Pipeline | Compiled | Padding | Wrapped
@@ -333,7 +333,7 @@ class Instance(Struct, eq=False):
     attributes: dict[str, Value] = field(default_factory=dict)
     version: int = 0
     facts: Facts | None = None
-    makings: set[Made] = field(default_factory=set)
+    creations: set[Creation] = field(default_factory=set)
 
 
 class ModuleValue(Record):
@@ -368,7 +368,7 @@ class Deferred(Record, eq=False):
 Value: TypeAlias = (
     Static
     | Tensor
-    | Nest
+    | Structure
     | Array
     | Sequence
     | Dict
@@ -457,10 +457,10 @@ class Function(Hashable, Protocol):
     def node(self) -> cst.FunctionDef | cst.Lambda: ...
 
     @property
-    def place(self) -> Place: ...
+    def location(self) -> Location: ...
 
     @property
-    def label(self) -> Place:
+    def label(self) -> Location:
         """The location to show for the definition: its name, or the lambda itself."""
 
     @property

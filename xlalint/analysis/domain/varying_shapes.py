@@ -12,11 +12,11 @@ from .values import (
     Array,
     Dependence,
     Dict,
-    Nest,
     OneOf,
     Sequence,
     Slice,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
@@ -55,7 +55,7 @@ _KEEPING: Final = frozenset(("same", "all", "+1"))
 def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
     """Every variation inside a value."""
     match value:
-        case Tensor(varies=varies) | Nest(varies=varies) | Array(varies=varies) | Static(varies=varies):
+        case Tensor(varies=varies) | Structure(varies=varies) | Array(varies=varies) | Static(varies=varies):
             return varies
         case ApiObject(payload=payload) if payload is not None:
             return variations_of(payload, depth + 1)
@@ -89,10 +89,10 @@ def varied(value: Value, variations: tuple[Variation, ...]) -> Value:
 
     def add(leaf: Value) -> Value:
         match leaf:
-            case Tensor() | Nest() | Array():
+            case Tensor() | Structure() | Array():
                 return replace(leaf, varies=united(leaf.varies, variations))
             case Unknown():
-                return Nest(varies=variations)
+                return Structure(varies=variations)
             case _:
                 return leaf
 
@@ -104,7 +104,7 @@ def filtered(value: Value, keep: Callable[[Variation], bool]) -> Value:
 
     def sift(leaf: Value) -> Value:
         match leaf:
-            case Tensor(varies=(_, *_)) | Nest(varies=(_, *_)) | Array(varies=(_, *_)) | Static(varies=(_, *_)):
+            case Tensor(varies=(_, *_)) | Structure(varies=(_, *_)) | Array(varies=(_, *_)) | Static(varies=(_, *_)):
                 return replace(leaf, varies=tuple(filter(keep, leaf.varies)))
             case _:
                 return leaf
@@ -171,7 +171,7 @@ def is_data(value: Value) -> bool:
     match value:
         case Tensor(dependence=dependence):
             return dependence is Dependence.VALUE
-        case Nest() | Array():
+        case Structure() | Array():
             return True
         case _:
             return False

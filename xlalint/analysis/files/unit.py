@@ -216,14 +216,14 @@ def text_of_stretch(file: UnitFile, stretch: Stretch) -> str:
     return _PAGE_BREAK.sub("", text) if "\f" in text else text
 
 
-class Place(Record, eq=False):
+class Location(Record, eq=False):
     """A node of a file's source. Two places are equal when they are the same node."""
 
     unit: Unit
     node: cst.CSTNode
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Place) and self.node is other.node
+        return isinstance(other, Location) and self.node is other.node
 
     def __hash__(self) -> int:
         return id(self.node)
@@ -244,5 +244,5 @@ class Place(Record, eq=False):
     def line(self) -> int:
         return self.span[0]
 
-    def at(self, node: cst.CSTNode) -> Place:
-        return Place(self.unit, node)
+    def at(self, node: cst.CSTNode) -> Location:
+        return Location(self.unit, node)

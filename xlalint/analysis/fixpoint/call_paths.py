@@ -8,8 +8,8 @@ from typing import Final
 from ..domain.values import (
     Function,
 )
-from ..files.unit import Place
-from ..interpreter.events import CallOwnCompiled, ContextKind, Event, Run, Setup, Trail
+from ..files.unit import Location
+from ..interpreter.events import CallOwnCompiled, CallPath, ContextKind, Event, Run, Setup
 from ..interpreter.frames import Summary
 from ..program.definitions import DefinedFunction
 from ..record import replace
@@ -77,8 +77,8 @@ def root_key(root: Summary) -> tuple[str, int, str]:
     match root:
         case Summary(function=DefinedFunction() as function):
             return (function.module.source.display, function.unit.first_line, root.name)
-        case Summary(place=Place() as place):
-            return (place.path, 0, root.name)
+        case Summary(location=Location() as location):
+            return (location.path, 0, root.name)
         case _:
             return ("", 0, root.name)
 
@@ -108,9 +108,9 @@ def events_reached_from(
     the steps alone."""
     seen = set(without)
     runs: dict[object, list[Run]] = {}
-    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
+    pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     while pending:
-        following: list[tuple[Summary, Trail | None]] = []
+        following: list[tuple[Summary, CallPath | None]] = []
         for summary, trail in pending:
             if summary in seen or (summary.host_only and summary.context.kind is ContextKind.OPEN):
                 continue
@@ -123,8 +123,8 @@ def events_reached_from(
                     if not event.of_host and not isinstance(event, Setup):
                         yield replace(event, trail=trail), run
             following += [
-                (callee, callee.trail(place, trail))
-                for place, callee in summary.calls
+                (callee, callee.trail(location, trail))
+                for location, callee in summary.calls
                 if callee not in seen and (summary not in loops or callee in summary.steps or callee in loops)
             ]
         pending = following
@@ -133,10 +133,10 @@ def events_reached_from(
 def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
     """What the host does to what is compiled, wherever it stands, each with the shortest trail to it."""
     seen = set(roots)
-    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
+    pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     repeated = reached_from([callee for root in reached_from(roots) for callee in root.looped])
     while pending:
-        following: list[tuple[Summary, Trail | None]] = []
+        following: list[tuple[Summary, CallPath | None]] = []
         for summary, trail in pending:
             for event in summary.events:
                 if event.of_host:
@@ -144,10 +144,10 @@ def events_of_host(roots: Sequence[Summary]) -> Iterator[Event]:
                     if isinstance(told, CallOwnCompiled) and summary in repeated:
                         told = replace(told, again=True)
                     yield told
-            for place, callee in summary.calls:
+            for location, callee in summary.calls:
                 if callee not in seen:
                     seen.add(callee)
-                    following.append((callee, callee.trail(place, trail)))
+                    following.append((callee, callee.trail(location, trail)))
         pending = following
 
 

@@ -43,7 +43,7 @@ from .call_paths import (
     root_key,
     spread_host_only,
 )
-from .partitions import Heard, HeardTogether, Key, OpenRoot, Part, Round, Said
+from .partitions import GatheredMessages, Key, Message, Messages, Partition, Round, UncalledFunction
 from .roles import KINDS, OUTSIDE, is_eager_by_role, may_take_tensors, role_arguments
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
 
@@ -73,7 +73,7 @@ def analyse(
     learned: Callable[[Summary], None] | None = None,
     clock: Clock | None = None,
     rounds: list[Round] | None = None,
-) -> Part[Project]:
+) -> Partition[Project]:
     """Execute a share of the files abstractly, and hand each event that counts to `emit`. `share`: the files, None for
     all, where this is the only part; `learned` is told of every analysis of a function; `clock` says which files take
     too long; `rounds` is filled with what the parts said to each other. Returns the project with the troubles that
@@ -84,11 +84,11 @@ def analyse(
     if learned is not None:
         for summary in analysis.interpreter.memo.values():
             learned(summary)
-    for path, events in groupby(analysis.events(), key=lambda said: said[0].place.path):
+    for path, events in groupby(analysis.events(), key=lambda said: said[0].location.path):
         with clock.spent_on(path, Work.RULES):
             for event, run in events:
                 clock.check()
-                with _noted(project, path, event.place.unit.first_line, "applying the rules"):
+                with _noted(project, path, event.location.unit.first_line, "applying the rules"):
                     emit(event, run)
     return project
 
@@ -145,7 +145,7 @@ class _Analysis:
         self._inherited = Counter[tuple[str, Function, frozenset[tuple[str, Hashable]]]]()
         self._names: dict[Function, frozenset[str]] = {}
 
-    def run(self) -> Part[None]:
+    def run(self) -> Partition[None]:
         """Analyse everything; the events are there afterwards."""
         interpreter = self.interpreter
         for module in self.project.read():  # what was parsed of one is used before the next ones are parsed
@@ -227,12 +227,12 @@ class _Analysis:
     def _is_reached(self, function: Function) -> bool:
         return function.identity in self._reached or self._reached_elsewhere(function)
 
-    def _learn_reached(self) -> Part[None]:
+    def _learn_reached(self) -> Partition[None]:
         """Exchange which functions are reached."""
         mine = (summary.function for summary in self._walked if summary.function is not None)
         self._reached_elsewhere = yield from self._named_by_others(mine)
 
-    def _learn_called(self) -> Part[None]:
+    def _learn_called(self) -> Partition[None]:
         """Exchange which functions the project runs itself."""
         interpreter = self.interpreter
         self._called_elsewhere = yield from self._named_by_others(interpreter.called.values())
@@ -410,7 +410,7 @@ class _Analysis:
         if self.interpreter.set_up:
             yield from ((event, whole) for event in setup_events(everywhere))
 
-    def _find_piped(self) -> Part[None]:
+    def _find_piped(self) -> Partition[None]:
         """The analyses of each plain `tf.function` that the project runs, and in input pipelines only, in this part
         and all others."""
         roots = [*self.roots, *self.interpreter.fragments.values(), *self._opened, *self.interpreter.host_roots]
@@ -433,7 +433,7 @@ class _Analysis:
             return False
         return function.identity in self.interpreter.piped or self._piped_elsewhere(function)
 
-    def _find_opened(self) -> Part[None]:
+    def _find_opened(self) -> Partition[None]:
         """The roots that turned out to have no caller: who calls a function may come to light after it was taken for
         one that nobody calls, in this part or another."""
         spread_host_only([root for _, root in self.open_roots])
@@ -441,12 +441,12 @@ class _Analysis:
         called = functions_of(reached_from(others))
         called_elsewhere = yield from self._named_by_others(called.values())
         matters = self._matters(others)
-        mine, asked = list[OpenRoot](), list[bool]()
+        mine, asked = list[UncalledFunction](), list[bool]()
         for position, root in self.open_roots:
             assert root.function is not None
             below = reached_from((root,))
             keys = frozenset(function.key for function in functions_of(below).values())
-            mine.append(OpenRoot(position, root.function.key, keys))
+            mine.append(UncalledFunction(position, root.function.key, keys))
             asked.append(root.function.identity not in called and any(map(matters, below)))
         followed = yield from self._followed(mine, asked)
         for (_, root), follows in zip(self.open_roots, followed, strict=True):
@@ -477,24 +477,24 @@ class _Analysis:
 
     # -- the other parts ----------------------------------------------------------------------------------------------
 
-    def _named_by_others(self, functions: Iterable[Function]) -> Part[_Question]:
+    def _named_by_others(self, functions: Iterable[Function]) -> Partition[_Question]:
         """Name functions to the other parts; whether they, in turn, name one."""
         is_named = yield from self._exchanged(function.key for function in functions)
         return lambda function: is_named(function.key)
 
-    def _exchanged(self, keys: Iterable[Key]) -> Part[Callable[[Key], bool]]:
+    def _exchanged(self, keys: Iterable[Key]) -> Partition[Callable[[Key], bool]]:
         """Name functions, or files, to the other parts; whether they, in turn, name one."""
         if self.alone:
             return lambda key: False
-        made = Round(Said(frozenset(keys)))
+        made = Round(Message(frozenset(keys)))
         self._rounds.append(made)
-        heard: Heard = yield made.said
+        heard: Messages = yield made.said
         return lambda key: made.is_named(key, heard)
 
-    def _followed(self, roots: Sequence[OpenRoot], asked: Sequence[bool]) -> Part[list[bool | None]]:
+    def _followed(self, roots: Sequence[UncalledFunction], asked: Sequence[bool]) -> Partition[list[bool | None]]:
         """Name open roots to the other parts; whether another one leads to each of which that is `asked`."""
-        made = Round(Said(roots=tuple(roots)))
-        heard: Heard = HeardTogether([made.said])
+        made = Round(Message(roots=tuple(roots)))
+        heard: Messages = GatheredMessages([made.said])
         if not self.alone:
             self._rounds.append(made)
             heard = yield made.said

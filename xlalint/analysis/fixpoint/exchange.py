@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from .partitions import HeardTogether, Key, OpenRoot, Round, Said
+from .partitions import GatheredMessages, Key, Message, Round, UncalledFunction
 
 _DIGEST: Final = 8  # bytes
 _NAMED: Final = struct.Struct(f"<{_DIGEST}sH")  # a function; the rounds in which it is named, as bits
@@ -44,7 +44,7 @@ class _Root(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class Transcript:
     """What one part has said and asked; functions by the path of their file. Of what it asked, only what it had not
     said itself."""
 
@@ -54,7 +54,7 @@ class Voice:
     roots: tuple[_Root, ...] = ()
 
     @classmethod
-    def of(cls, rounds: Sequence[Round]) -> Voice:
+    def of(cls, rounds: Sequence[Round]) -> Transcript:
         """That of a part which has run."""
         named: dict[Key, int] = {}
         asked: dict[Key, tuple[int, int]] = {}
@@ -79,11 +79,11 @@ class Voice:
         )
 
 
-class Voices:
+class Transcripts:
     """What all parts have said and asked so far, by the number of each."""
 
     def __init__(self) -> None:
-        self._voices: dict[int, Voice] = {}
+        self._voices: dict[int, Transcript] = {}
         # Who names, asks for, leads to and asks about open roots among the functions of a file.
         self._naming: dict[str, tuple[int, ...]] = {}
         self._asking: dict[str, tuple[int, ...]] = {}
@@ -91,22 +91,22 @@ class Voices:
         self._rooted: dict[str, tuple[int, ...]] = {}
         self._suspects: set[int] = set()
 
-    def put(self, part: int, voice: Voice) -> None:
+    def put(self, part: int, transcript: Transcript) -> None:
         """A part has run, and not for the first time perhaps."""
-        before = self._voices.get(part, Voice())
-        self._voices[part] = voice
+        before = self._voices.get(part, Transcript())
+        self._voices[part] = transcript
         self._suspects.add(part)  # who of the others spoke meanwhile?
-        for path in _changed(before.named, voice.named):
+        for path in _changed(before.named, transcript.named):
             self._suspects.update(self._asking.get(path, ()))
-        moved = [root.head for root in before.roots] != [root.head for root in voice.roots]
-        led = before.leads.keys() | voice.leads.keys() if moved else _changed(before.leads, voice.leads)
+        moved = [root.head for root in before.roots] != [root.head for root in transcript.roots]
+        led = before.leads.keys() | transcript.leads.keys() if moved else _changed(before.leads, transcript.leads)
         for path in led:
             self._suspects.update(self._rooted.get(path, ()))
         for index, old, new in (
-            (self._naming, before.named, voice.named),
-            (self._asking, before.asked, voice.asked),
-            (self._leading, before.leads, voice.leads),
-            (self._rooted, _asked_of(before), _asked_of(voice)),
+            (self._naming, before.named, transcript.named),
+            (self._asking, before.asked, transcript.asked),
+            (self._leading, before.leads, transcript.leads),
+            (self._rooted, _asked_of(before), _asked_of(transcript)),
         ):
             _note(index, part, old, new)
 
@@ -131,38 +131,38 @@ class Voices:
         above: dict[bytes, list[_Root]] = {}
         for other in self._leading.get(path, ()):
             if other not in without:
-                voice = self._voices[other]
-                for digest, number in _LEADS.iter_unpack(voice.leads[path]):
-                    above.setdefault(digest, []).append(voice.roots[number])
+                transcript = self._voices[other]
+                for digest, number in _LEADS.iter_unpack(transcript.leads[path]):
+                    above.setdefault(digest, []).append(transcript.roots[number])
         return above
 
     def _holds(self, part: int) -> bool:
         """Whether what a part asked is answered now as it was then."""
-        voice = self._voices[part]
-        for path, packed in voice.asked.items():
+        transcript = self._voices[part]
+        for path, packed in transcript.asked.items():
             now = self.named(path, (part,))
             for digest, named, unnamed in _ASKED.iter_unpack(packed):
                 rounds = now.get(digest, 0)
                 if rounds & named != named or rounds & unnamed:
                     return False
-        above = {path: self.roots_above(path) for path in _asked_of(voice)}
+        above = {path: self.roots_above(path) for path in _asked_of(transcript)}
         return all(
             root.followed is None
             or root.followed == any(_follows(root, other) for other in above[root.path].get(root.digest, ()))
-            for root in voice.roots
+            for root in transcript.roots
         )
 
 
-class Hearing:
+class TranscriptMessages:
     """What some parts hear of the others while they run side by side."""
 
-    def __init__(self, voices: Voices) -> None:
-        self._voices = voices
+    def __init__(self, transcripts: Transcripts) -> None:
+        self._voices = transcripts
         self._parts: frozenset[int] = frozenset()
         self._named: dict[str, dict[bytes, int]] = {}
         self._above: dict[str, dict[bytes, list[_Root]]] = {}
 
-    def after(self, number: int, said: Mapping[int, Said]) -> HeardInTurn:
+    def after(self, number: int, said: Mapping[int, Message]) -> HeardInTurn:
         """What the parts hear in a round in which they `said` this themselves; of others than these before, where some
         were given up."""
         if said.keys() != self._parts:
@@ -179,7 +179,7 @@ class Hearing:
         named = self._named[path]
         return bool(named) and bool(named.get(_digest(key), 0) >> number & 1)
 
-    def follows(self, number: int, root: OpenRoot) -> bool:
+    def follows(self, number: int, root: UncalledFunction) -> bool:
         """Whether an open root of another part leads to one of a round."""
         path = root.key[0]
         if path not in self._above:
@@ -193,15 +193,15 @@ class Hearing:
 class HeardInTurn:
     """What parts hear of all in one round."""
 
-    def __init__(self, hearing: Hearing, number: int, said: Mapping[int, Said]) -> None:
+    def __init__(self, hearing: TranscriptMessages, number: int, said: Mapping[int, Message]) -> None:
         self._hearing, self._number = hearing, number
-        self._own = HeardTogether(list(said.values()))
+        self._own = GatheredMessages(list(said.values()))
 
     def names(self, key: Key) -> bool:
         """Whether anybody named a function."""
         return self._own.names(key) or self._hearing.names(self._number, key)
 
-    def follows(self, root: OpenRoot) -> bool:
+    def follows(self, root: UncalledFunction) -> bool:
         """Whether another open root leads to this one."""
         return self._own.follows(root) or self._hearing.follows(self._number, root)
 
@@ -218,12 +218,12 @@ def _digest(key: Key) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST).digest()
 
 
-def _asked_of(voice: Voice) -> set[str]:
+def _asked_of(transcript: Transcript) -> set[str]:
     """The files of the open roots about which a part asked."""
-    return {root.path for root in voice.roots if root.followed is not None}
+    return {root.path for root in transcript.roots if root.followed is not None}
 
 
-def _packed_root(number: int, root: OpenRoot, followed: bool | None) -> _Root:
+def _packed_root(number: int, root: UncalledFunction, followed: bool | None) -> _Root:
     below = b"" if followed is None else b"".join(sorted(map(_digest, root.below)))
     return _Root(number, root.position, root.key[0], _digest(root.key), below, followed)
 

@@ -19,7 +19,7 @@ from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-Part: TypeAlias = Generator[Any, Any, T]
+Partition: TypeAlias = Generator[Any, Any, T]
 # A function to all parts: the path of its file as reports show it, its line, its name; one that is made inside of
 # another has its text for a name, and all those of a file stand in no line.
 Key: TypeAlias = tuple[str, int, str]
@@ -45,7 +45,7 @@ ROUNDS: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRoot:
+class UncalledFunction:
     """A function that nobody was seen to call, and the functions that it leads to, itself among them. `position`: in
     the order of all such functions."""
 
@@ -53,33 +53,33 @@ class OpenRoot:
     key: Key
     below: frozenset[Key]
 
-    def follows(self, other: OpenRoot) -> bool:
+    def follows(self, other: UncalledFunction) -> bool:
         """Whether `other` calls this one; of two that call each other, the first keeps being the root."""
         return other.key != self.key and (self.position > other.position or other.key not in self.below)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Message:
     """What a part has to say in one round."""
 
     functions: frozenset[Key] = frozenset()
-    roots: tuple[OpenRoot, ...] = ()
+    roots: tuple[UncalledFunction, ...] = ()
 
 
-class Heard(Protocol):
+class Messages(Protocol):
     """What all parts have said in one round."""
 
     def names(self, key: Key) -> bool:
         """Whether anybody named a function."""
 
-    def follows(self, root: OpenRoot) -> bool:
+    def follows(self, root: UncalledFunction) -> bool:
         """Whether another open root leads to this one."""
 
 
-class HeardTogether:
+class GatheredMessages:
     """What parts have said that speak at the same time."""
 
-    def __init__(self, said: Sequence[Said]) -> None:
+    def __init__(self, said: Sequence[Message]) -> None:
         self.said = said
 
     @cached_property
@@ -87,8 +87,8 @@ class HeardTogether:
         return frozenset().union(*(one.functions for one in self.said))
 
     @cached_property
-    def _callers(self) -> dict[Key, list[OpenRoot]]:
-        found: dict[Key, list[OpenRoot]] = {}
+    def _callers(self) -> dict[Key, list[UncalledFunction]]:
+        found: dict[Key, list[UncalledFunction]] = {}
         for root in chain.from_iterable(one.roots for one in self.said):
             for key in root.below:
                 found.setdefault(key, []).append(root)
@@ -98,7 +98,7 @@ class HeardTogether:
         """Whether anybody named a function."""
         return key in self._functions
 
-    def follows(self, root: OpenRoot) -> bool:
+    def follows(self, root: UncalledFunction) -> bool:
         """Whether another open root leads to this one."""
         return any(map(root.follows, self._callers.get(root.key, ())))
 
@@ -108,18 +108,18 @@ class Round:
     """A round as one part knows it: what it said, the functions that it then asked for and that somebody named or did
     not, and of each of its open roots whether it follows another one; None where it did not ask."""
 
-    said: Said
+    said: Message
     named: set[Key] = field(default_factory=set)
     unnamed: set[Key] = field(default_factory=set)
     followed: list[bool | None] = field(default_factory=list)
 
-    def is_named(self, key: Key, heard: Heard) -> bool:
+    def is_named(self, key: Key, heard: Messages) -> bool:
         """Whether anybody named a function."""
         answer = heard.names(key)
         (self.named if answer else self.unnamed).add(key)
         return answer
 
-    def holds(self, heard: Heard) -> bool:
+    def holds(self, heard: Messages) -> bool:
         """Whether the answers are the same as they were."""
         return (
             all(map(heard.names, self.named))
@@ -148,11 +148,11 @@ class Recorded(Protocol[T_co]):
 class Member(Generic[T]):
     """A part of an analysis: how it is started, and what is known of it."""
 
-    start: Callable[[], Part[T]]
+    start: Callable[[], Partition[T]]
     recorded: Recorded[T] | None = None
 
 
-def are_held_together(text: int, processes: int) -> bool:
+def fit_in_memory(text: int, processes: int) -> bool:
     """Whether the parts of a project with so many characters run side by side: none is run twice then, and what all of
     them know is in memory. Else they run in groups, one after another."""
     return text <= (_TOGETHER if processes == 1 else _TOGETHER_EACH * processes)
@@ -202,7 +202,7 @@ class Running(Generic[T]):
     def __init__(self, members: Sequence[Member[T]]) -> None:
         self._members = members
         self._heard: list[Any] = []
-        self._parts: dict[int, Part[T]] = {}
+        self._parts: dict[int, Partition[T]] = {}
         self.results: dict[int, T] = {}
 
     def go_on(self, heard: Any) -> dict[int, Any]:
@@ -230,18 +230,18 @@ class Running(Generic[T]):
 
 
 def run_group(
-    parts: Iterable[tuple[int, Part[T]]],
+    parts: Iterable[tuple[int, Partition[T]]],
     filled: Callable[[], float],
-    after: Callable[[int, Mapping[int, Said]], Heard],
+    after: Callable[[int, Mapping[int, Message]], Messages],
 ) -> dict[int, T]:
     """Run some parts, each with its number, side by side to their end: of those that are given the first, as many as
     there is room for. `filled`: how much of the room they take, 1 or more being all; `after`: what they hear in a
     round, by its number, in which they said that."""
-    running: dict[int, Part[T]] = {}
-    said: dict[int, Said] = {}
+    running: dict[int, Partition[T]] = {}
+    said: dict[int, Message] = {}
     results: dict[int, T] = {}
 
-    def step(number: int, heard: Heard | None) -> None:
+    def step(number: int, heard: Messages | None) -> None:
         try:
             said[number] = running[number].send(heard)
         except StopIteration as end:

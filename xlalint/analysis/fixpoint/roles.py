@@ -9,10 +9,10 @@ from ..domain.values import (
     Dependence,
     Function,
     FunctionValue,
-    Nest,
     OneOf,
     Origin,
     Static,
+    Structure,
     Tensor,
     Value,
 )
@@ -57,12 +57,12 @@ def may_take_tensors(value: FunctionValue, context: Context) -> bool:
 
 def role_arguments(kind: str, name: str, method: Function) -> Arguments:
     """What Keras hands a method: a layer gets tensors in whatever structure, a loss gets two tensors."""
-    place = method.label
+    location = method.label
 
     def tensor(dtype: str | None = None) -> Value:
-        return Tensor(Dependence.VALUE, dtype, origin=Origin(place, f"Keras calls `{name}` with tensors"))
+        return Tensor(Dependence.VALUE, dtype, origin=Origin(location, f"Keras calls `{name}` with tensors"))
 
-    nest = Nest(origin=Origin(place, f"Keras calls `{name}` with tensors"), handed=True)
+    nest = Structure(origin=Origin(location, f"Keras calls `{name}` with tensors"), passed=True)
     match kind, name:
         case ("loss", _):
             # A model with several outputs hands its loss all of them, where the loss takes them apart.

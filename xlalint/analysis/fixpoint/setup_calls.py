@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...syntax import nodes as cst
-from ..interpreter.events import HOST, CompiledEntry, ContextKind, Event, Program, Setup, SetupCall, Trail
+from ..interpreter.events import HOST, CallPath, CompiledEntry, ContextKind, Event, Program, Setup, SetupCall
 from ..interpreter.frames import Summary
 from ..library.strategies import making_of
 from ..record import replace
@@ -24,14 +24,14 @@ class _Reached:
 def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
     """Each event about how a program is set up, once, and then each program. What is eager by nature counts here."""
     seen: dict[Summary, list[Setup]] = {}
-    pending: list[tuple[Summary, Trail | None]] = [(root, root.trail()) for root in roots]
+    pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     while pending:
-        following: list[tuple[Summary, Trail | None]] = []
+        following: list[tuple[Summary, CallPath | None]] = []
         for summary, trail in pending:
             if summary not in seen:
                 seen[summary] = [replace(event, trail=trail) for event in summary.events if isinstance(event, Setup)]
                 yield from seen[summary]
-                following += [(callee, callee.trail(place, trail)) for place, callee in summary.calls]
+                following += [(callee, callee.trail(location, trail)) for location, callee in summary.calls]
         pending = following
     yield from _programs(roots, seen)
 
@@ -75,14 +75,14 @@ def _programs(roots: Sequence[Summary], said: Mapping[Summary, Sequence[Setup]])
                 _reach(root, said, reached)
         if reached.calls:
             steps = tuple(sorted(reached.calls.values(), key=lambda step: step.order))
-            yield Program(steps[0].place, HOST, None, False, steps)
+            yield Program(steps[0].location, HOST, None, False, steps)
 
 
 def _file_of(root: Summary) -> str | None:
     """The file whose code begins here; None of what is evaluated aside, such as decorators."""
     if root.function is not None:
         return root.function.module.source.display
-    return None if root.place is None else root.place.path
+    return None if root.location is None else root.location.path
 
 
 def _reach(root: Summary, said: Mapping[Summary, Sequence[Setup]], reached: _Reached) -> None:
@@ -94,9 +94,9 @@ def _reach(root: Summary, said: Mapping[Summary, Sequence[Setup]], reached: _Rea
         for event in said[summary]:
             if isinstance(event, SetupCall):
                 scope = event.context.scope
-                reached.calls.setdefault((event.place.node, scope is not None and scope.replica), event)
+                reached.calls.setdefault((event.location.node, scope is not None and scope.replica), event)
                 made = making_of(event.owner) if event.owner is not None else None
-                reached.files |= {made.place.path} if made is not None else set()
+                reached.files |= {made.location.path} if made is not None else set()
         for _, callee in summary.calls:
             if callee not in seen:
                 seen.add(callee)

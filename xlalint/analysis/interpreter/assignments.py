@@ -16,10 +16,10 @@ from ..domain.values import (
     Dict,
     Instance,
     ModuleValue,
-    Nest,
     OneOf,
     Sequence,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
@@ -176,10 +176,10 @@ class Assignments(Interpreter):
             return
         inside = "loop" if frame.loop else "branch"
         for form, names in (("nonlocal", frame.nonlocals), ("global", frame.globals)):
-            if target.value in names and not (form == "nonlocal" and self._is_of_the_round(frame, target.value)):
+            if target.value in names and not (form == "nonlocal" and self._is_of_the_iteration(frame, target.value)):
                 self.emit(frame, MutateInLoop, node, form=form, inside=inside, target=target.value)
 
-    def _is_of_the_round(self, frame: Frame, name: str) -> bool:
+    def _is_of_the_iteration(self, frame: Frame, name: str) -> bool:
         """Whether a closure's name is of a function that each round of the tensor loop calls anew."""
         scope = frame.parent
         while scope is not None and (scope.env is None or name not in scope.env):
@@ -195,14 +195,14 @@ class Assignments(Interpreter):
         scope: Frame | None = frame
         while scope is not None and (scope.env is None or name not in scope.env):
             scope = scope.parent
-        return scope is None or not scope.loop_around or name in scope.handed
+        return scope is None or not scope.loop_around or name in scope.passed
 
     def is_from_before(self, frame: Frame, value: Value) -> bool:
         """Whether an object that a call hands over was there before the tensor loop around the call began."""
         if not isinstance(value, Instance | Sequence | Dict):
             return False
         scope = frame.env or {}
-        names = frame.outer_names[-1] if frame.outer_names else frame.handed
+        names = frame.outer_names[-1] if frame.outer_names else frame.passed
         return any(scope.get(name) is value for name in names)
 
     def _delete(self, frame: Frame, node: cst.Del) -> None:
@@ -238,5 +238,5 @@ def _is_same_each_time(frame: Frame, value: Value) -> bool:
 def _holds_no_tensors(value: Value) -> bool:
     """Whether a value is an object of the project without a tensor, as far as is seen."""
     return isinstance(value, Instance) and not any(
-        isinstance(leaf, Tensor | Nest) for held in value.attributes.values() for leaf in leaves(held)
+        isinstance(leaf, Tensor | Structure) for held in value.attributes.values() for leaf in leaves(held)
     )

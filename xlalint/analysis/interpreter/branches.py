@@ -7,8 +7,8 @@ from typing import ClassVar
 from ...syntax import nodes as cst
 from ..domain.joins import join_environments, mismatch
 from ..domain.kinds import as_condition, as_tensor
-from ..domain.values import UNKNOWN, Dependence, Nest, Value
-from ..files.unit import Place
+from ..domain.values import UNKNOWN, Dependence, Structure, Value
+from ..files.unit import Location
 from .events import (
     AssertOn,
     BranchOn,
@@ -51,7 +51,7 @@ class Branches(Interpreter):
             if taken:
                 self.execute_body(frame, node.body)
                 if tensor is not None and frame.context.converted and len(frame.returns) > returned:
-                    frame.alternatives.append((Place(frame.unit, node.test), len(frame.returns)))
+                    frame.alternatives.append((Location(frame.unit, node.test), len(frame.returns)))
             elif isinstance(node.orelse, cst.If):
                 self._if(frame, node.orelse, "elif")
             elif node.orelse is not None:
@@ -65,7 +65,7 @@ class Branches(Interpreter):
             if frame.context.converted:
                 self._compare_branches(frame, node, before, *afters)
                 if len(frame.returns) > returned and (afters[0] is None) != (afters[1] is None):
-                    frame.branch_returns = Place(frame.unit, node.test)
+                    frame.branch_returns = Location(frame.unit, node.test)
         frame.env = join_environments(afters[0], afters[1])
 
     def _compare_branches(
@@ -79,12 +79,12 @@ class Branches(Interpreter):
         """Say where the branches of a conditional on a tensor leave a name in forms that XLA cannot join."""
         if taken is None or other is None:
             return
-        place = Place(frame.unit, node.test)
+        location = Location(frame.unit, node.test)
         for name in {**taken, **other}:  # in the order of the source, which a set has not
             first, second = taken.get(name), other.get(name)
             if first is None or second is None:
                 if name not in before:
-                    frame.half_bound[name] = (place, first or second or UNKNOWN)
+                    frame.half_bound[name] = (location, first or second or UNKNOWN)
                 continue
             if first is second:
                 continue
@@ -94,16 +94,16 @@ class Branches(Interpreter):
 
     def compare_returns(self, frame: Frame) -> None:
         """Say where a conditional on a tensor returns what XLA cannot join with what is returned otherwise."""
-        for place, count in frame.alternatives:
+        for location, count in frame.alternatives:
             if count < len(frame.returns):
                 reason = mismatch(frame.returns[count - 1], frame.returns[count])
                 if reason is not None:
-                    self.emit(frame, JoinBranches, place.node, name="return", reason=reason)
+                    self.emit(frame, JoinBranches, location.node, name="return", reason=reason)
 
     def report_half_bound(self, frame: Frame, name: str) -> None:
         """A name is read that one branch of a tensor conditional leaves unbound."""
-        place, _ = frame.half_bound.pop(name)
-        self.emit(frame, JoinBranches, place.node, name=name, reason="one branch only")
+        location, _ = frame.half_bound.pop(name)
+        self.emit(frame, JoinBranches, location.node, name=name, reason="one branch only")
 
     def _match(self, frame: Frame, node: cst.Match) -> None:
         subject = self.evaluate(frame, node.subject)
@@ -114,7 +114,7 @@ class Branches(Interpreter):
         for case in node.cases:
             frame.env = dict(before) if before is not None else None
             for name in _captured(case.pattern):
-                self.bind(frame, name, subject if isinstance(subject, Nest) else UNKNOWN)
+                self.bind(frame, name, subject if isinstance(subject, Structure) else UNKNOWN)
             if case.guard is not None:
                 self.evaluate_test(frame, case.guard)
             self.execute_body(frame, case.body)

@@ -17,23 +17,23 @@ from ..domain.values import (
     ApiObject,
     Array,
     ClassValue,
+    Creation,
     Dependence,
     Dict,
     FunctionValue,
     Instance,
-    Made,
     Module,
-    Nest,
     OneOf,
     Sequence,
     Slice,
     Static,
+    Structure,
     Tensor,
     TensorMethod,
     Unknown,
     Value,
 )
-from ..files.unit import Place
+from ..files.unit import Location
 from ..library import api
 from ..library.host_shapes import shaped
 from ..library.strategies import OF_OTHERS, asks_for_complex128, sets_up, with_creation
@@ -134,23 +134,23 @@ class Calls(Interpreter):
         match bound.get("shape", bound.get("dims")):
             case Unknown(names):
                 frame.shapes |= names
-        place = Place(frame.unit, node)
+        location = Location(frame.unit, node)
         if result is None:
             if traits.pipeline:
                 self.run_in_pipeline(arguments)
             elif traits.calls_back:
-                self._hand_over(HOST if traits.eager else frame.context, arguments)
+                self._pass_to_host(HOST if traits.eager else frame.context, arguments)
             if traits.reads:
                 self._host_read(frame, name, bound, node)
             for parameter in traits.tensor_parameters & bound.keys():
                 self.confirm_tensor(frame, bound[parameter])
-                if isinstance(bound[parameter], Nest):  # what an operation takes as one tensor, is one
+                if isinstance(bound[parameter], Structure):  # what an operation takes as one tensor, is one
                     bound[parameter] = arithmetic_tensor(bound[parameter]) or bound[parameter]
-            called = api.call(name, bound, place)
+            called = api.call(name, bound, location)
             traced, looped = frame.context.kind not in NOT_TRACED, frame.looped or frame.python_loop > 0
-            result = shaped(name, bound, called, place, traced=traced, looped=looped)
+            result = shaped(name, bound, called, location, traced=traced, looped=looped)
         if self.strategies:
-            result = with_creation(name, bound, nodes, result, Made(place, frame.context.scope))
+            result = with_creation(name, bound, nodes, result, Creation(location, frame.context.scope))
         self.report_call(frame, name, bound, nodes, result, node)
         return result
 
@@ -201,7 +201,7 @@ class Calls(Interpreter):
                 self.confirm_tensor(frame, value)
         self._said_foreign(frame, owner, arguments, node)
         bound, nodes = bind_api(None, arguments)
-        result = api.call_object(owner, bound, Place(frame.unit, node))
+        result = api.call_object(owner, bound, Location(frame.unit, node))
         self.report_call(frame, f"{owner.api}.__call__", dict(owner.options) | bound, nodes, result, node, owner)
         return result
 
@@ -213,7 +213,7 @@ class Calls(Interpreter):
         if name in OF_OTHERS:
             self.report_setup(frame, f".{name}", owner, *bind_api(None, arguments), UNKNOWN, node)
         tensor = as_tensor(owner, Dependence.STATIC)
-        if name in _READERS and (tensor is not None or isinstance(owner, Nest)):
+        if name in _READERS and (tensor is not None or isinstance(owner, Structure)):
             if frame.context.kind is ContextKind.OPEN:
                 frame.summary.host_only = True  # only eager tensors have it: nobody compiles this function
             if tensor is not None:
@@ -231,7 +231,7 @@ class Calls(Interpreter):
         if tensor is not None and name in COMPARED and len(arguments.positional) == 1:
             return self.compare_values(frame, COMPARED[name], owner, arguments.positional[0])
         bound, nodes = bind_api(api.method_parameters(owner, name), arguments)
-        result = api.call_method(owner, name, bound, Place(frame.unit, node))
+        result = api.call_method(owner, name, bound, Location(frame.unit, node))
         if isinstance(owner, ApiObject):
             if name in _FED:
                 self._said_foreign(frame, owner, arguments, node)
@@ -269,7 +269,7 @@ class Calls(Interpreter):
                     return self.invoke(frame, value, arguments, node)
                 base = next(base for base in owner.cls.external_bases if api.is_keras(base, kind))
                 if base in ("keras.Model", "keras.layers.Layer"):
-                    return Nest()  # whatever a class that is not seen makes of its inputs
+                    return Structure()  # whatever a class that is not seen makes of its inputs
                 return self._call_object(frame, ApiObject(base), arguments, node)
         return self._call_unknown(frame, owner, arguments, node)
 
@@ -282,7 +282,7 @@ class Calls(Interpreter):
             kind, by_keras = ContextKind.XLA, True
         return Compilation(kind, autograph, f"`{owner.cls.name}.call`, {how}", by_keras=by_keras)
 
-    def _hand_over(self, context: Context, arguments: Arguments) -> None:
+    def _pass_to_host(self, context: Context, arguments: Arguments) -> None:
         """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""
         if context.kind is ContextKind.HOST:
             for value in (*arguments.positional, *arguments.keywords.values()):
@@ -307,7 +307,7 @@ class Calls(Interpreter):
                 found = special(self, frame, UNKNOWN, arguments, node)
                 if found is not None:
                     return found
-        self._hand_over(frame.context, arguments)
+        self._pass_to_host(frame.context, arguments)
         if isinstance(callee, Static):
             given = (*arguments.positional, *arguments.keywords.values())
             return STATIC if all(isinstance(value, Static) for value in given) else UNKNOWN
@@ -317,7 +317,7 @@ class Calls(Interpreter):
         """The functions of an input pipeline run on the host, each traced by itself; XLA never sees them."""
         for value in (*arguments.positional, *arguments.keywords.values()):
             for function in self.functions_in(value):
-                self.enter(function, PIPELINE, Arguments(rest=Nest(), unknown=True), "pipeline")
+                self.enter(function, PIPELINE, Arguments(rest=Structure(), unknown=True), "pipeline")
                 self.piped[function.function.identity] = function.function
 
     def enter(self, value: FunctionValue, compilation: Compilation | Context, arguments: Arguments, tag: str) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence as Ordered
 from ...syntax import nodes as cst
 from ..domain.joins import generalise
 from ..domain.kinds import settled
-from ..domain.values import NONE, UNKNOWN, Api, Class, FunctionValue, Instance, Made, OneOf, Static, Unknown, Value
-from ..files.unit import Place, Unit
+from ..domain.values import NONE, UNKNOWN, Api, Class, Creation, FunctionValue, Instance, OneOf, Static, Unknown, Value
+from ..files.unit import Location, Unit
 from ..library.strategies import TORCH_MODULE, note_creation
 from ..program.decorators import RECORDS
 from ..record import replace
@@ -83,14 +83,14 @@ class Classes(Interpreter):
         if all(isinstance(value, Static | Unknown | Api) for value in given) and arguments.rest is None:
             made = self.canonical_instance(cls)
             if self.strategies:
-                note_creation(made, Made(Place(frame.unit, node), frame.context.scope))
+                note_creation(made, Creation(Location(frame.unit, node), frame.context.scope))
             return made
         key = (cls, node, frame.summary)
         if key not in self.allocated:
             self.allocated[key] = Instance(cls)
         made = self.allocated[key]
         if self.strategies:
-            note_creation(made, Made(Place(frame.unit, node), frame.context.scope))
+            note_creation(made, Creation(Location(frame.unit, node), frame.context.scope))
         method = cls.find("__init__")
         if method is not None:
             if any(map(cls.is_keras, ("layer", "model", "loss", "metric", "optimizer"))):

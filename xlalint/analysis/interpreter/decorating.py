@@ -12,7 +12,7 @@ from ..domain.values import (
     Module,
     Unknown,
 )
-from ..files.unit import Place
+from ..files.unit import Location
 from ..program.decorators import TRANSPARENT, gives_another_result, names_compilers
 from ..program.project import Project
 from .events import HOST, ContextKind
@@ -63,7 +63,7 @@ class Decorating(Interpreter):
             unit,
             function.module,
             HOST,
-            Summary("", Place(unit, node), None, HOST),
+            Summary("", Location(unit, node), None, HOST),
             {},
             parent=outside if not outside.is_module else None,
             python_loop=outside.python_loop,

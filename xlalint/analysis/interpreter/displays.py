@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts
 from ..domain.kinds import as_condition
-from ..domain.values import UNKNOWN, Dict, Nest, Sequence, Static, Value
+from ..domain.values import UNKNOWN, Dict, Sequence, Static, Structure, Value
 from .events import BranchOn
 from .frames import Frame
 from .interface import Handlers, Interpreter
@@ -53,7 +53,7 @@ class Displays(Interpreter):
                 if value.element is not None:
                     rest = value.element if rest is None else join_parts(rest, value.element)
             else:
-                inner = value if isinstance(value, Nest) else UNKNOWN
+                inner = value if isinstance(value, Structure) else UNKNOWN
                 rest = inner if rest is None else join_parts(rest, inner)
         return Dict(entries, rest)
 

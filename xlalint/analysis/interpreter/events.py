@@ -14,7 +14,7 @@ from msgspec import field
 
 from ...syntax import nodes as cst
 from ..domain.values import Dependence, Scope, Slice, Tensor, Value
-from ..files.unit import Place
+from ..files.unit import Location
 from ..record import Record
 
 
@@ -56,13 +56,13 @@ HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
 PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs on the host", pipeline=True)
 
 
-class Trail(Record):
+class CallPath(Record):
     """The frames from here back to the entry point; `place` is the definition or call that enters `name`. `wrapped`: a
     decorator of unknown intent stands around it, and may run it once, or under a condition."""
 
     name: str
-    place: Place
-    parent: Trail | None = None
+    location: Location
+    parent: CallPath | None = None
     wrapped: bool = False
 
 
@@ -73,9 +73,9 @@ class Run(Record, eq=False):
     all: list[Run]
     skipped: Collection[cst.CSTNode]
 
-    def reaching(self, place: Place) -> set[Run]:
+    def reaching(self, location: Location) -> set[Run]:
         """All analyses of the function that get to a place in it."""
-        around = {place.node, *place.unit.around(place.node)}
+        around = {location.node, *location.unit.around(location.node)}
         return {run for run in self.all if around.isdisjoint(run.skipped)}
 
 
@@ -86,9 +86,9 @@ class Event(Record):
 
     of_host: ClassVar[bool] = False
 
-    place: Place
+    location: Location
     context: Context
-    trail: Trail | None
+    trail: CallPath | None
     in_tensor_loop: bool
 
 
@@ -285,7 +285,7 @@ class FeedForeign(Event):
 
     of_host: ClassVar[bool] = True
 
-    made: Place
+    made: Location
     model: bool
 
 
@@ -324,6 +324,7 @@ __all__ = [
     "AssertOn",
     "BranchOn",
     "CallOwnCompiled",
+    "CallPath",
     "CompiledEntry",
     "Consume",
     "Context",
@@ -345,7 +346,6 @@ __all__ = [
     "Run",
     "Setup",
     "SetupCall",
-    "Trail",
     "TruthOf",
     "UnrollLoop",
 ]

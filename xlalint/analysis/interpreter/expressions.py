@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor
-from ..domain.values import NONE, STATIC, UNKNOWN, Dependence, Dict, FunctionValue, Nest, Sequence, Static, Value
+from ..domain.values import NONE, STATIC, UNKNOWN, Dependence, Dict, FunctionValue, Sequence, Static, Structure, Value
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedFunction
 from .events import HostRead
@@ -114,7 +114,7 @@ class Expressions(Interpreter):
                 keywords |= {key: item for key, item in value.entries.items() if isinstance(key, str)}
                 rest_keywords = value.element or rest_keywords
             else:
-                rest_keywords = value if isinstance(value, Nest) else torch_in(value) or UNKNOWN
+                rest_keywords = value if isinstance(value, Structure) else torch_in(value) or UNKNOWN
         return Arguments(positional, keywords, rest, rest_keywords, False, False, nodes, keyword_nodes)
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {

@@ -12,7 +12,7 @@ from ..domain.values import (
     Wrapped,
 )
 from ..domain.varying_shapes import variations_of
-from ..files.unit import Place
+from ..files.unit import Location
 from ..library.tokenizers import torch_in
 from .events import HOST, NOT_TRACED, CallOwnCompiled, Context, ContextKind, FeedCompiled, FeedForeign, MakeCompiled
 from .frames import Arguments, Compilation, Frame
@@ -48,14 +48,14 @@ def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue
     if frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.function is None or frame.python_loop:
         return
     function = value.function
-    place: Place | None = None
+    location: Location | None = None
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Call):
-        place = Place(frame.unit, node.func)  # `tf.function(f, jit_compile=True)(x)`
+        location = Location(frame.unit, node.func)  # `tf.function(f, jit_compile=True)(x)`
     elif value.scope is frame and function.stretch is None:
-        place = function.label
-    if place is not None and not frame.guards:
+        location = function.label
+    if location is not None and not frame.guards:
         context = Context(ContextKind.XLA, True, "a function that XLA compiles")
-        interpreter.emit_on_host(frame, CallOwnCompiled, place.node, context, again=False)
+        interpreter.emit_on_host(frame, CallOwnCompiled, location.node, context, again=False)
 
 
 def report_foreign_tensors(
@@ -67,7 +67,7 @@ def report_foreign_tensors(
     for value in given:
         found = torch_in(value)
         if found is not None and found.made is not None:
-            interpreter.emit_on_host(frame, FeedForeign, node, HOST, made=found.made.place, model=model)
+            interpreter.emit_on_host(frame, FeedForeign, node, HOST, made=found.made.location, model=model)
 
 
 def passed_values(arguments: Arguments, node: cst.CSTNode) -> list[tuple[Value, cst.CSTNode]]:

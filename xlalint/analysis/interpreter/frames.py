@@ -8,9 +8,9 @@ from msgspec import Struct, field
 
 from ...syntax import nodes as cst
 from ..domain.values import UNKNOWN, Class, Function, Module, Value
-from ..files.unit import Place, Unit
+from ..files.unit import Location, Unit
 from ..record import Record
-from .events import Context, ContextKind, Event, Trail
+from .events import CallPath, Context, ContextKind, Event
 
 
 class Compilation(Record):
@@ -59,12 +59,12 @@ class Summary(Struct, eq=False):
     """
 
     name: str
-    place: Place | None
+    location: Location | None
     function: Function | None
     context: Context
     value: Value = UNKNOWN
     events: list[Event] = field(default_factory=list)
-    calls: list[tuple[Place, Summary]] = field(default_factory=list)
+    calls: list[tuple[Location, Summary]] = field(default_factory=list)
     given: Mapping[str, Value] = field(default_factory=dict)  # what the parameters are, as far as it is known
     structures: set[str] = field(default_factory=set)  # parameters that a use says are no single tensor
     host_only: bool = False
@@ -74,13 +74,13 @@ class Summary(Struct, eq=False):
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
     wrapped: bool = False  # a decorator of unknown intent stands around it
 
-    def trail(self, place: Place | None = None, parent: Trail | None = None) -> Trail | None:
+    def trail(self, location: Location | None = None, parent: CallPath | None = None) -> CallPath | None:
         """The way to here: from `parent` by the call at `place`, or as an entry point, which a module is not."""
-        if place is None:
+        if location is None:
             if self.function is None:
                 return None
-            place = self.function.label
-        return Trail(self.name, place, parent, self.wrapped)
+            location = self.function.label
+        return CallPath(self.name, location, parent, self.wrapped)
 
 
 class Frame(Struct, eq=False):
@@ -116,13 +116,15 @@ class Frame(Struct, eq=False):
     inputs: frozenset[str] = frozenset()  # parameters that a compiled function makes tensors of
     returns: list[Value] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
-    half_bound: dict[str, tuple[Place, Value]] = field(default_factory=dict)
+    half_bound: dict[str, tuple[Location, Value]] = field(default_factory=dict)
     outer_names: list[set[str]] = field(default_factory=list)
-    handed: frozenset[str] = frozenset()  # parameters whose objects are older than the tensor loop around the call
+    passed: frozenset[str] = frozenset()  # parameters whose objects are older than the tensor loop around the call
     globals: set[str] = field(default_factory=set)
     nonlocals: set[str] = field(default_factory=set)
     after_jump: list[dict[str, Value]] = field(default_factory=list)  # where `break` and `continue` leave to
     left: dict[str, Value] | None = None  # the names at `return`: functions made here see them later
-    branch_returns: Place | None = None  # a tensor conditional that returns on one side only
-    alternatives: list[tuple[Place, int]] = field(default_factory=list)  # .. and the number of returns before the other
+    branch_returns: Location | None = None  # a tensor conditional that returns on one side only
+    alternatives: list[tuple[Location, int]] = field(
+        default_factory=list
+    )  # .. and the number of returns before the other
     is_module: bool = False

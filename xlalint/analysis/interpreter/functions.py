@@ -24,7 +24,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..files.unit import Place, Unit
+from ..files.unit import Location, Unit
 from ..program.decorators import is_wrapped
 from ..program.parameter_uses import Unconvertible, closed_over
 from ..program.project import Project
@@ -64,7 +64,7 @@ class Functions(Interpreter):
         if summary is None:
             return UNKNOWN
         if frame is not None and node is not None:
-            frame.summary.calls.append((Place(frame.unit, node), summary))
+            frame.summary.calls.append((Location(frame.unit, node), summary))
             if frame.python_loop and frame.context.kind in NOT_TRACED:
                 frame.summary.looped.add(summary)
             if isinstance(value.compiled, Compilation) and value.compiled.jit:
@@ -101,10 +101,10 @@ class Functions(Interpreter):
         )
         context = self._with_reason(context, node, unit)
         env, aliases = self.bind_parameters(scope, node, value, arguments, crossing)
-        handed: frozenset[str] = frozenset()
+        passed: frozenset[str] = frozenset()
         inputs: frozenset[str] = frozenset()
         if frame is not None and frame.loop:
-            handed = frozenset(name for name, item in env.items() if self.is_from_before(frame, item))
+            passed = frozenset(name for name, item in env.items() if self.is_from_before(frame, item))
         if context.kind is ContextKind.XLA and (arguments.inputs or (crossing and frame is not None)):
             inputs = _undeclared(node, env)
         owner = value.bound.cls if function.name == "__init__" and isinstance(value.bound, Instance) else None
@@ -120,7 +120,7 @@ class Functions(Interpreter):
             context.pipeline,
             context.scope,
             loop,
-            handed,
+            passed,
             bool(inputs),
             tuple(map(pattern, env.values())),
         )
@@ -145,7 +145,7 @@ class Functions(Interpreter):
             loop_around=loop,
             looped=frame is not None and (frame.looped or frame.python_loop > 0),
             inputs=inputs,
-            handed=handed,
+            passed=passed,
         )
         self.analyses[counted] = count + 1
         self.memo[which, how] = summary

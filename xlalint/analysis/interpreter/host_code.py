@@ -11,10 +11,10 @@ from ..domain.values import (
     FunctionValue,
     Instance,
     ModuleValue,
-    Nest,
     OneOf,
     Sequence,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
@@ -38,7 +38,7 @@ def _is_plain_value(value: Value) -> bool:
         case Static() | Unknown() | Api() | ModuleValue():
             return True
         case Instance(cls, attributes):
-            held = any(isinstance(item, Tensor | Nest | ApiObject) for item in attributes.values())
+            held = any(isinstance(item, Tensor | Structure | ApiObject) for item in attributes.values())
             return not held and not _is_about_tensors(cls)
         case ClassValue(cls):
             return not _is_about_tensors(cls)

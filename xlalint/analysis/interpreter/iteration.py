@@ -13,18 +13,18 @@ from ..domain.values import (
     Array,
     Dependence,
     Dict,
-    Nest,
     OneOf,
     Origin,
     Sequence,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
     Variation,
 )
 from ..domain.varying_shapes import filtered
-from ..files.unit import Place
+from ..files.unit import Location
 from ..library import api
 from ..library.datasets import DATASET
 from .events import ContextKind, IterateOver
@@ -57,7 +57,7 @@ class Iteration(Interpreter):
 
     def element(self, frame: Frame, iterable: Value, node: cst.CSTNode, in_graph: bool = False) -> Value:
         """What iterating `iterable` yields; `in_graph`: by a loop that runs in the graph."""
-        place = Place(frame.unit, node)
+        location = Location(frame.unit, node)
         iterable = as_tuple(iterable)
         match iterable:
             case Tensor(rank=rank, origin=origin):
@@ -65,23 +65,23 @@ class Iteration(Interpreter):
                 if not in_graph:
                     varies = tuple(filter(_below_the_first, iterable.varies))
                     return iterable.with_(rank=lower, bounded=None, variable=False, varies=varies)
-                return iterable.element(lower, origin or Origin(place, "a loop over a tensor yields a tensor"))
+                return iterable.element(lower, origin or Origin(location, "a loop over a tensor yields a tensor"))
             case ApiObject("builtins.range", payload=payload):
                 tensor = as_tensor(payload, Dependence.STATIC) if payload is not None else None
                 if tensor is None:
                     return self.counter(frame, node, payload)
-                return Tensor(Dependence.VALUE, "int", 0, Origin(place, "the loop runs over a tensor"), carried=True)
+                return Tensor(Dependence.VALUE, "int", 0, Origin(location, "the loop runs over a tensor"), carried=True)
             case ApiObject(api=name, payload=payload) if payload is not None:
                 # A loop over a dataset in a graph becomes part of the pipeline, which compiles nothing (measured).
                 piped = name == DATASET and frame.context.kind is ContextKind.GRAPH
                 return filtered(payload, lambda variation: False) if piped else payload
             case ApiObject():
-                return api.call_method(iterable, "__iter__", {}, place)
+                return api.call_method(iterable, "__iter__", {}, location)
             case Sequence():
                 return element_of(iterable) or UNKNOWN
             case Dict() | Static():
                 return STATIC
-            case Nest():
+            case Structure():
                 return iterable.part  # a structure of tensors, most often: its parts vary as they do
             case Array(dtype):
                 return Array(dtype)
@@ -100,12 +100,12 @@ class Iteration(Interpreter):
         if frame.context.kind not in (ContextKind.HOST, ContextKind.OPEN) or frame.context.pipeline:
             return STATIC
         rounds = count.constant if isinstance(count, Static) and isinstance(count.constant, int) else None
-        return Static(varies=(Variation("counter", Place(frame.unit, node), shapes=rounds),))
+        return Static(varies=(Variation("counter", Location(frame.unit, node), shapes=rounds),))
 
     @staticmethod
     def number(frame: Frame, node: cst.CSTNode) -> Value:
         """A Python number that is read from data."""
-        return Static(varies=(Variation("number", Place(frame.unit, node)),))
+        return Static(varies=(Variation("number", Location(frame.unit, node)),))
 
 
 def _below_the_first(variation: Variation) -> bool:

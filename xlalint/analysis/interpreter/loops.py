@@ -23,7 +23,7 @@ from .interface import Handlers, Interpreter
 from .narrowing import truth
 
 # Values climb a short ladder: a loop's names are stable after this many rounds, or are given up as they are.
-_MOST_ROUNDS: Final = 3
+_MOST_ITERATIONS: Final = 3
 _NESTED: Final = 4  # loops inside each other; those inside of these run one round each time, else all would be 3 ** n
 
 
@@ -87,7 +87,7 @@ class Loops(Interpreter):
         current: dict[str, Value] | None = dict(start)
         said = frame.summary
         events, calls = len(said.events), len(said.calls)
-        for _ in range(_MOST_ROUNDS if frame.loop + frame.python_loop <= _NESTED else 1):
+        for _ in range(_MOST_ITERATIONS if frame.loop + frame.python_loop <= _NESTED else 1):
             if in_graph:  # it is traced once, for what the loop carries: a round before that was known says nothing
                 del said.events[events:], said.calls[calls:]
             frame.env = dict(current) if current is not None else None
@@ -101,7 +101,7 @@ class Loops(Interpreter):
             frame.after_jump = []
             merged = join_environments(current, after)
             if merged is not None and current is not None and not in_graph:
-                self._count_rounds(frame, node, current, merged)
+                self._count_iterations(frame, node, current, merged)
             if merged is None or current is None or all(merged[name] is current.get(name) for name in merged):
                 current = merged
                 break
@@ -114,7 +114,9 @@ class Loops(Interpreter):
             frame.python_loop -= 1
         frame.env = current
 
-    def _count_rounds(self, frame: Frame, node: cst.CSTNode, before: dict[str, Value], after: dict[str, Value]) -> None:
+    def _count_iterations(
+        self, frame: Frame, node: cst.CSTNode, before: dict[str, Value], after: dict[str, Value]
+    ) -> None:
         """A number that each round of a loop on the host changes is a counter."""
         for name, value in after.items():
             if isinstance(value, Static) and not value.known and value is not before.get(name):

@@ -12,7 +12,7 @@ from ..domain.values import (
     Value,
 )
 from ..files.troubles import SyntaxTrouble
-from ..files.unit import Place, Unit
+from ..files.unit import Location, Unit
 from ..program.project import Project
 from .events import HOST, Context, ContextKind
 from .frames import Frame, Summary
@@ -32,7 +32,7 @@ class Modules(Interpreter):
         """The frame of a module's own names."""
         if module not in self.module_frames:
             unit = Unit.empty(module.file)
-            summary = Summary(module.name, Place(unit, unit.tree), None, HOST)
+            summary = Summary(module.name, Location(unit, unit.tree), None, HOST)
             self.module_frames[module] = Frame(unit, module, HOST, summary, module.values, is_module=True)
         return self.module_frames[module]
 
@@ -71,7 +71,9 @@ class Modules(Interpreter):
         for _ in range(2):
             for name in known:
                 module.values.pop(name, None)
-            summary = Summary("<fragment>", Place(Unit.empty(module.file), Unit.empty(module.file).tree), None, context)
+            summary = Summary(
+                "<fragment>", Location(Unit.empty(module.file), Unit.empty(module.file).tree), None, context
+            )
             frame = Frame(first.unit, module, context, summary, module.values, is_module=True, assumed=assumed)
             self._run_module(frame)
             learned = {

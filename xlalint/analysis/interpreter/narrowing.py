@@ -25,10 +25,10 @@ from ..domain.values import (
     FunctionValue,
     Instance,
     ModuleValue,
-    Nest,
     OneOf,
     Sequence,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
@@ -167,11 +167,11 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
     value = settled(value)
     kept = [option for option in options(value) if is_instance(option, names) is not (not outcome)]
     if outcome:
-        kept = [_as_kind(option, names) if isinstance(option, Unknown | Nest) else option for option in kept]
+        kept = [_as_kind(option, names) if isinstance(option, Unknown | Structure) else option for option in kept]
         if names and _PERHAPS.isdisjoint(map(_root, names)):
             kept = [UNKNOWN if isinstance(option, Tensor) else option for option in kept]
     if not outcome and "tf.Tensor" in names:
-        kept = [replace(option, several=True) if isinstance(option, Nest) else option for option in kept]
+        kept = [replace(option, several=True) if isinstance(option, Structure) else option for option in kept]
     if not outcome and names & {"", _PLAIN}:
         kept = [UNKNOWN if _is_called_a_tensor(option) else option for option in kept]
     if kept:
@@ -248,7 +248,7 @@ def is_instance(value: Value, names: frozenset[str]) -> bool | None:
             return f"builtins.{type(constant).__name__}" in names or (
                 isinstance(constant, bool) and "builtins.int" in names
             )
-        case Nest() if names and all(name.startswith("np.") for name in names):
+        case Structure() if names and all(name.startswith("np.") for name in names):
             return False  # tensors, in whatever structure
         case Static() | Array():
             return False if names and names <= _TENSORS else None
@@ -276,7 +276,7 @@ def has_attribute(value: Value, name: str) -> bool | None:
             # A variable has more, as has any tensor that behaves like NumPy's arrays; Keras leaves what is its own.
             unsure = variable or (name.startswith("_") and name != "_numpy") or known(f"tnp.{name}")
             return None if unsure else False
-        case Nest() if name in ("shape", "dtype"):
+        case Structure() if name in ("shape", "dtype"):
             return True
         case OneOf(alternatives):
             answers = {has_attribute(option, name) for option in alternatives}
@@ -285,14 +285,14 @@ def has_attribute(value: Value, name: str) -> bool | None:
             return None
 
 
-def _as_kind(value: Unknown | Nest, names: frozenset[str]) -> Value:
+def _as_kind(value: Unknown | Structure, names: frozenset[str]) -> Value:
     """A value of unknown kind where `isinstance` said that it is one of `names`."""
     if names and names <= _PYTHON_SCALARS:
         return Array() if names <= {"np.ndarray"} else STATIC
     if names and names <= set(_SEQUENCES):
-        inner = value if isinstance(value, Nest) else Unknown()
+        inner = value if isinstance(value, Structure) else Unknown()
         return Sequence("list" if "builtins.list" in names else "tuple", None, inner)
     if names == {"builtins.dict"}:
-        return Dict({}, value if isinstance(value, Nest) else Unknown())
+        return Dict({}, value if isinstance(value, Structure) else Unknown())
     # The payload keeps in mind that nobody was seen to make one.
     return ApiObject(min(names), payload=value) if len(names) == 1 and names <= _TENSOR_LIKE else value

@@ -17,7 +17,7 @@ from ..domain.operators import (
     joined_structures,
     rank_of,
 )
-from ..domain.values import STATIC, UNKNOWN, Api, Array, Nest, Sequence, Static, Tensor, Value
+from ..domain.values import STATIC, UNKNOWN, Api, Array, Sequence, Static, Structure, Tensor, Value
 from ..record import replace
 from .events import Consume, DivideBy, TruthOf
 from .frames import Frame
@@ -40,7 +40,7 @@ class Operations(Interpreter):
                 return Static(-constant, varies)
             case Static(varies=varies):
                 return Static(varies=varies) if varies else STATIC
-            case Nest():
+            case Structure():
                 return value.tensor
             case _:
                 return value

@@ -16,10 +16,10 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Instance,
-    Nest,
     OneOf,
     Sequence,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
@@ -161,7 +161,7 @@ class Parameters(Interpreter):
 def _is_vague(value: Value) -> bool:
     """Whether a value is some structure of tensors, or of what nobody knows."""
     match value:
-        case Unknown() | Nest():
+        case Unknown() | Structure():
             return True
         case OneOf(alternatives):
             return any(map(_is_vague, alternatives))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...syntax import nodes as cst
 from ..domain.values import Unknown, Value
-from ..files.unit import Place
+from ..files.unit import Location
 from ..library.strategies import sets_up
 from .events import Context, ContextKind, Event, Setup, SetupCall
 from .frames import Frame
@@ -23,7 +23,7 @@ class Reporting(Interpreter):
             self.set_up = True
         elif frame.context.kind is ContextKind.HOST and not self.options.include_host:
             return
-        event = kind(Place(frame.unit, node), frame.context, None, frame.loop > 0, **content)
+        event = kind(Location(frame.unit, node), frame.context, None, frame.loop > 0, **content)
         frame.summary.events.append(event)
 
     def order_of(self, node: cst.CSTNode) -> int:
@@ -35,7 +35,7 @@ class Reporting(Interpreter):
     ) -> None:
         """Say what host code does to what XLA compiles, `context`; a test says nothing of how code is meant to run."""
         if not frame.module.is_test:
-            event = kind(Place(frame.unit, node), context, None, frame.loop > 0, **content)
+            event = kind(Location(frame.unit, node), context, None, frame.loop > 0, **content)
             frame.summary.events.append(event)
 
     def doubt_tensor(self, frame: Frame, value: Value) -> None:

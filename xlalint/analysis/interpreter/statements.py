@@ -18,7 +18,7 @@ from ..domain.values import (
     Value,
 )
 from ..files.troubles import InternalTrouble
-from ..files.unit import Place
+from ..files.unit import Location
 from ..library.strategies import scope_entered
 from ..program.definitions import DefinedClass, DefinedFunction
 from ..record import replace
@@ -53,8 +53,8 @@ class Statements(Interpreter):
 
     def _note_failure(self, frame: Frame, statement: cst.CSTNode, error: Exception) -> None:
         """An exception of the analyser costs one statement, and is told; it never costs the run."""
-        place = Place(frame.unit, statement)
-        found = InternalTrouble.of(error, place.path, place.span[0], "reading this statement")
+        location = Location(frame.unit, statement)
+        found = InternalTrouble.of(error, location.path, location.span[0], "reading this statement")
         if found not in self.project.failures:
             self.project.failures.append(found)
 

@@ -22,18 +22,18 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Instance,
-    Nest,
     OneOf,
     Origin,
     Sequence,
     Slice,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
 )
 from ..domain.varying_shapes import after_index
-from ..files.unit import Place
+from ..files.unit import Location
 from ..library import api
 from .events import Consume, ContextKind, HostRead, IndexWith
 from .frames import Arguments, Frame
@@ -61,17 +61,17 @@ class Subscripts(Interpreter):
         """`base[index]`; on a tensor also said as an event."""
         if isinstance(base, OneOf):
             # A position that a list would not take says which of them is meant.
-            tensors = tuple(option for option in base.options if isinstance(option, Tensor | Nest))
+            tensors = tuple(option for option in base.options if isinstance(option, Tensor | Structure))
             meant = tensors if any(as_tensor(item, Dependence.STATIC) for item in index) else ()
             return join_all(*(self.subscript(frame, node, option, index, store) for option in meant or base.options))
         index = tuple(without_none(self._as_mask(frame, base, item)) for item in index)
         base = as_tuple(base)
         match base:
-            case Nest() | Unknown() if indexes_a_tensor(base, index):
+            case Structure() | Unknown() if indexes_a_tensor(base, index):
                 self.confirm_tensor(frame, base)
-                origin = Origin(Place(frame.unit, node.value), "`{code}` is a tensor")
-                base = Tensor(Dependence.VALUE, origin=origin, carried=isinstance(base, Nest) and base.carried)
-            case Nest():
+                origin = Origin(Location(frame.unit, node.value), "`{code}` is a tensor")
+                base = Tensor(Dependence.VALUE, origin=origin, carried=isinstance(base, Structure) and base.carried)
+            case Structure():
                 return base.part
             case Unknown(names):
                 for item in index:
@@ -106,16 +106,17 @@ class Subscripts(Interpreter):
         """An unknown comparison used as an index is a mask, if this is code in which tensors are meant."""
         if not (isinstance(item, Unknown) and item.compared and frame.context.kind is ContextKind.XLA):
             return item
-        if not (isinstance(base, Tensor | Nest | Unknown) and item.names):
+        if not (isinstance(base, Tensor | Structure | Unknown) and item.names):
             return item
         name = next(iter(sorted(item.names)))
         return Tensor(
             Dependence.VALUE,
             "bool",
             origin=Origin(
-                frame.summary.place or Place(frame.unit, frame.unit.tree), f"`{name}` is compared and used as an index"
+                frame.summary.location or Location(frame.unit, frame.unit.tree),
+                f"`{name}` is compared and used as an index",
             )
-            if frame.summary.place
+            if frame.summary.location
             else None,
         )
 
@@ -126,7 +127,7 @@ class Subscripts(Interpreter):
         if base.bounded is not None:
             arguments: dict[str, Value] = {f"*{position}": item for position, item in enumerate(index)}
             self.emit(frame, Consume, node, tensor=base, consumer="index", node=node, arguments=arguments)
-        place = Place(frame.unit, node)
+        location = Location(frame.unit, node)
         rank = base.rank
         dependence, origin, bounded, parts = base.dependence, base.origin, base.bounded, [base]
         for item in index:
@@ -136,7 +137,7 @@ class Subscripts(Interpreter):
                     # `x[1:]` of a bounded dimension is bounded still.
                     continue
                 case Tensor(is_mask=True) if mask is not None:
-                    bounded = Origin(place, "`{code}` has a bounded dynamic shape")
+                    bounded = Origin(location, "`{code}` has a bounded dynamic shape")
                     rank = rank - (mask.rank or 1) + 1 if rank is not None else None
                 case Static(None) | Api("tf.newaxis" | "np.newaxis"):
                     rank = rank + 1 if rank is not None else None

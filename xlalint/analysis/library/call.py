@@ -14,7 +14,7 @@ from ..domain.values import (
 from ..record import Record
 
 if TYPE_CHECKING:
-    from ..files.unit import Place
+    from ..files.unit import Location
 
 
 class Call(Record):
@@ -22,7 +22,7 @@ class Call(Record):
 
     name: str
     arguments: Mapping[str, Value]
-    place: Place | None
+    location: Location | None
     owner: Value | None = None
 
     def get(self, *names: str) -> Value | None:
@@ -31,7 +31,9 @@ class Call(Record):
 
     def here(self, what: str) -> Origin | None:
         """The call as the origin of its result."""
-        return None if self.place is None else Origin(self.place, f"`{self.name.removesuffix('.__call__')}` {what}")
+        return (
+            None if self.location is None else Origin(self.location, f"`{self.name.removesuffix('.__call__')}` {what}")
+        )
 
 
 class Content(Record):

@@ -6,9 +6,21 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ..domain.kinds import united
-from ..domain.values import NONE, ApiObject, Array, Dict, Nest, Origin, Pipeline, Sequence, Static, Value, Variation
+from ..domain.values import (
+    NONE,
+    ApiObject,
+    Array,
+    Dict,
+    Origin,
+    Pipeline,
+    Sequence,
+    Static,
+    Structure,
+    Value,
+    Variation,
+)
 from ..domain.varying_shapes import filtered, variations_of, varied
-from ..files.unit import Place
+from ..files.unit import Location
 from ..record import Record, replace
 
 DATASET: Final = "tf.data.Dataset"
@@ -34,7 +46,7 @@ class Step(Record):
     element: Value
     facts: Pipeline
     arguments: Mapping[str, Value]
-    place: Place
+    location: Location
 
     def get(self, name: str) -> Value | None:
         return self.arguments.get(name)
@@ -52,13 +64,13 @@ def is_dataset(value: Value) -> bool:
 # -- where datasets come from -----------------------------------------------------------------------------------------
 
 
-def made(name: str, arguments: Mapping[str, Value], place: Place | None) -> ApiObject:
+def made(name: str, arguments: Mapping[str, Value], location: Location | None) -> ApiObject:
     """The dataset that a function of the API returns."""
-    element = Nest(origin=None if place is None else Origin(place, f"`{name}` brings data in"))
+    element = Structure(origin=None if location is None else Origin(location, f"`{name}` brings data in"))
     plain = ApiObject(DATASET, payload=element, facts=Pipeline())
-    if place is None:
+    if location is None:
         return plain
-    step = Step(element, Pipeline(), arguments, place)
+    step = Step(element, Pipeline(), arguments, location)
     if name in _BATCHING:
         size = arguments.get("batch_size", Static(_USUAL_BATCH))
         if size == NONE:
@@ -89,7 +101,9 @@ def _generated(step: Step) -> ApiObject:
     if known is None and promised is not None:
         return step.dataset()
     kind = "generator" if promised is None else "generator shape"
-    return step.dataset(varied(step.element, (Variation(kind, step.place, axis=0 if promised is not None else None),)))
+    return step.dataset(
+        varied(step.element, (Variation(kind, step.location, axis=0 if promised is not None else None),))
+    )
 
 
 def _numbers(step: Step) -> ApiObject:
@@ -165,10 +179,10 @@ _SOURCES: Final[dict[str, Callable[[Step], ApiObject]]] = {
 # -- what becomes of them ---------------------------------------------------------------------------------------------
 
 
-def after(owner: ApiObject, method: str, arguments: Mapping[str, Value], place: Place) -> ApiObject | None:
+def after(owner: ApiObject, method: str, arguments: Mapping[str, Value], location: Location) -> ApiObject | None:
     """The dataset that a method of a dataset returns; None for a method that is none of these."""
     facts = owner.facts if isinstance(owner.facts, Pipeline) else Pipeline()
-    step = Step(owner.payload or Nest(), facts, arguments, place)
+    step = Step(owner.payload or Structure(), facts, arguments, location)
     change = _STEPS.get(method)
     return None if change is None else change(step)
 
@@ -184,7 +198,7 @@ def _some(step: Step) -> ApiObject:
 
 def _others(step: Step) -> ApiObject:
     """Elements of which nothing is known."""
-    return step.dataset(Nest(), count=None, batch=None, uniform=False)
+    return step.dataset(Structure(), count=None, batch=None, uniform=False)
 
 
 def _in_batches(step: Step, detail: str = "") -> ApiObject:
@@ -201,9 +215,9 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
             detail = f"{count} elements in batches of {number}"
         single = count is not None and number > count
         if not single:
-            element = varied(element, (Variation("last batch", step.place, axis=0, shapes=2, detail=detail),))
+            element = varied(element, (Variation("last batch", step.location, axis=0, shapes=2, detail=detail),))
     if number:
-        element = _also(element, Variation("batch", step.place, axis=0, detail=str(number)))
+        element = _also(element, Variation("batch", step.location, axis=0, detail=str(number)))
     batches = -(-count // number) if count is not None and number else None
     return step.dataset(element, count=batches, batch=number)
 
@@ -221,7 +235,7 @@ def _in_padded_batches(step: Step) -> ApiObject:
     batched = _in_batches(step)
     if known is not False or step.facts.uniform:
         return batched
-    return replace(batched, payload=_also(batched.payload, Variation("padded batch", step.place, axis=1)))
+    return replace(batched, payload=_also(batched.payload, Variation("padded batch", step.location, axis=1)))
 
 
 def _in_buckets(step: Step) -> ApiObject:
@@ -232,9 +246,11 @@ def _in_buckets(step: Step) -> ApiObject:
     batched = step.dataset(_shifted(kept, 1), count=None, batch=0, uniform=False)
     if not (step.facts.endless or _drops_remainder(step)):
         detail = "each bucket"
-        batched = replace(batched, payload=_also(batched.payload, Variation("last batch", step.place, 0, None, detail)))
+        batched = replace(
+            batched, payload=_also(batched.payload, Variation("last batch", step.location, 0, None, detail))
+        )
     if step.get("pad_to_bucket_boundary") in (None, Static(False)):
-        batched = replace(batched, payload=_also(batched.payload, Variation("bucket", step.place, 1, buckets)))
+        batched = replace(batched, payload=_also(batched.payload, Variation("bucket", step.location, 1, buckets)))
     return batched
 
 
@@ -284,7 +300,7 @@ def _joined(step: Step) -> ApiObject:
 
 
 def _also(element: Value | None, variation: Variation) -> Value:
-    return varied(element or Nest(), (variation,))
+    return varied(element or Structure(), (variation,))
 
 
 def _shifted(element: Value, by: int) -> Value:
@@ -345,5 +361,7 @@ def after_map(owner: ApiObject, result: Value | None) -> ApiObject:
     seen = () if result is None else variations_of(result)
     unseen = before if result is None else whole
     varies = united(seen, unseen)
-    element = Nest(varies=varies) if not isinstance(owner.payload, Nest) else replace(owner.payload, varies=varies)
+    element = (
+        Structure(varies=varies) if not isinstance(owner.payload, Structure) else replace(owner.payload, varies=varies)
+    )
     return ApiObject(DATASET, payload=element, facts=replace(facts, uniform=False))

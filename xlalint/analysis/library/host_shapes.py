@@ -7,7 +7,7 @@ from typing import Final
 
 from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import variations_of, varied
-from ..files.unit import Place
+from ..files.unit import Location
 from .results import leaves
 
 _JOINING: Final = frozenset(
@@ -17,16 +17,16 @@ _RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "ke
 
 
 def shaped(
-    name: str, arguments: Mapping[str, Value], result: Value, place: Place, *, traced: bool, looped: bool
+    name: str, arguments: Mapping[str, Value], result: Value, location: Location, *, traced: bool, looped: bool
 ) -> Value:
     """The result of a library's function with the variation that it begins, if it does. `traced`: the call is traced
     into a graph; `looped`: a Python loop is around it."""
     if name in _JOINING and looped and not traced:
-        return varied(result, (_joined(arguments, place),))
+        return varied(result, (_joined(arguments, location),))
     if name in _RESIZING and not traced and _size_varies(arguments):
-        return varied(result, (Variation("resized", place, axis=None),))
+        return varied(result, (Variation("resized", location, axis=None),))
     if name == "keras.Input" and _is_open(arguments):
-        return varied(result, (Variation("undeclared", place),))
+        return varied(result, (Variation("undeclared", location),))
     return result
 
 
@@ -41,12 +41,12 @@ def _is_open(arguments: Mapping[str, Value]) -> bool:
             return False
 
 
-def _joined(arguments: Mapping[str, Value], place: Place) -> Variation:
+def _joined(arguments: Mapping[str, Value], location: Location) -> Variation:
     """What is joined in a loop with the outcome of the round before grows."""
     for value in arguments.values():
-        if any(variation.place == place for variation in variations_of(value)):
-            return Variation("grows", place)
-    return Variation("joined", place)
+        if any(variation.location == location for variation in variations_of(value)):
+            return Variation("grows", location)
+    return Variation("joined", location)
 
 
 def _size_varies(arguments: Mapping[str, Value]) -> bool:

@@ -15,12 +15,12 @@ from ..domain.values import (
     Array,
     Dependence,
     Dict,
-    Nest,
     OneOf,
     Origin,
     Padding,
     Sequence,
     Static,
+    Structure,
     Tensor,
     TensorMethod,
     Value,
@@ -38,7 +38,7 @@ from .ranks import rank_of
 from .results import build, call, content, dtype_of, named_dtype
 
 if TYPE_CHECKING:
-    from ..files.unit import Place
+    from ..files.unit import Location
 
 _SHAPE: Final = Sequence("tuple", None, STATIC)
 _MASK: Final = OneOf((NONE, Tensor(Dependence.VALUE, "bool")))
@@ -67,7 +67,7 @@ def _class_key(api: str) -> str:
 def attribute(owner: Value, name: str) -> Value | None:
     """`owner.name` of a tensor, an array, a shape or an object of the API; None when nothing is known of it."""
     match owner:
-        case Tensor() | Nest():
+        case Tensor() | Structure():
             return _tensor_attribute(owner, name)
         case Array():
             return _array_attribute(owner, name)
@@ -95,7 +95,7 @@ def _array_attribute(owner: Array, name: str) -> Value:
             return TensorMethod(owner, name)
 
 
-def _tensor_attribute(owner: Tensor | Nest, name: str) -> Value | None:
+def _tensor_attribute(owner: Tensor | Structure, name: str) -> Value | None:
     match name:
         case "shape":
             return _shape_of(owner)
@@ -104,13 +104,13 @@ def _tensor_attribute(owner: Tensor | Nest, name: str) -> Value | None:
         case "_keras_mask":
             return _MASK
     if spec := _inverted("attributes", "tensor").get(name):
-        if isinstance(owner, Nest) and "/" in spec:
+        if isinstance(owner, Structure) and "/" in spec:
             return owner.part  # a structure may have members of these names as well
         return build(spec, Call(f"tf.Tensor.{name}", {}, None, owner))
-    if _is_tensor_method(name) or (isinstance(owner, Nest) and name in _DICT_METHODS):
+    if _is_tensor_method(name) or (isinstance(owner, Structure) and name in _DICT_METHODS):
         return TensorMethod(owner, name)
     # What a model gives holds tensors by name; an object that a layer is handed may hold settings as well.
-    return owner.part if isinstance(owner, Nest) and not owner.handed else None
+    return owner.part if isinstance(owner, Structure) and not owner.passed else None
 
 
 @cache
@@ -146,10 +146,10 @@ def _object_attribute(owner: ApiObject, api: str, name: str) -> Value | None:
 def _shape_of(owner: Value) -> Sequence:
     """A shape: dimensions are Python values while tracing, `None` where unknown."""
     rank = rank_of(owner)
-    varies = owner.varies if isinstance(owner, Tensor | Nest) else ()
+    varies = owner.varies if isinstance(owner, Tensor | Structure) else ()
     if not varies:
         return Sequence("tuple", None if rank is None else (STATIC,) * rank, STATIC)
-    sizes = tuple(Variation("number", variation.place) for variation in varies)
+    sizes = tuple(Variation("number", variation.location) for variation in varies)
     return Sequence("tuple", None, Static(varies=sizes))
 
 
@@ -170,7 +170,7 @@ _BASES: Final = {
 def _method_path(owner: Value, method: str) -> str | None:
     """Where the signature of a method is known under."""
     match owner:
-        case Tensor() | Nest():
+        case Tensor() | Structure():
             classes: tuple[str, ...] = ("tf.Variable", "tf.Tensor", "tnp")
         case Sequence("tuple"):
             classes = ("tf.TensorShape",)
@@ -190,15 +190,15 @@ def method_parameters(owner: Value, method: str) -> tuple[str, ...] | None:
     return names[1:] if names and path.startswith("tnp.") else names
 
 
-def call_method(owner: Value, method: str, arguments: Mapping[str, Value], place: Place) -> Value:
+def call_method(owner: Value, method: str, arguments: Mapping[str, Value], location: Location) -> Value:
     """The abstract result of `owner.method(..)`; arguments are named as `method_parameters` says."""
     match owner:
-        case Nest() if method in _DICT_METHODS:
+        case Structure() if method in _DICT_METHODS:
             return _dict_method(owner, method)
-        case Nest():
-            return _tensor_method(owner.tensor, method, arguments, place)
+        case Structure():
+            return _tensor_method(owner.tensor, method, arguments, location)
         case Tensor():
-            return _tensor_method(owner, method, arguments, place)
+            return _tensor_method(owner, method, arguments, location)
         case Array():
             if method in ("item", "tolist", "tobytes", "__len__"):
                 return STATIC
@@ -206,12 +206,12 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], place
         case Sequence("tuple", items):
             return _shape_method(owner, items, method)
         case ApiObject():
-            return _object_method(owner.owner, method, arguments, place)
+            return _object_method(owner.owner, method, arguments, location)
         case _:
             return UNKNOWN
 
 
-def _dict_method(owner: Nest, method: str) -> Value:
+def _dict_method(owner: Structure, method: str) -> Value:
     match method:
         case "keys":
             return Sequence("list", None, STATIC)
@@ -225,23 +225,25 @@ def _dict_method(owner: Nest, method: str) -> Value:
             return owner.part
 
 
-def _tensor_method(owner: Tensor, method: str, arguments: Mapping[str, Value], place: Place) -> Value:
+def _tensor_method(owner: Tensor, method: str, arguments: Mapping[str, Value], location: Location) -> Value:
     match method:
         case "get_shape":
             return _shape_of(owner)
         case "__len__":
             return STATIC
-        case "to_tensor" if place is not None and arguments.get("shape", NONE) == NONE:
-            longest = (Variation("ragged", place, axis=1),)  # only a ragged tensor has this method
-            made = build("like/?", Call(f"tf.Tensor.{method}", arguments, place, owner))
+        case "to_tensor" if location is not None and arguments.get("shape", NONE) == NONE:
+            longest = (Variation("ragged", location, axis=1),)  # only a ragged tensor has this method
+            made = build("like/?", Call(f"tf.Tensor.{method}", arguments, location, owner))
             return varied(made, longest)
         case "astype":
-            return call("tf.cast", {"x": owner, "dtype": arguments.get("dtype", arguments.get("*0", UNKNOWN))}, place)
+            return call(
+                "tf.cast", {"x": owner, "dtype": arguments.get("dtype", arguments.get("*0", UNKNOWN))}, location
+            )
     if spec := _inverted("methods", "tensor").get(method):
-        return build(spec, Call(f"tf.Tensor.{method}", arguments, place, owner))
+        return build(spec, Call(f"tf.Tensor.{method}", arguments, location, owner))
     if names := parameters(f"tnp.{method}"):
-        return call(f"tnp.{method}", {names[0]: owner, **arguments}, place)
-    return build("?/?", Call(f"tf.Tensor.{method}", arguments, place, owner))
+        return call(f"tnp.{method}", {names[0]: owner, **arguments}, location)
+    return build("?/?", Call(f"tf.Tensor.{method}", arguments, location, owner))
 
 
 def _shape_method(owner: Sequence, items: tuple[Value, ...] | None, method: str) -> Value:
@@ -256,14 +258,14 @@ def _shape_method(owner: Sequence, items: tuple[Value, ...] | None, method: str)
             return NONE if method.startswith("assert_") else STATIC
 
 
-def _object_method(owner: ApiObject, method: str, arguments: Mapping[str, Value], place: Place) -> Value:
+def _object_method(owner: ApiObject, method: str, arguments: Mapping[str, Value], location: Location) -> Value:
     key = _class_key(owner.api)
-    made = Call(f"{owner.api}.{method}", arguments, place, owner)
+    made = Call(f"{owner.api}.{method}", arguments, location, owner)
     match key, method:
         case _, "__enter__":
             return owner
         case _, "__call__" | "call":
-            return call_object(owner, arguments, place)
+            return call_object(owner, arguments, location)
         case "tf.TensorArray", "write" | "unstack" | "split" | "scatter":
             return _stored(made, owner, lower=method != "write")
         case "tf.GradientTape", "gradient" | "jacobian" | "batch_jacobian":
@@ -272,7 +274,7 @@ def _object_method(owner: ApiObject, method: str, arguments: Mapping[str, Value]
             return _MASK
         case "tf.data.Iterator", "__next__" | "get_next" | "next" if owner.payload is not None:
             return owner.payload
-        case "tf.data.Dataset", _ if (dataset := pipelines.after(owner, method, arguments, place)) is not None:
+        case "tf.data.Dataset", _ if (dataset := pipelines.after(owner, method, arguments, location)) is not None:
             return dataset
         case "tf.data.Dataset", "as_numpy_iterator":
             return Sequence("list", None, Array(varies=variations_of(owner)))
@@ -297,7 +299,7 @@ def _stored(made: Call, owner: ApiObject, lower: bool) -> ApiObject:
 def _gradient(made: Call, same_rank: bool) -> Value:
     """Gradients come in the structure of the sources."""
     inside = content(made, ("target", "*0"))
-    origin = inside.origin or (Origin(made.place, "a gradient is taken") if made.place else None)
+    origin = inside.origin or (Origin(made.location, "a gradient is taken") if made.location else None)
     bounded = inside.bounded
 
     def of(source: Value | None) -> Value:
@@ -305,8 +307,8 @@ def _gradient(made: Call, same_rank: bool) -> Value:
             case Tensor():
                 rank = source.rank if same_rank else None
                 return Tensor(Dependence.VALUE, source.dtype or "float", rank, origin, source.bounded and bounded)
-            case Nest():
-                return Nest(origin=origin)
+            case Structure():
+                return Structure(origin=origin)
             case Sequence(kind, items, element):
                 inner = tuple(map(of, items)) if items is not None else None
                 return Sequence(kind, inner, of(element) if element is not None or items is None else None)
@@ -326,10 +328,10 @@ def _layer_calls() -> Mapping[str, str]:
     return {name: spec for spec, names in LAYER_CALLS.items() for name in names.split()}
 
 
-def call_object(owner: ApiObject, arguments: Mapping[str, Value], place: Place) -> Value:
+def call_object(owner: ApiObject, arguments: Mapping[str, Value], location: Location) -> Value:
     """The abstract result of calling an object of the API: a layer, a loss, an initializer, ..."""
     kind = kind_of(owner.api)
-    made = Call(f"{owner.api}.__call__", arguments, place)
+    made = Call(f"{owner.api}.__call__", arguments, location)
     match kind:
         case "layer":
             return _layer_call(owner, made)
@@ -340,7 +342,7 @@ def call_object(owner: ApiObject, arguments: Mapping[str, Value], place: Place) 
         case "initializer":
             dtype = named_dtype(made.get("dtype", "*1"))
             shape = {"shape": made.get("shape", "*0") or UNKNOWN}
-            result = build(CALLS[kind], Call(made.name, shape, place))
+            result = build(CALLS[kind], Call(made.name, shape, location))
             return result.with_(dtype=dtype) if dtype and isinstance(result, Tensor) else result
         case str() if kind in CALLS:
             return build(CALLS[kind], made)

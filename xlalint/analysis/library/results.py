@@ -18,10 +18,10 @@ from ..domain.values import (
     Array,
     Dependence,
     Dict,
-    Nest,
     OneOf,
     Sequence,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
@@ -52,7 +52,7 @@ from .result_tables import (
 )
 
 if TYPE_CHECKING:
-    from ..files.unit import Place
+    from ..files.unit import Location
 
 # Objects that hold tensors and are given where a tensor is expected.
 TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
@@ -201,7 +201,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> Content:
                     bounded = bounded or leaf.bounded
                     carried = carried or (leaf.carried and name not in shapes)
                     varies = united(varies, leaf.varies)
-                case Nest():
+                case Structure():
                     dependence, source = leaf.dependence, leaf.origin
                     carried = carried or (leaf.carried and name not in shapes)
                     varies = united(varies, leaf.varies)
@@ -224,7 +224,7 @@ def content(call: Call, names: Iterable[str] | None = None) -> Content:
             if dependence > best:
                 best, origin = dependence, source
             if dependence is Dependence.VALUE and not isinstance(leaf, Unknown):
-                known = leaf.tensor if isinstance(leaf, Nest) else leaf
+                known = leaf.tensor if isinstance(leaf, Structure) else leaf
                 outside = outside or not (isinstance(known, Tensor) and known.carried and not known.mixed)
     return Content(best, origin, bounded, carried and best is Dependence.VALUE, outside, varies)
 
@@ -361,8 +361,8 @@ def _owner(call: Call) -> Value:
     return call.owner or UNKNOWN
 
 
-def _nest(call: Call) -> Nest:
-    return Nest(Dependence.VALUE, content(call).origin or call.here("returns tensors"))
+def _nest(call: Call) -> Structure:
+    return Structure(Dependence.VALUE, content(call).origin or call.here("returns tensors"))
 
 
 def instance(api: str, call: Call) -> ApiObject:
@@ -372,23 +372,23 @@ def instance(api: str, call: Call) -> ApiObject:
         case ["tf", "TensorArray"]:
             payload = Tensor(Dependence.SHAPE, named_dtype(call.get("dtype")))
         case ["tf", "data", *_, last] if last.endswith("Dataset"):
-            return pipelines.made(call.name, call.arguments, call.place)
+            return pipelines.made(call.name, call.arguments, call.location)
         case ["tf", "data", *_, "Iterator"]:
             dataset = call.owner if isinstance(call.owner, ApiObject) else None
             if dataset is not None and dataset.payload is not None:
                 return ApiObject(api, payload=dataset.payload, facts=dataset.facts)
-            payload = Nest(origin=call.here("brings data in"))
+            payload = Structure(origin=call.here("brings data in"))
         case ["tf", "TensorSpec" | "RaggedTensorSpec"]:
             payload = call.get("shape", "*0")
         case ["keras", "layers", *_] if any(
             call.get(name) not in (None, Static(False)) for name in ("return_state", "return_attention_scores")
         ):
-            payload = Nest()
+            payload = Structure()
         case ["keras", "Model" | "Sequential"]:
             inputs = call.get("inputs", "layers", "args", "*0")
             payload = inputs if variations_of(inputs) else None
         case ["keras", "layers", *_, "TextVectorization"]:
-            return ApiObject(api, facts=texts.vectorization(call.arguments, call.place))
+            return ApiObject(api, facts=texts.vectorization(call.arguments, call.location))
         case ["keras", "losses", *_] if call.get("reduction") is not None:
             payload = STATIC
     given = ((name, call.arguments.get(name)) for name in sorted(built_with(api)))
@@ -399,8 +399,8 @@ def instance(api: str, call: Call) -> ApiObject:
 def _leaf(call: Call) -> Value:
     found = [leaf for value in call.arguments.values() for leaf in leaves(value)]
     inside = content(call)
-    if any(isinstance(leaf, Tensor | Nest) for leaf in found):
-        return Nest(inside.dependence, inside.origin)
+    if any(isinstance(leaf, Tensor | Structure) for leaf in found):
+        return Structure(inside.dependence, inside.origin)
     return UNKNOWN if inside.dependence else STATIC
 
 
@@ -454,9 +454,9 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
     return Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
 
 
-def call(name: str, arguments: Mapping[str, Value], place: Place) -> Value:
+def call(name: str, arguments: Mapping[str, Value], location: Location) -> Value:
     """The abstract result of calling the function or class of canonical name `name`."""
-    made = Call(name, arguments, place)
+    made = Call(name, arguments, location)
     if name.startswith("np."):
         return _numpy(made)
     if name in POSITIONS and not {"x", "y", "x1", "x2"}.intersection(arguments):
@@ -466,7 +466,7 @@ def call(name: str, arguments: Mapping[str, Value], place: Place) -> Value:
     if name == "keras.ops.shape":
         return _keras_shape(made)
     if name.startswith(texts.LIBRARIES):
-        return texts.made(name, arguments, place)
+        return texts.made(name, arguments, location)
     if name in DATASET_SIZES:
         return _loaded(DATASET_SIZES[name])
     return build(result_of(name), made)

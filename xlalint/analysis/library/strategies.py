@@ -14,13 +14,13 @@ from ..domain.values import (
     UNKNOWN,
     Api,
     ApiObject,
+    Creation,
     Instance,
-    Made,
-    Nest,
     OneOf,
     Scope,
     Sequence,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
@@ -180,7 +180,7 @@ def with_creation(
     bound: Mapping[str, Value],
     nodes: Mapping[str, cst.BaseExpression],
     result: Value,
-    made: Made,
+    made: Creation,
 ) -> Value:
     """The result of a library function with where it was created, and a strategy with what it was created from."""
     if not isinstance(result, ApiObject) or result.method is not None:
@@ -208,7 +208,7 @@ def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.
         return api.kind_of(name) is None  # an application, or what is loaded
     parameter = "layers" if "layers" in bound else "*0"
     match bound.get(parameter):
-        case Sequence(items=(Tensor() | Nest() | ApiObject(api="keras.layers.InputLayer"), *_)):
+        case Sequence(items=(Tensor() | Structure() | ApiObject(api="keras.layers.InputLayer"), *_)):
             return True
     match nodes.get(parameter):
         case cst.List(elements=[cst.Element(value=cst.Call(args=arguments)), *_]):
@@ -217,19 +217,19 @@ def _is_complete(name: str, bound: Mapping[str, Value], nodes: Mapping[str, cst.
             return False
 
 
-def note_creation(created: Instance, made: Made) -> None:
+def note_creation(created: Instance, made: Creation) -> None:
     """Remember where an object of a project class that holds variables is created."""
     if any(map(created.cls.is_keras, _KEEPERS)):
-        created.makings.add(replace(made, cls=created.cls))
+        created.creations.add(replace(made, cls=created.cls))
 
 
-def making_of(value: Value) -> Made | None:
+def making_of(value: Value) -> Creation | None:
     """Where a value was made, if there is one such place."""
     match value:
         case ApiObject(made=made):
             return made
-        case Instance(makings=makings) if len(makings) == 1:
-            return next(iter(makings))
+        case Instance(creations=creations) if len(creations) == 1:
+            return next(iter(creations))
         case _:
             return None
 

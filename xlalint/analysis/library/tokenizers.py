@@ -16,16 +16,16 @@ from ..domain.values import (
     UNKNOWN,
     ApiObject,
     Array,
+    Creation,
     Dependence,
     Dict,
-    Made,
     Padding,
     Static,
     Tensor,
     Value,
     Variation,
 )
-from ..files.unit import Place
+from ..files.unit import Location
 
 TOKENIZER: Final = "transformers.Tokenizer"
 COLLATOR: Final = "transformers.DataCollator"
@@ -67,22 +67,22 @@ _MADE: Final = tuple(
 )
 
 
-def made(name: str, arguments: Mapping[str, Value], place: Place) -> Value:
+def made(name: str, arguments: Mapping[str, Value], location: Location) -> Value:
     """The object that a function of these libraries returns."""
     found = next((api for pattern, api in _MADE if pattern.fullmatch(name)), None)
     if found is None:
         return UNKNOWN
     if found == COLLATOR:
-        varies = padding(Static(True), arguments, place)
-        return ApiObject(COLLATOR, payload=of_torch(arguments, varies, place), facts=Padding(varies))
+        varies = padding(Static(True), arguments, location)
+        return ApiObject(COLLATOR, payload=of_torch(arguments, varies, location), facts=Padding(varies))
     return ApiObject(found)
 
 
-def of_torch(settings: Mapping[str, Value], varies: tuple[Variation, ...], place: Place) -> ApiObject | None:
+def of_torch(settings: Mapping[str, Value], varies: tuple[Variation, ...], location: Location) -> ApiObject | None:
     """PyTorch's tensors, where `return_tensors=` asks for them at this place."""
     if settings.get("return_tensors") != Static("pt"):
         return None
-    return ApiObject(TORCH, payload=Array(varies=varies), made=Made(place))
+    return ApiObject(TORCH, payload=Array(varies=varies), made=Creation(location))
 
 
 def torch_in(value: Value | None) -> ApiObject | None:
@@ -111,26 +111,26 @@ def attribute(owner: ApiObject, name: str) -> Value | None:
             return None
 
 
-def padding(usual: Value, settings: Mapping[str, Value], place: Place) -> tuple[Variation, ...]:
+def padding(usual: Value, settings: Mapping[str, Value], location: Location) -> tuple[Variation, ...]:
     """What `padding=` and its relatives leave of the differences in length; nothing where they are not known."""
     multiple = settings.get("pad_to_multiple_of", NONE)
     match settings.get("padding", usual):
         case Static(False | None | "do_not_pad"):
-            return (Variation("unpadded", place, axis=1, detail="padding"),)
+            return (Variation("unpadded", location, axis=1, detail="padding"),)
         case Static(True | "longest") if multiple == NONE:
-            return (Variation("longest", place, axis=1, detail="pad_to_multiple_of"),)
+            return (Variation("longest", location, axis=1, detail="pad_to_multiple_of"),)
         case _:
             return ()
 
 
-def vectorization(settings: Mapping[str, Value], place: Place | None) -> Padding | None:
+def vectorization(settings: Mapping[str, Value], location: Location | None) -> Padding | None:
     """What a `TextVectorization` layer makes of texts: tokens as many as the longest has, if nothing says how many."""
     by_position = settings.get("output_mode", Static("int")) == Static("int")
-    if place is None or not by_position or settings.get("output_sequence_length", NONE) != NONE:
+    if location is None or not by_position or settings.get("output_sequence_length", NONE) != NONE:
         return None
     if settings.get("ragged", Static(False)) != Static(False):
         return None
-    return Padding((Variation("longest", place, axis=1, detail="output_sequence_length"),))
+    return Padding((Variation("longest", location, axis=1, detail="output_sequence_length"),))
 
 
 def vectorized(made: Padding) -> Tensor:

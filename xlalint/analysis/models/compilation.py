@@ -18,7 +18,7 @@ from ..domain.values import (
     Value,
     Wrapped,
 )
-from ..files.unit import Place
+from ..files.unit import Location
 from ..interpreter.events import ContextKind
 from ..interpreter.feeding import (
     report_compilation,
@@ -80,7 +80,7 @@ def compiled(
     if not how.jit:
         return function
     # What it is stays as it is; called through this, it is compiled.
-    return ApiObject(WRAPPED, payload=function, facts=Wrapped(how.entry, how.signature, Place(frame.unit, node)))
+    return ApiObject(WRAPPED, payload=function, facts=Wrapped(how.entry, how.signature, Location(frame.unit, node)))
 
 
 def _xla_compile(
@@ -119,7 +119,7 @@ def _call_wrapped(
     if not isinstance(owner, ApiObject):
         return None
     if isinstance(owner.facts, Wrapped):
-        report_compiled_call(interpreter, frame, owner.facts, arguments, node, owner.facts.place)
+        report_compiled_call(interpreter, frame, owner.facts, arguments, node, owner.facts.location)
     return interpreter.call(frame, owner.payload or UNKNOWN, arguments, node)
 
 

@@ -11,9 +11,9 @@ from ..domain.values import (
     STATIC,
     UNKNOWN,
     Dict,
-    Nest,
     Sequence,
     Static,
+    Structure,
     Tensor,
     Value,
 )
@@ -42,7 +42,7 @@ def _mutates(form: str, position: int) -> ContainerModel:
         interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
     ) -> Value:
         added = arguments.positional[position] if position < len(arguments.positional) else UNKNOWN
-        if form != "add" or any(isinstance(leaf, Tensor | Nest) for leaf in leaves(added)):
+        if form != "add" or any(isinstance(leaf, Tensor | Structure) for leaf in leaves(added)):
             interpreter.mutated_call(frame, node, form)  # a set that has the number already stays as it is
         if form == "extend":
             added = interpreter.element(frame, interpreter.iterate(frame, added, node, "list"), node)
@@ -131,7 +131,7 @@ def _update(
             entries |= given.entries
             element = given.element or element
         else:
-            element = given if isinstance(given, Nest) else UNKNOWN
+            element = given if isinstance(given, Structure) else UNKNOWN
         _rebind(interpreter, frame, node, Dict(entries, element))
     return NONE
 

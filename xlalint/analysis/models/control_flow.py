@@ -7,11 +7,11 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.joins import join_all, mismatch
 from ..domain.kinds import as_tensor
-from ..domain.values import NONE, UNKNOWN, Dependence, Dict, FunctionValue, Nest, Sequence, Static, Tensor, Value
+from ..domain.values import NONE, UNKNOWN, Dependence, Dict, FunctionValue, Sequence, Static, Structure, Tensor, Value
 from ..interpreter.events import JoinBranches
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
-from ..program.parameter_uses import handed_on
+from ..program.parameter_uses import passed_on
 from ..record import replace
 
 _NUMBERS: Final = {bool: "bool", int: "int", float: "float"}
@@ -84,7 +84,7 @@ def _cases(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
             found += [
                 interpreter.call(frame, branch, Arguments(), node) for branch in interpreter.functions_in(_last(item))
             ]
-    return _chosen_by(None, join_all(*found)) if found else Nest()
+    return _chosen_by(None, join_all(*found)) if found else Structure()
 
 
 def _last(value: Value) -> Value:
@@ -96,7 +96,7 @@ def _loop_variable(value: Value) -> Value:
     match value:
         case Tensor():
             return value.with_(dependence=Dependence.VALUE, carried=True, mixed=False)
-        case Nest():
+        case Structure():
             return replace(value, carried=True)
         case Static(constant):
             return Tensor(Dependence.VALUE, _NUMBERS.get(type(constant)), 0, carried=True)
@@ -129,11 +129,11 @@ def _left(value: Value) -> Value:
             return value
 
 
-def _handed_on(body: Value | None) -> frozenset[int]:
+def _passed_on(body: Value | None) -> frozenset[int]:
     """The positions of the variables that no round changes: data are then as they are to the code around the loop."""
     match body:
         case FunctionValue(function, bound=None, partial_args=()):
-            return handed_on(function.node)
+            return passed_on(function.node)
         case _:
             return frozenset()
 
@@ -141,32 +141,32 @@ def _handed_on(body: Value | None) -> frozenset[int]:
 def _while_loop(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     variables = arguments.get(2, "loop_vars")
     items = list(variables.items) if isinstance(variables, Sequence) and variables.items is not None else []
-    same = _handed_on(arguments.get(1, "body"))
+    same = _passed_on(arguments.get(1, "body"))
     given = [_invariant(item) if at in same else _loop_variable(item) for at, item in enumerate(items)]
     for position, name in ((0, "cond"), (1, "body")):
         if given or variables is None:
             _called(interpreter, frame, arguments.get(position, name), given, node, True)
         elif arguments.get(position, name) is not None:
-            some: list[Value] = [Nest(carried=at not in same) for at in range(max(same, default=-1) + 1)]
-            unknown = Arguments(some, rest=Nest(carried=True))
+            some: list[Value] = [Structure(carried=at not in same) for at in range(max(same, default=-1) + 1)]
+            unknown = Arguments(some, rest=Structure(carried=True))
             frame.loop += 1
             interpreter.call(frame, arguments.get(position, name) or UNKNOWN, unknown, node)
             frame.loop -= 1
     if not (isinstance(variables, Sequence) and given):
-        return Nest(carried=True)
+        return Structure(carried=True)
     return Sequence(variables.kind, tuple(_left(item) if at in same else item for at, item in enumerate(given)))
 
 
 def _element(interpreter: Interpreter, frame: Frame, value: Value | None, node: cst.BaseExpression) -> Value:
     match value:
         case None:
-            return Nest()
+            return Structure()
         case Tensor(rank=rank, origin=origin):
             return value.element(rank - 1 if rank else None, origin)
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(_element(interpreter, frame, item, node) for item in items))
         case _:
-            return Nest()
+            return Structure()
 
 
 def _mapped(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -190,7 +190,7 @@ def _stacked(result: Value) -> Value:
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(map(_stacked, items)))
         case _:
-            return Nest()
+            return Structure()
 
 
 def _scanned(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:

@@ -11,13 +11,13 @@ from ..domain.values import (
     ApiObject,
     Dependence,
     FunctionValue,
-    Nest,
     Origin,
     Sequence,
+    Structure,
     Tensor,
     Value,
 )
-from ..files.unit import Place
+from ..files.unit import Location
 from ..interpreter.events import HOST, PIPELINE
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
@@ -29,9 +29,9 @@ def _on_host(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     function = arguments.get(0, "func")
     for found in interpreter.functions_in(function) if function is not None else ():
         interpreter.enter(found, HOST, Arguments(unknown=True), "host")
-    tensor = Tensor(Dependence.VALUE, origin=Origin(Place(frame.unit, node), "a Python function's result"))
+    tensor = Tensor(Dependence.VALUE, origin=Origin(Location(frame.unit, node), "a Python function's result"))
     outputs = arguments.get(2, "Tout")
-    return Nest() if outputs is None or isinstance(outputs, Sequence) else tensor
+    return Structure() if outputs is None or isinstance(outputs, Sequence) else tensor
 
 
 def _dataset_function(
@@ -42,7 +42,7 @@ def _dataset_function(
     if isinstance(owner, ApiObject):
         return None
     return (
-        ApiObject("tf.data.Dataset", payload=Nest())
+        ApiObject("tf.data.Dataset", payload=Structure())
         if any(map(interpreter.functions_in, arguments.positional))
         else None
     )
@@ -69,11 +69,11 @@ def _dataset_map(
     results = []
     function = arguments.get(0, "map_func")
     for found in interpreter.functions_in(function) if function is not None else ():
-        summary = interpreter.analyse(None, found, Arguments(rest=owner.payload or Nest(), unknown=True), PIPELINE)
+        summary = interpreter.analyse(None, found, Arguments(rest=owner.payload or Structure(), unknown=True), PIPELINE)
         results.append(UNKNOWN if summary is None else summary.value)
     match function:
         case ApiObject(method=None) if api.kind_of(function.api) == "layer":
-            results.append(interpreter.call(frame, function, Arguments([owner.payload or Nest()]), node))
+            results.append(interpreter.call(frame, function, Arguments([owner.payload or Structure()]), node))
     return pipelines.after_map(owner, join_all(*results) if results else None)
 
 

@@ -15,15 +15,15 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Instance,
-    Nest,
     Origin,
     Sequence,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
 )
-from ..files.unit import Place
+from ..files.unit import Location
 from ..interpreter.events import NOT_TRACED, Context, ContextKind
 from ..interpreter.feeding import (
     passed_values,
@@ -64,11 +64,11 @@ def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: 
         parameters = found.function.node.params.params[found.bound is not None :]
         names = [parameter.name.value for parameter in parameters[:count]]
         given: list[Value] = [
-            Nest(origin=origin) if name in dicts else Tensor(Dependence.VALUE, "float", origin=origin)
+            Structure(origin=origin) if name in dicts else Tensor(Dependence.VALUE, "float", origin=origin)
             for name in (*names, *[""] * (count - len(names)))
         ]
         if role == "function in a Lambda layer":
-            given = [Nest()]
+            given = [Structure()]
         compiled = Compilation(ContextKind.XLA, autograph, entry, by_keras=True)
         interpreter.enter(found, compiled, Arguments(given, unknown=True), role)
 
@@ -130,10 +130,10 @@ def _remember_compiled(
     if not (isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)):
         return
     model = _owner(interpreter, frame, node.func.value, owner)
-    how = Compiled(*_jit(interpreter, frame, model, arguments.keywords), Place(frame.unit, node))
+    how = Compiled(*_jit(interpreter, frame, model, arguments.keywords), Location(frame.unit, node))
     if how.jit and isinstance(model, ApiObject) and model.payload is not None:
         context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`, which has XLA compile the steps")
-        report_feed(interpreter, frame, context, [(model.payload, node)], node, (how.place, "build"), often=True)
+        report_feed(interpreter, frame, context, [(model.payload, node)], node, (how.location, "build"), often=True)
     match model:
         case Instance():
             model.facts = how
@@ -202,7 +202,7 @@ def _run(
             context,
             passed_values(arguments, node),
             node,
-            (how.place, _STEPS[method]),
+            (how.location, _STEPS[method]),
             certain=certain,
         )
         return
@@ -211,7 +211,7 @@ def _run(
         value = arguments.get(positions.get(name, len(arguments.positional)), name)
         datasets = [option for option in options(value) if is_dataset(option)] if value is not None else []
         given = [(dataset, node) for dataset in datasets]
-        report_feed(interpreter, frame, context, given, node, (how.place, step), certain=certain, often=True)
+        report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=True)
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {

@@ -21,10 +21,10 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Instance,
-    Nest,
     OneOf,
     Sequence,
     Static,
+    Structure,
     Tensor,
     Unknown,
     Value,
@@ -69,7 +69,7 @@ def _reader(name: str) -> FunctionModel:
 def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     value = _first(arguments)
     interpreter.refute_tensor(frame, value)
-    vague = any(isinstance(option, Nest) for option in options(value))  # a list as likely as not
+    vague = any(isinstance(option, Structure) for option in options(value))  # a list as likely as not
     tensor = None if vague else as_tensor(value, Dependence.STATIC)
     if tensor is not None:
         interpreter.emit(frame, HostRead, node, value=value, reader="len", names=dict(frame.env or {}))
@@ -84,7 +84,7 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
         case Instance(cls) if method := cls.find("__len__"):
             return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
         case _:
-            counted = isinstance(value, Tensor | Nest | Array) and value.varies
+            counted = isinstance(value, Tensor | Structure | Array) and value.varies
             return interpreter.number(frame, node) if counted else STATIC
 
 
@@ -261,7 +261,7 @@ def _dict(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
             return Dict(dict(arguments.keywords), arguments.rest_keywords)
         case [Dict(entries, element)]:
             return Dict({**entries, **arguments.keywords}, element)
-        case [Nest() as nest]:
+        case [Structure() as nest]:
             return Dict(dict(arguments.keywords), nest)
         case [other]:
             return Dict(dict(arguments.keywords), torch_in(other) or UNKNOWN)

@@ -10,9 +10,9 @@ from ..domain.values import (
     ApiObject,
     Dict,
     FunctionValue,
-    Nest,
     Scope,
     Sequence,
+    Structure,
     Unknown,
     Value,
 )
@@ -38,7 +38,7 @@ def _strategy_run(
         case None:
             pass
         case _:
-            call.rest = Nest()
+            call.rest = Structure()
     if isinstance(named, Dict):
         call.keywords = {key: value for key, value in named.entries.items() if isinstance(key, str)}
     function = interpreter.decorated(function) if function.compiled is None else function

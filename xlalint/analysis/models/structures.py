@@ -7,7 +7,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.joins import element_of
 from ..domain.kinds import as_tensor, options
-from ..domain.values import UNKNOWN, Dependence, Dict, Nest, Sequence, Static, Unknown, Value
+from ..domain.values import UNKNOWN, Dependence, Dict, Sequence, Static, Structure, Unknown, Value
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import STRUCTURES, is_instance
@@ -26,10 +26,10 @@ def _map_structure(interpreter: Interpreter, frame: Frame, arguments: Arguments,
             inner = [element_of(value) or value if isinstance(value, Sequence) else value for value in values]
             return Sequence(head.kind, None, apply(inner))
         result = interpreter.call(frame, arguments.positional[0], Arguments(values), node)
-        vague = any(isinstance(option, Nest | Unknown) for option in options(head))
+        vague = any(isinstance(option, Structure | Unknown) for option in options(head))
         tensor = as_tensor(result, Dependence.STATIC) if vague else None
         # A structure like the one that is not known.
-        return result if tensor is None else Nest(tensor.dependence, tensor.origin)
+        return result if tensor is None else Structure(tensor.dependence, tensor.origin)
 
     return apply(arguments.positional[1:]) if len(arguments.positional) > 1 else UNKNOWN
 

@@ -12,17 +12,17 @@ from ..domain.values import (
     ApiObject,
     Array,
     FunctionValue,
-    Nest,
     Origin,
     Padding,
     Pipeline,
     Sequence,
     Static,
+    Structure,
     Value,
     Variation,
 )
 from ..domain.varying_shapes import variations_of
-from ..files.unit import Place
+from ..files.unit import Location
 from ..interpreter.events import HOST
 from ..interpreter.feeding import report_foreign_tensors
 from ..interpreter.frames import Arguments, Frame
@@ -59,13 +59,13 @@ def _tokenized(usual: Value, encoding: bool = True) -> Any:
             return None
         if arguments.rest_keywords is not None:
             return UNKNOWN
-        place = Place(frame.unit, node)
+        location = Location(frame.unit, node)
         text = arguments.positional[0] if arguments.positional else arguments.keywords.get("text")
-        varies = () if _is_written(text) else padding(usual, arguments.keywords, place)
+        varies = () if _is_written(text) else padding(usual, arguments.keywords, location)
         if arguments.keywords.get("return_tensors") == Static("tf"):
-            origin = Origin(place, "a tokenizer makes tensors of text")
-            return Nest(origin=origin, varies=varies)
-        made = of_torch(arguments.keywords, varies, place) or Array(varies=varies)
+            origin = Origin(location, "a tokenizer makes tensors of text")
+            return Structure(origin=origin, varies=varies)
+        made = of_torch(arguments.keywords, varies, location) or Array(varies=varies)
         return ApiObject(ENCODING, payload=made) if encoding else made
 
     return handle
@@ -78,7 +78,7 @@ def _collated(
     if isinstance(owner, ApiObject) and owner.payload is not None:
         return ApiObject(ENCODING, payload=owner.payload)
     facts = owner.facts if isinstance(owner, ApiObject) else None
-    return Nest(varies=facts.varies if isinstance(facts, Padding) else ())
+    return Structure(varies=facts.varies if isinstance(facts, Padding) else ())
 
 
 def _mapped(
@@ -91,9 +91,9 @@ def _mapped(
     for callee in interpreter.functions_in(function) if function is not None else ():
         summary = interpreter.analyse(None, callee, Arguments(unknown=True), HOST)
         if summary is not None:
-            frame.summary.calls.append((Place(frame.unit, node), summary))
+            frame.summary.calls.append((Location(frame.unit, node), summary))
             found += options(summary.value)
-    encoded = [value for value in found if isinstance(value, Nest) or _is_encoding(value)]
+    encoded = [value for value in found if isinstance(value, Structure) or _is_encoding(value)]
     if not isinstance(owner, ApiObject) or not encoded:
         return owner
     varies: tuple[Variation, ...] = ()
@@ -125,7 +125,7 @@ def _batches(
 ) -> Value:
     """The dataset of what a collator makes of examples; `drops`: whether the last batch is left out, if it is known."""
     frame.summary.host_only = True
-    place = Place(frame.unit, node)
+    location = Location(frame.unit, node)
     settings = arguments.keywords
     report_foreign_tensors(interpreter, frame, [settings.get("collate_fn")], node, model=False)
     facts = examples.facts if isinstance(examples, ApiObject) else None
@@ -140,12 +140,12 @@ def _batches(
             summary = interpreter.analyse(None, function, Arguments(unknown=True), HOST)
             varies = () if summary is None else variations_of(summary.value)
         case None if settings.get("tokenizer", NONE) != NONE:
-            varies = (Variation("longest", place, axis=1, detail="collate_fn"),)
+            varies = (Variation("longest", location, axis=1, detail="collate_fn"),)
     if drops is False:
-        varies = (*varies, Variation("last batch", place, axis=0, shapes=2))
+        varies = (*varies, Variation("last batch", location, axis=0, shapes=2))
     size = settings.get("batch_size")
     number = size.constant if isinstance(size, Static) and type(size.constant) is int else 0
-    element = Nest(origin=Origin(place, "brings data in"), varies=varies)
+    element = Structure(origin=Origin(location, "brings data in"), varies=varies)
     return ApiObject(DATASET, payload=element, facts=Pipeline(batch=number))
 
 
@@ -184,7 +184,7 @@ def _pad_sequences(
     """Keras's own: as long as the longest that it is handed, unless `maxlen` says how long."""
     if arguments.get(1, "maxlen") not in (None, NONE):
         return Array("int")
-    return Array("int", varies=(Variation("longest", Place(frame.unit, node), axis=1, detail="maxlen"),))
+    return Array("int", varies=(Variation("longest", Location(frame.unit, node), axis=1, detail="maxlen"),))
 
 
 _OF_CLASSES: Final[dict[str, MethodModel]] = {

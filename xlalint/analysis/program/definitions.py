@@ -18,7 +18,7 @@ from ..domain.values import (
     Value,
 )
 from ..files.dependencies import note_stretch
-from ..files.unit import Place, Unit, parsed_alone
+from ..files.unit import Location, Unit, parsed_alone
 from ..library import api
 
 _MOST_ANCESTORS: Final = 500  # those farther away are unknown
@@ -75,8 +75,8 @@ class DefinedFunction:
         return self._node
 
     @property
-    def place(self) -> Place:
-        return Place(self.unit, self.node)
+    def location(self) -> Location:
+        return Location(self.unit, self.node)
 
     @property
     def text(self) -> str:
@@ -104,10 +104,10 @@ class DefinedFunction:
         return self.module.file.concerns_tensorflow(self.stretch)
 
     @property
-    def label(self) -> Place:
+    def label(self) -> Location:
         """The place to show for the definition: its name, or the lambda itself."""
         node = self.node
-        return Place(self.unit, node.name if isinstance(node, cst.FunctionDef) else node)
+        return Location(self.unit, node.name if isinstance(node, cst.FunctionDef) else node)
 
 
 def _may_fill(made: ast.stmt | None) -> bool:

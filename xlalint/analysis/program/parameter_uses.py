@@ -134,7 +134,7 @@ class _Named(cst.CSTVisitor):
         self.keeps = True
 
 
-def handed_on(node: cst.FunctionDef | cst.Lambda) -> frozenset[int]:
+def passed_on(node: cst.FunctionDef | cst.Lambda) -> frozenset[int]:
     """The positions of the parameters that a function returns as they are, each at its own position: of the body of a
     loop, the variables that no round changes."""
     params = (*node.params.posonly_params, *node.params.params)
