@@ -18,7 +18,7 @@ _WHOLE: Final = ("write", "stack", "concat", "size")
 _SIZE: Final = "NUMBER_OF_WRITES"  # what the author has to say
 _FIXED: Final = "Make the array as long as the loop that fills it"
 _NUMBERED: Final = "where the body takes the number of its step for a tensor"
-_MOST_STEPS: Final = 16  # each is compiled anew
+_MOST_STEPS: Final = 16  # each is compiled again
 
 
 @dataclass(frozen=True, slots=True)

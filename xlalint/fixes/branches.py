@@ -407,7 +407,7 @@ class _Builder:
     # -- functions ----------------------------------------------------------------------------------------------------
 
     def _results(self, chain: _Chain, blocks: Ordered[Ordered[cst.CSTNode]]) -> list[str] | None:
-        """The names that the branches hand on, in order; None where one of them may be left without a value."""
+        """The names that the branches pass on, in order; None where one of them may be left without a value."""
         sets = [set(assigned(block)) for block in blocks]
         in_all = set.intersection(*sets) if chain.orelse is not None else set()
         results = []

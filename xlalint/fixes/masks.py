@@ -82,7 +82,7 @@ def positions(location: Location, mask_value: Value | None) -> Rewriter:
 
 
 def selection(chosen: Selection, consumers: Sequence[Consume]) -> Rewriter:
-    """The rewrite of a selection by a mask and of all that follows from it. `consumers`: what is handed it."""
+    """The rewrite of a selection by a mask and of all that follows from it. `consumers`: what is passed it."""
 
     def build(names: Names) -> Rewrite | None:
         if any(isinstance(node, _BOUND_LATER[2:]) for node in chosen.location.unit.around(chosen.location.node)):
@@ -152,7 +152,7 @@ def _shown(chosen: Selection, consumers: Sequence[Consume], names: Names) -> Rew
 
 
 def _call_of(chosen: Selection) -> cst.Call | None:
-    """The call that is handed a selection and nothing else."""
+    """The call that is passed a selection and nothing else."""
     match [*chosen.location.unit.around(chosen.location.node)][:2]:
         case [cst.Arg(keyword=None), cst.Call(args=[_]) as call]:
             return call

@@ -1,4 +1,5 @@
-"""The rules over all files of a run, in parts. A part that is recorded and would find the same is not run again."""
+"""The rules over all files of a run, in partitions. A partition that is recorded and would find the same is not run
+again."""
 
 from __future__ import annotations
 
@@ -41,15 +42,16 @@ from .own_findings import about_file
 from .rule import Rule, all_rules
 
 T = TypeVar("T")
-_Ran: TypeAlias = dict[int, tuple[bytes, Transcript]]  # by the number of each part: what it came to, and what it said
-# Objects that parts make before no other part runs beside them: some three hundred megabytes; of a project with very
+# By the number of each partition: what it came to, and what it said.
+_Ran: TypeAlias = dict[int, tuple[bytes, Transcript]]
+# Objects that partitions create before no other runs beside them: some three hundred megabytes; of a project with very
 # many files fewer, since what a run knows of each file takes as much room as these objects.
 _MOST_OBJECTS: Final = 2_200_000
 _OBJECTS_OF_A_FILE: Final = 20
 _OBJECTS_OF_A_LINE: Final = 10  # as long as what was parsed of it is kept
 _WORTH_COLLECTING: Final = 200_000
-# How many processes one job may take turns with, since many parts are run twice where some end before others begin, and
-# from what share of the room on one takes no more parts, counted with what its parts are expected to take.
+# How many processes one job may take turns with, since many partitions are run twice where some end before others
+# begin, and from what share of the room on one takes no more, counted with what its partitions are expected to take.
 _TURNS: Final = 3
 _FULL: Final = 0.75
 
@@ -67,7 +69,8 @@ class Outcome:
 
 
 class Analysis:
-    """The analysis of one run. With a `cache`, what its parts leave is kept there, and what others left is used."""
+    """The analysis of one run. With a `cache`, what its partitions leave is kept there, and what others left is
+    used."""
 
     def __init__(
         self,
@@ -115,7 +118,7 @@ class Analysis:
         return outcome
 
     def _ends(self, processes: int) -> list[End]:
-        """What all parts come to."""
+        """What all partitions come to."""
         processes = processes if self._forks else 1
         if fit_in_memory(self._text, processes):
             return run_parts(self._members(), processes, GatheredMessages)
@@ -129,13 +132,13 @@ class Analysis:
         return [Member(partial(self._part, share), self._recorded(share)) for share in self._shares]
 
     def _filled(self, expected: int = 0) -> float:
-        """How much of the room for parts that run beside each other is taken, with so many objects more: 1 or more is
-        all."""
+        """How much of the room for partitions that run beside each other is taken, with so many objects more: 1 or more
+        is all."""
         room = max(_MOST_OBJECTS - _OBJECTS_OF_A_FILE * len(self._inputs.files), 1)
         return (gc.get_count()[0] - _OBJECTS_OF_A_LINE * self._files.kept_lines + expected) / room
 
     def _in_turn(self, processes: int) -> list[End]:
-        """Run parts in groups, one after another, until each part has heard what all have to say."""
+        """Run partitions in groups, one after another, until each partition has received what all have to send."""
         transcripts, ends = Transcripts(), dict[int, bytes]()  # packed: findings take many times the room
 
         def keep(ran: _Ran) -> None:
@@ -175,7 +178,7 @@ class Analysis:
         due[:] = [number for number in due if number not in ran[0]]
 
     def _group(self, transcripts: Transcripts, waiting: list[int]) -> _Ran:
-        """Run some of the parts that are waiting, as many of the last ones as memory is to hold."""
+        """Run some of the partitions that are waiting, as many of the last ones as memory is to hold."""
         group: list[int] = []
 
         def parts() -> Iterator[tuple[int, Partition[End]]]:
@@ -202,7 +205,7 @@ class Analysis:
             return None
 
     def _part(self, share: tuple[Path, ...]) -> Partition[End]:
-        """The work on some of the files, or on all where there is only this part."""
+        """The work on some of the files, or on all where there is only this partition."""
         reads, rounds = Reads(), list[Round]()
         work = self._rules_over(None if len(self._shares) == 1 else share, rounds)
         if self._records is None:
@@ -244,7 +247,7 @@ class Analysis:
         return End(record, True, True, tuple(observed), tuple(failures), tuple(clock.given_up))
 
     def _judge(self, ends: Sequence[End], outcome: Outcome) -> None:
-        """Put together what the parts found."""
+        """Put together what the partitions found."""
         candidates = chain.from_iterable(end.record.candidates for end in ends)
         tpu = self._settings.target is None and any(end.record.tpu for end in ends)
         found = [self._as_shown(finding) for finding in gravest_of(candidates, tpu)]
@@ -286,7 +289,7 @@ def _packed(end: End) -> tuple[bytes, Transcript]:
 
 
 def _noting(part: Partition[T], reads: Reads) -> Partition[T]:
-    """A part, with what it reads noted."""
+    """A partition, with what it reads noted."""
     heard: Any = None
     while True:
         try:

@@ -84,7 +84,7 @@ class Digests:
             return False
 
     def save(self) -> None:
-        """Keep what was digested anew."""
+        """Keep what was digested again."""
         if self._fresh:
             kept = self._known if len(self._known) + len(self._fresh) <= _MOST_DIGESTS else {}
             with contextlib.suppress(OSError, UnicodeEncodeError):

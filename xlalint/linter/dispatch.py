@@ -218,7 +218,7 @@ class Dispatcher:
 
 def _heard_always(location: Location, heard: Iterable[_Heard]) -> bool:
     """Whether every analysis that gets to a place had a rewrite for it: what is right for tensors may be wrong for
-    what another caller hands over."""
+    what another caller passes."""
     runs = {one.run for one in heard if one.draft.rewrite is not None}
     return all(run.reaching(location) <= runs for run in runs)
 

@@ -1,4 +1,4 @@
-"""Runs that fix: findings are asked for, their fixes applied, and the files linted anew until nothing changes.
+"""Runs that fix: findings are asked for, their fixes applied, and the files linted again until nothing changes.
 
 Everything happens in memory; writing comes last, file by file.
 """

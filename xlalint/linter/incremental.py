@@ -1,7 +1,7 @@
-"""What parts of an analysis leave for the next run: what each read and asked, what it said, and what it found.
+"""What partitions of an analysis leave for the next run: what each read and asked, what it said, and what it found.
 
-A part is not run again while it would read the same and be answered the same: nothing else goes into what it finds, and
-the order in which it works follows from that.
+A partition is not run again while it would read the same and be answered the same: nothing else goes into what it
+finds, and the order in which it works follows from that.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Read(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 
 class Record(msgspec.Struct, forbid_unknown_fields=True):
-    """A part as it was run: what it said and asked, what it found, and what it read for that. `names`, `absent` and
-    `offered`: as in `Reads`; `roots`: the folders that modules were looked for in, as a digest; `strategies`: as in
+    """A partition as it was run: what it said and asked, what it found, and what it read for that. `names`, `absent`
+    and `offered`: as in `Reads`; `roots`: the folders that modules were looked for in, as a digest; `strategies`: as in
     `Files`; `tpu`: a strategy for TPUs is made there."""
 
     rounds: list[Round]
@@ -61,7 +61,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def result(self) -> End:
-        """What the part came to."""
+        """What the partition came to."""
         return End(self, False)
 
     def said(self, round_number: int) -> Message | None:
@@ -75,8 +75,8 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What a part came to. `fresh`: it was run now, and `same`: no file was written to while it was read; `observed` is
-    what watchers said, `given_up` the files that took too long."""
+    """What a partition came to. `fresh`: it was run now, and `same`: no file was written to while it was read;
+    `observed` is what watchers said, `given_up` the files that took too long."""
 
     record: Record
     fresh: bool
@@ -87,12 +87,12 @@ class End:
 
     @property
     def lasts(self) -> bool:
-        """Whether the record says all that there was."""
+        """Whether the record sends all that there was."""
         whole = not self.failures and not self.given_up
         return whole and self.same and all(read.digest for read in self.record.reads)
 
     def findings_only(self) -> End:
-        """Without what is of use only to other parts and to the next run; of what was read, the files that are not
+        """Without what is of use only to other partitions and to the next run; of what was read, the files that are not
         checked."""
         record = self.record
         imported = [msgspec.structs.replace(read, stretches=[]) for read in record.reads if not read.checked]
@@ -101,16 +101,16 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What the parts of a run may read. `known`: the absolute paths of the files to check and of those beside them, and
-    their paths as reports show them; `digest`: of a file as it is now, by its absolute path, None where it cannot be
-    read."""
+    """What the partitions of a run may read. `known`: the absolute paths of the files to check and of those beside
+    them, and their paths as reports show them; `digest`: of a file as it is now, by its absolute path, None where it
+    cannot be read."""
 
     files: Files
     known: Collection[str]
     digest: Callable[[str], str | None]
 
     def describe(self, record: Record, reads: Reads, share: Iterable[Path]) -> None:
-        """Write into a record what the part read; its own files, the `share`, as a whole."""
+        """Write into a record what the partition read; its own files, the `share`, as a whole."""
         own = set(share)
         record.strategies = self.files.strategies
         record.roots = self.files.roots_digest
@@ -144,7 +144,7 @@ class World:
         return all(candidate.finding.path in self.known for candidate in record.candidates)
 
     def reads_the_same(self, record: Record) -> bool:
-        """Whether a part that is run now would read what it read when it was recorded."""
+        """Whether a partition that is run now would read what it read when it was recorded."""
         files = self.files
         return (
             record.strategies == files.strategies
@@ -173,21 +173,21 @@ class World:
 
 
 class Records:
-    """The records of the parts of one run. `settings`: what findings depend on besides files; `shares`: the files of
-    each part."""
+    """The records of the partitions of one run. `settings`: what findings depend on besides files; `shares`: the files
+    of each partition."""
 
     def __init__(self, cache: Cache, settings: Iterable[str], shares: Sequence[tuple[Path, ...]], world: World) -> None:
         self._folder, self._world, self._rounds = cache.parts, world, ROUNDS if len(shares) > 1 else 0
         common = (*settings, os.getcwd(), str(self._rounds))
-        # The same while the files of the part are, whatever is in them.
+        # The same while the files of the partition are, whatever is in them.
         self._keys = {share: key_of((*common, *map(str, share))) for share in shares}
 
     def load(self, share: tuple[Path, ...]) -> Record | None:
-        """The record of a part, if there is a sound one and the part would read now what it read then."""
+        """The record of a partition, if there is a sound one and the partition would read now what it read then."""
         data = self._folder.load(self._keys[share])
         try:
             record = None if data is None else msgspec.json.decode(data, type=Record)
-        except (msgspec.DecodeError, RecursionError):  # damaged or not ours: the part is run
+        except (msgspec.DecodeError, RecursionError):  # damaged or not ours: the partition is run
             return None
         sound = record is not None and len(record.rounds) == self._rounds and self._world.knows(record)
         return record if record is not None and sound and self._world.reads_the_same(record) else None

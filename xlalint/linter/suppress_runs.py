@@ -1,4 +1,4 @@
-"""Runs that switch findings off: each gets a comment, and the files are linted anew to see that it is silent.
+"""Runs that switch findings off: each gets a comment, and the files are linted again to see that it is silent.
 
 Everything happens in memory; writing comes last, file by file.
 """

@@ -58,7 +58,7 @@ class Text:
         return _LINE_END.split(self.text) if "\r" in self.text else self.text.split("\n")
 
     def settle(self) -> None:
-        """Forget what is only needed while nodes are made; it is worked out anew where it is asked for again."""
+        """Forget what is only needed while nodes are made; it is computed again where it is asked for again."""
         for name in ("_lines", "_starts"):
             self.__dict__.pop(name, None)
 

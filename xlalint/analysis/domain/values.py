@@ -117,7 +117,7 @@ class Variation(Record):
 
 class Static(Record):
     """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
-    one in each round of a loop, say."""
+    one in each iteration of a loop, say."""
 
     constant: Any = UNSET
     varies: tuple[Variation, ...] = ()
@@ -154,7 +154,7 @@ class Tensor(Record):
 
 
 class Structure(Record):
-    """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `handed`: by
+    """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `passed`: by
     users of a layer, perhaps an object that holds more than tensors. `carried`: as of a tensor. `several`: the code has
     asked whether it is one tensor, and it is not."""
 

@@ -48,7 +48,7 @@ from .roles import KINDS, OUTSIDE, is_eager_by_role, may_take_tensors, role_argu
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
 
 _Position: TypeAlias = tuple[int, str, int]
-_Question: TypeAlias = Callable[[Function], bool]  # whether other parts named a function
+_Question: TypeAlias = Callable[[Function], bool]  # whether other partitions named a function
 _WORD: Final = re.compile(r"\w+")
 # What stands between words that ASCII can write, as blanks: many times as fast as the pattern.
 _BLANKS: Final = {ord(sign): " " for sign in map(chr, range(128)) if not (sign.isalnum() or sign == "_")}
@@ -74,10 +74,10 @@ def analyse(
     clock: Clock | None = None,
     rounds: list[Round] | None = None,
 ) -> Partition[Project]:
-    """Execute a share of the files abstractly, and hand each event that counts to `emit`. `share`: the files, None for
-    all, where this is the only part; `learned` is told of every analysis of a function; `clock` says which files take
-    too long; `rounds` is filled with what the parts said to each other. Returns the project with the troubles that
-    were met."""
+    """Execute a share of the files abstractly, and pass each event that counts to `emit`. `share`: the files, None for
+    all, where this is the only partition; `learned` is told of every analysis of a function; `clock` says which files
+    take too long; `rounds` is filled with what the partitions said to each other. Returns the project with the troubles
+    that were met."""
     project, clock = Project(files, share), clock or Clock()
     analysis = _Analysis(project, share is None, options, wanted_apis, clock, [] if rounds is None else rounds)
     yield from analysis.run()
@@ -306,7 +306,7 @@ class _Analysis:
     def _stays_outside(self, cls: Class) -> bool:
         """Whether a layer says that Keras shall not compile it, or that it takes what is no tensor yet (lists, text),
         as those do that are mapped over datasets. Code that calls it may be compiled all the same. What the class
-        itself says counts for nothing: Keras sets each object up anew."""
+        itself says counts for nothing: Keras sets each object up again."""
         said = self.interpreter.canonical_instance(cls).attributes
         return any(all(said.get(name) == value for name, value in words.items()) for words in OUTSIDE)
 
@@ -359,7 +359,7 @@ class _Analysis:
                 self._run_open(value, context if kind is context.kind else _OPEN, position)
 
     def _named(self) -> Counter[str]:
-        """How often the files of this part name its functions."""
+        """How often the files of this partition name its functions."""
         names = {function.name for module in self.project.modules for function in module.all_functions()}
         found = Counter[str]()
         for module in self.project.modules:
@@ -382,7 +382,7 @@ class _Analysis:
         self._drain()
 
     def _run_inputs(self) -> None:
-        """Compiled functions that the project does not call itself: what they are handed are tensors, unless they use
+        """Compiled functions that the project does not call itself: what they are passed are tensors, unless they use
         it in another way."""
         for entry in self._compiled:
             function = entry.value.function
@@ -411,8 +411,8 @@ class _Analysis:
             yield from ((event, whole) for event in setup_events(everywhere))
 
     def _find_piped(self) -> Partition[None]:
-        """The analyses of each plain `tf.function` that the project runs, and in input pipelines only, in this part
-        and all others."""
+        """The analyses of each plain `tf.function` that the project runs, and in input pipelines only, in this
+        partition and all others."""
         roots = [*self.roots, *self.interpreter.fragments.values(), *self._opened, *self.interpreter.host_roots]
         piped = {summary for summary in reached_from(roots) if self._runs_in_pipelines(summary)}
         others = reached_from([root for root in roots if root not in piped], is_aside)
@@ -435,7 +435,7 @@ class _Analysis:
 
     def _find_opened(self) -> Partition[None]:
         """The roots that turned out to have no caller: who calls a function may come to light after it was taken for
-        one that nobody calls, in this part or another."""
+        one that nobody calls, in this partition or another."""
         spread_host_only([root for _, root in self.open_roots])
         others = (*self.roots, *self.interpreter.host_roots, *self.interpreter.fragments.values())
         called = functions_of(reached_from(others))
@@ -455,10 +455,10 @@ class _Analysis:
                 self._opened.append(root)
 
     def _matters(self, others: Sequence[Summary]) -> Callable[[Summary], bool]:
-        """Whether an open root that leads to an analysis may make a difference, when it counts: where any analysis of
-        that function says something, or what sets a program up runs when its file is imported, or a pipeline may run
-        the function. Most do not, and nothing is asked about them, so that no answer can outdate what was found.
-        `others`: all but the open roots."""
+        """Whether an uncalled function that leads to an analysis may make a difference, when it counts: where any
+        analysis of that function says something, or what sets a program up runs when its file is imported, or a
+        pipeline may run the function. Most do not, and nothing is asked about them, so that no answer can outdate what
+        was found. `others`: all but the uncalled functions."""
         summaries = reached_from((*others, *(root for _, root in self.open_roots)))
         telling = functions_of(summary for summary in summaries if summary.events)
         setting_up = files_that_set_up(others) if self.interpreter.set_up else frozenset()
@@ -475,15 +475,16 @@ class _Analysis:
 
         return matters
 
-    # -- the other parts ----------------------------------------------------------------------------------------------
+    # -- the other partitions
+    # ----------------------------------------------------------------------------------------------
 
     def _named_by_others(self, functions: Iterable[Function]) -> Partition[_Question]:
-        """Name functions to the other parts; whether they, in turn, name one."""
+        """Name functions to the other partitions; whether they, in turn, name one."""
         is_named = yield from self._exchanged(function.key for function in functions)
         return lambda function: is_named(function.key)
 
     def _exchanged(self, keys: Iterable[Key]) -> Partition[Callable[[Key], bool]]:
-        """Name functions, or files, to the other parts; whether they, in turn, name one."""
+        """Name functions, or files, to the other partitions; whether they, in turn, name one."""
         if self.alone:
             return lambda key: False
         made = Round(Message(frozenset(keys)))
@@ -492,7 +493,8 @@ class _Analysis:
         return lambda key: made.is_named(key, heard)
 
     def _followed(self, roots: Sequence[UncalledFunction], asked: Sequence[bool]) -> Partition[list[bool | None]]:
-        """Name open roots to the other parts; whether another one leads to each of which that is `asked`."""
+        """Name uncalled functions to the other partitions; whether another one leads to each of which that is
+        `asked`."""
         made = Round(Message(roots=tuple(roots)))
         heard: Messages = GatheredMessages([made.said])
         if not self.alone:
@@ -508,7 +510,7 @@ def _words(text: str) -> list[str]:
 
 
 def _nobody_said(function: Function) -> bool:
-    """What other parts say where there are none."""
+    """What other partitions say where there are none."""
     return False
 
 

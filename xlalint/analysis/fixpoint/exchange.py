@@ -1,9 +1,9 @@
-"""What parts say to each other that run in groups, one after another.
+"""What partitions tell each other that run in groups, one after another.
 
 No group can wait for what those say that run later: it is told what is known of them so far, nothing at first, and a
-part is run again where that turns out to be otherwise. Since what is said in a round follows from what was heard in
-those before it, the first round is right once every part has run, and one more each time that they run again: in the
-end all have heard what parts hear that run side by side.
+partition is run again where that turns out to be otherwise. Since what is said in a round follows from what was
+received in those before it, the first round is right once every partition has run, and one more each time that they run
+again: in the end all have received what partitions receive that run side by side.
 
 What was said and asked is kept for every function of a project, so it is packed: some ten bytes each.
 """
@@ -22,13 +22,13 @@ from .partitions import GatheredMessages, Key, Message, Round, UncalledFunction
 _DIGEST: Final = 8  # bytes
 _NAMED: Final = struct.Struct(f"<{_DIGEST}sH")  # a function; the rounds in which it is named, as bits
 _ASKED: Final = struct.Struct(f"<{_DIGEST}sHH")  # those in which others had named it, and in which they had not
-_LEADS: Final = struct.Struct(f"<{_DIGEST}sI")  # a function; the number of an open root that leads to it
+_LEADS: Final = struct.Struct(f"<{_DIGEST}sI")  # a function; the number of an uncalled function that leads to it
 _Position = tuple[int, str, int]
 
 
 class _Root(NamedTuple):
-    """An open root; `below`: the digests of the functions that it leads to, and `followed` whether it follows another
-    one: nothing and None where its part did not ask."""
+    """An uncalled function; `below`: the digests of the functions that it leads to, and `followed` whether it follows
+    another one: nothing and None where its partition did not ask."""
 
     round: int
     position: _Position
@@ -45,8 +45,8 @@ class _Root(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What one part has said and asked; functions by the path of their file. Of what it asked, only what it had not
-    said itself."""
+    """What one partition has sent and asked; functions by the path of their file. Of what it asked, only what it had
+    not said itself."""
 
     named: Mapping[str, bytes] = field(default_factory=dict)
     asked: Mapping[str, bytes] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Transcript:
 
     @classmethod
     def of(cls, rounds: Sequence[Round]) -> Transcript:
-        """That of a part which has run."""
+        """That of a partition which has run."""
         named: dict[Key, int] = {}
         asked: dict[Key, tuple[int, int]] = {}
         leads: list[tuple[Key, int]] = []
@@ -80,11 +80,11 @@ class Transcript:
 
 
 class Transcripts:
-    """What all parts have said and asked so far, by the number of each."""
+    """What all partitions have sent and asked so far, by the number of each."""
 
     def __init__(self) -> None:
         self._voices: dict[int, Transcript] = {}
-        # Who names, asks for, leads to and asks about open roots among the functions of a file.
+        # Who names, asks for, leads to and asks about uncalled functions among the functions of a file.
         self._naming: dict[str, tuple[int, ...]] = {}
         self._asking: dict[str, tuple[int, ...]] = {}
         self._leading: dict[str, tuple[int, ...]] = {}
@@ -92,10 +92,10 @@ class Transcripts:
         self._suspects: set[int] = set()
 
     def put(self, part: int, transcript: Transcript) -> None:
-        """A part has run, and not for the first time perhaps."""
+        """A partition has run, and not for the first time perhaps."""
         before = self._voices.get(part, Transcript())
         self._voices[part] = transcript
-        self._suspects.add(part)  # who of the others spoke meanwhile?
+        self._suspects.add(part)  # who of the others sent meanwhile?
         for path in _changed(before.named, transcript.named):
             self._suspects.update(self._asking.get(path, ()))
         moved = [root.head for root in before.roots] != [root.head for root in transcript.roots]
@@ -111,14 +111,14 @@ class Transcripts:
             _note(index, part, old, new)
 
     def outdated(self) -> list[int]:
-        """The parts that have heard something else than what is known now."""
+        """The partitions that have received something else than what is known now."""
         found = sorted(part for part in self._suspects if not self._holds(part))
         self._suspects = set()
         return found
 
     def named(self, path: str, without: Collection[int]) -> dict[bytes, int]:
-        """The functions of a file that parts named, some of which are passed over, by digest; with the rounds in which
-        they did, as bits."""
+        """The functions of a file that partitions named, some of which are passed over, by digest; with the rounds in
+        which they did, as bits."""
         found: dict[bytes, int] = {}
         for other in self._naming.get(path, ()):
             if other not in without:
@@ -127,7 +127,8 @@ class Transcripts:
         return found
 
     def roots_above(self, path: str, without: Collection[int] = ()) -> dict[bytes, list[_Root]]:
-        """The open roots that lead to each function of a file, by digest; those of some parts are passed over."""
+        """The uncalled functions that lead to each function of a file, by digest; those of some partitions are passed
+        over."""
         above: dict[bytes, list[_Root]] = {}
         for other in self._leading.get(path, ()):
             if other not in without:
@@ -137,7 +138,7 @@ class Transcripts:
         return above
 
     def _holds(self, part: int) -> bool:
-        """Whether what a part asked is answered now as it was then."""
+        """Whether what a partition asked is answered now as it was then."""
         transcript = self._voices[part]
         for path, packed in transcript.asked.items():
             now = self.named(path, (part,))
@@ -154,7 +155,7 @@ class Transcripts:
 
 
 class TranscriptMessages:
-    """What some parts hear of the others while they run side by side."""
+    """What some partitions receive of the others while they run side by side."""
 
     def __init__(self, transcripts: Transcripts) -> None:
         self._voices = transcripts
@@ -163,8 +164,8 @@ class TranscriptMessages:
         self._above: dict[str, dict[bytes, list[_Root]]] = {}
 
     def after(self, number: int, said: Mapping[int, Message]) -> HeardInTurn:
-        """What the parts hear in a round in which they `said` this themselves; of others than these before, where some
-        were given up."""
+        """What the partitions receive in a round in which they `said` this themselves; of others than these before,
+        where some were given up."""
         if said.keys() != self._parts:
             self._parts = frozenset(said)
             self._named.clear()
@@ -172,7 +173,7 @@ class TranscriptMessages:
         return HeardInTurn(self, number, said)
 
     def names(self, number: int, key: Key) -> bool:
-        """Whether another part named a function in a round."""
+        """Whether another partition named a function in a round."""
         path = key[0]
         if path not in self._named:
             self._named[path] = self._voices.named(path, self._parts)
@@ -180,7 +181,7 @@ class TranscriptMessages:
         return bool(named) and bool(named.get(_digest(key), 0) >> number & 1)
 
     def follows(self, number: int, root: UncalledFunction) -> bool:
-        """Whether an open root of another part leads to one of a round."""
+        """Whether an uncalled function of another partition leads to one of a round."""
         path = root.key[0]
         if path not in self._above:
             self._above[path] = self._voices.roots_above(path, self._parts)
@@ -191,7 +192,7 @@ class TranscriptMessages:
 
 
 class HeardInTurn:
-    """What parts hear of all in one round."""
+    """What partitions receive of all others in one round."""
 
     def __init__(self, hearing: TranscriptMessages, number: int, said: Mapping[int, Message]) -> None:
         self._hearing, self._number = hearing, number
@@ -202,12 +203,12 @@ class HeardInTurn:
         return self._own.names(key) or self._hearing.names(self._number, key)
 
     def follows(self, root: UncalledFunction) -> bool:
-        """Whether another open root leads to this one."""
+        """Whether another uncalled function leads to this one."""
         return self._own.follows(root) or self._hearing.follows(self._number, root)
 
 
 def _follows(root: _Root, other: _Root) -> bool:
-    """As `OpenRoot.follows` has it."""
+    """As `UncalledFunction.follows` has it."""
     if other.round != root.round or other.digest == root.digest:
         return False
     return root.position > other.position or not _contains(root.below, other.digest)
@@ -219,7 +220,7 @@ def _digest(key: Key) -> bytes:
 
 
 def _asked_of(transcript: Transcript) -> set[str]:
-    """The files of the open roots about which a part asked."""
+    """The files of the uncalled functions about which a partition asked."""
     return {root.path for root in transcript.roots if root.followed is not None}
 
 
@@ -248,7 +249,7 @@ def _changed(before: Mapping[str, bytes], now: Mapping[str, bytes]) -> list[str]
 
 
 def _note(index: dict[str, tuple[int, ...]], part: int, old: Iterable[str], new: Iterable[str]) -> None:
-    """Write into an index which files a part is about now, and no more."""
+    """Write into an index which files a partition is about now, and no more."""
     old, new = set(old), set(new)
     for path in old - new:
         index[path] = tuple(other for other in index[path] if other != part)

@@ -1,11 +1,12 @@
-"""How a project is analysed in parts: each part enters the functions of its share of the files with an interpreter of
-its own, and now and then all parts tell each other what they have learned, since who calls a function is a matter of
-the whole project.
+"""How a project is analysed in partitions: each partition enters the functions of its share of the files with an
+interpreter of its own, and now and then all partitions tell each other what they have learned, since who calls a
+function is a matter of the whole project.
 
-A part is a generator: it yields what it has to say, and is sent what all have said: side by side (in one job, too, in
-processes that take turns), or in groups, one after another (`voices`). What the parts are depends on the project alone,
-so that findings do not depend on how many processes run them. What a part finds depends on what it reads and on the
-answers to what it asks of the others, so that it need not be run again where these stay what they were.
+A partition is a generator: it yields what it has to send, and is sent the messages of all: side by side (in one job,
+too, in processes that take turns), or in groups, one after another (`exchange`). What the partitions are depends on the
+project alone, so that findings do not depend on how many processes run them. What a partition finds depends on what it
+reads and on the answers to what it asks of the others, so that it need not be run again where these stay what they
+were.
 """
 
 from __future__ import annotations
@@ -20,27 +21,28 @@ from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Partition: TypeAlias = Generator[Any, Any, T]
-# A function to all parts: the path of its file as reports show it, its line, its name; one that is made inside of
+# A function to all partitions: the path of its file as reports show it, its line, its name; one that is made inside of
 # another has its text for a name, and all those of a file stand in no line.
 Key: TypeAlias = tuple[str, int, str]
 
-# Characters of source that are not cut, and about how many parts a project has that is larger. More parts cost more,
-# since what several of them need is analysed by each; fewer leave more to analyse again where a file has changed.
+# Characters of source that are not cut, and about how many partitions a project has that is larger. More partitions
+# cost more, since what several of them need is analysed by each; fewer leave more to analyse again where a file has
+# changed.
 _TEXT_OF_A_PART: Final = 50_000
 _PARTS: Final = 8
-# What no part exceeds, however large the project is: about five seconds of work.
+# What no partition exceeds, however large the project is: about five seconds of work.
 _MOST_TEXT: Final = 2_000_000
-# Up to so much text, what all parts know is held in memory together, whatever that is; of several processes each may
-# hold more, since parts that run one after another in them are more often run again.
+# Up to so much text, what all partitions know is held in memory together, whatever that is; of several processes each
+# may hold more, since partitions that run one after another in them are more often run again.
 _TOGETHER: Final = 4_000_000
 _TOGETHER_EACH: Final = 6_000_000
-# The shares of the room for parts that run side by side which are filled when no more are started, since all of them
-# grow, and when some are given up, which are run again later.
+# The shares of the room for partitions that run side by side which are filled when no more are started, since all of
+# them grow, and when some are given up, which are run again later.
 _STARTED: Final = 0.75
 _TOO_MUCH: Final = 1.1
 # The round from which they hardly grow any more.
 _SETTLED: Final = 3
-# How often all parts speak; the only part of a project has nobody to speak to.
+# How often all partitions send; the only partition of a project has nobody to send to.
 ROUNDS: Final = 9
 
 
@@ -60,24 +62,24 @@ class UncalledFunction:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a part has to say in one round."""
+    """What a partition has to send in one round."""
 
     functions: frozenset[Key] = frozenset()
     roots: tuple[UncalledFunction, ...] = ()
 
 
 class Messages(Protocol):
-    """What all parts have said in one round."""
+    """The messages of all partitions in one round."""
 
     def names(self, key: Key) -> bool:
         """Whether anybody named a function."""
 
     def follows(self, root: UncalledFunction) -> bool:
-        """Whether another open root leads to this one."""
+        """Whether another uncalled function leads to this one."""
 
 
 class GatheredMessages:
-    """What parts have said that speak at the same time."""
+    """What partitions have said that send at the same time."""
 
     def __init__(self, said: Sequence[Message]) -> None:
         self.said = said
@@ -99,14 +101,14 @@ class GatheredMessages:
         return key in self._functions
 
     def follows(self, root: UncalledFunction) -> bool:
-        """Whether another open root leads to this one."""
+        """Whether another uncalled function leads to this one."""
         return any(map(root.follows, self._callers.get(root.key, ())))
 
 
 @dataclass(slots=True)
 class Round:
-    """A round as one part knows it: what it said, the functions that it then asked for and that somebody named or did
-    not, and of each of its open roots whether it follows another one; None where it did not ask."""
+    """A round as one partition knows it: what it said, the functions that it then asked for and that somebody named or
+    did not, and of each of its uncalled functions whether it follows another one; None where it did not ask."""
 
     said: Message
     named: set[Key] = field(default_factory=set)
@@ -132,7 +134,7 @@ class Round:
 
 
 class Recorded(Protocol[T_co]):
-    """A part as an earlier run left it."""
+    """A partition as an earlier run left it."""
 
     @property
     def result(self) -> T_co: ...
@@ -146,20 +148,21 @@ class Recorded(Protocol[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Member(Generic[T]):
-    """A part of an analysis: how it is started, and what is known of it."""
+    """A partition of an analysis: how it is started, and what is known of it."""
 
     start: Callable[[], Partition[T]]
     recorded: Recorded[T] | None = None
 
 
 def fit_in_memory(text: int, processes: int) -> bool:
-    """Whether the parts of a project with so many characters run side by side: none is run twice then, and what all of
-    them know is in memory. Else they run in groups, one after another."""
+    """Whether the partitions of a project with so many characters run side by side: none is run twice then, and what
+    all of them know is in memory. Else they run in groups, one after another."""
     return text <= (_TOGETHER if processes == 1 else _TOGETHER_EACH * processes)
 
 
 def shares(files: Sequence[tuple[str, int]]) -> list[range]:
-    """The positions of the files of each part, given the path and size of each: neighbours, which call each other most.
+    """The positions of the files of each partition, given the path and size of each: neighbours, which call each other
+    most.
 
     Between which files a cut is made depends on their paths, and on sizes only by and by: an edit hardly ever moves
     one, and then no other."""
@@ -197,7 +200,7 @@ def _hash(path: str) -> bytes:
 
 
 class Running(Generic[T]):
-    """Those of an analysis's parts that run in this process, advanced in turn."""
+    """Those of an analysis's partitions that run in this process, advanced in turn."""
 
     def __init__(self, members: Sequence[Member[T]]) -> None:
         self._members = members
@@ -206,12 +209,13 @@ class Running(Generic[T]):
         self.results: dict[int, T] = {}
 
     def go_on(self, heard: Any) -> dict[int, Any]:
-        """What the parts say in the next round, by their positions, after they `heard` what all said in the last."""
+        """What the partitions say in the next round, by their positions, after they received the messages of all in the
+        last."""
         self._heard.append(heard)
         return self._said_by(self._parts)
 
     def start(self, starts: Sequence[int]) -> dict[int, Any]:
-        """What other parts say in this round, which run from now on; they are told what was said before."""
+        """What other partitions say in this round, which run from now on; they are told what was said before."""
         for position in starts:
             part = self._parts[position] = self._members[position].start()
             for earlier in (None, *self._heard)[:-1]:
@@ -234,8 +238,8 @@ def run_group(
     filled: Callable[[], float],
     after: Callable[[int, Mapping[int, Message]], Messages],
 ) -> dict[int, T]:
-    """Run some parts, each with its number, side by side to their end: of those that are given the first, as many as
-    there is room for. `filled`: how much of the room they take, 1 or more being all; `after`: what they hear in a
+    """Run some partitions, each with its number, side by side to their end: of those that are given the first, as many
+    as there is room for. `filled`: how much of the room they take, 1 or more being all; `after`: what they receive in a
     round, by its number, in which they said that."""
     running: dict[int, Partition[T]] = {}
     said: dict[int, Message] = {}

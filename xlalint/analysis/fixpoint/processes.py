@@ -1,5 +1,5 @@
-"""Runs the parts of an analysis in several processes. They are forked from this one, so that what it holds in memory is
-theirs, too; where the system cannot fork, all parts run here."""
+"""Runs the partitions of an analysis in several processes. They are forked from this one, so that what it holds in
+memory is theirs, too; where the system cannot fork, all partitions run here."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class ProcessLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the parts of one process say to the others, by their positions, and the results of those that have ended;
-    whether the process has no room for more of them."""
+    """What the partitions of one process say to the others, by their positions, and the results of those that have
+    ended; whether the process has no room for more of them."""
 
     said: dict[int, Any]
     results: dict[int, Any]
@@ -48,14 +48,15 @@ class _Failed:
 
 
 class _Stage(Protocol):
-    """Where parts run."""
+    """Where partitions run."""
 
     def step(self, said: list[Any] | None, heard: Any, starts: Sequence[int]) -> _Told:
-        """What the parts say next, after they heard what all have said; `starts` are to run as well from now on."""
+        """What the partitions say next, after they received the messages of all; `starts` are to run as well from now
+        on."""
 
 
 def run_parts(members: Sequence[Member[T]], processes: int, hear: Callable[[list[Any]], Any] = list) -> list[T]:
-    """The results of all parts, in order. `hear` makes of what all parts have said what
+    """The results of all partitions, in order. `hear` makes of what all partitions have said what
     each of them is sent. Raises ProcessLostError."""
     stale = sum(member.recorded is None for member in members)
     processes = min(processes, stale)
@@ -68,14 +69,14 @@ def run_parts(members: Sequence[Member[T]], processes: int, hear: Callable[[list
 def run_in_turns(
     members: Sequence[Member[T]], most: int, full: Callable[[], bool], hear: Callable[[list[Any]], Any] = list
 ) -> list[T]:
-    """The same with one process at work at a time. Where one is `full`, as it is asked after each part that it starts,
-    the next takes the other parts; `most`: how many there are at most. Raises ProcessLostError."""
+    """The same with one process at work at a time. Where one is `full`, as it is asked after each partition that it
+    starts, the next takes the other partitions; `most`: how many there are at most. Raises ProcessLostError."""
     with _children() as start:
         return _direct(members, _Turns(partial(start, _run, members, hear, full), most), hear)
 
 
 def _direct(members: Sequence[Member[T]], stage: _Stage, hear: Callable[[list[Any]], Any]) -> list[T]:
-    """Have the parts hear each other until all have come to their end."""
+    """Have the partitions exchange messages until all have come to their end."""
     recorded = {position: member.recorded for position, member in enumerate(members) if member.recorded is not None}
     starts = [position for position in range(len(members)) if position not in recorded]
     said: list[Any] | None = None
@@ -95,7 +96,7 @@ def _direct(members: Sequence[Member[T]], stage: _Stage, hear: Callable[[list[An
 
 
 def run_each(work: Callable[[A], T], tasks: Sequence[A], processes: int, done: Callable[[T], None]) -> None:
-    """Hand what `work` makes of each task to `done`, as it comes. Each task has a process of its own, so many at a
+    """Pass what `work` makes of each task to `done`, as it comes. Each task has a process of its own, so many at a
     time, that knows what this one knows when it starts. Raises ProcessLostError."""
     waiting, working = deque(tasks), list[Any]()
     with _children() as start:
@@ -112,7 +113,7 @@ def run_each(work: Callable[[A], T], tasks: Sequence[A], processes: int, done: C
 
 @dataclass(frozen=True, slots=True)
 class _Here:
-    """All parts in this process."""
+    """All partitions in this process."""
 
     running: Running[Any]
 
@@ -122,7 +123,7 @@ class _Here:
 
 
 class _There:
-    """The parts in other processes."""
+    """The partitions in other processes."""
 
     def __init__(self, connections: Sequence[Connection]) -> None:
         self._connections = connections
@@ -138,7 +139,7 @@ class _There:
         return told
 
     def _start(self, starts: Sequence[int], told: _Told) -> None:
-        """Start parts one by one, each where there is time for it: how long one takes is not known before."""
+        """Start partitions one by one, each where there is time for it: how long one takes is not known before."""
         count = len(self._connections)
         bounds = [len(starts) * rank // count for rank in range(count + 1)]
         # Neighbours have most in common; who is done with its own takes the last one of who has most left.
@@ -164,7 +165,7 @@ class _There:
 
 
 class _Turns:
-    """The parts in other processes, of which one is at work."""
+    """The partitions in other processes, of which one is at work."""
 
     def __init__(self, begin: Callable[[], Connection], most: int) -> None:
         self._begin, self._most = begin, most
@@ -178,7 +179,7 @@ class _Turns:
                 _hear(connection, told)
         full = False
         for start in starts:
-            # Who begins later has not heard what was said before.
+            # Who begins later has not received what was said before.
             if full and said is None and len(self._connections) < self._most:
                 self._connections.append(self._begin())
             self._connections[-1].send((None, (start,)))
@@ -250,7 +251,7 @@ def _run(
     full: Callable[[], bool] | None,
     parent: Connection,
 ) -> None:
-    """The work of one process: after it heard what all said its parts go on, else it starts others."""
+    """The work of one process: after it received the messages of all its partitions go on, else it starts others."""
     running = Running(members)
     with suppress(EOFError, BrokenPipeError):  # nobody wants to know any more
         while True:

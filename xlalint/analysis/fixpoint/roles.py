@@ -48,8 +48,8 @@ def is_eager_by_role(function: Function) -> bool:
 
 def may_take_tensors(value: FunctionValue, context: Context) -> bool:
     """Whether a function made inside another may be about tensors though nobody was seen to call it: where compiled
-    code makes it, or in a file that has to do with TensorFlow. Of a project one part may follow another through files
-    that have not; to run all that stands in these, with arguments that nobody knows, may take for ever."""
+    code makes it, or in a file that has to do with TensorFlow. Of a project one partition may follow another through
+    files that have not; to run all that stands in these, with arguments that nobody knows, may take for ever."""
     module = value.function.module
     compiled = context.kind in (ContextKind.XLA, ContextKind.GRAPH)
     return compiled or module.serves_tensorflow or module.file.may_be_fragment

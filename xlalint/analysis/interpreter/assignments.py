@@ -180,7 +180,7 @@ class Assignments(Interpreter):
                 self.emit(frame, MutateInLoop, node, form=form, inside=inside, target=target.value)
 
     def _is_of_the_iteration(self, frame: Frame, name: str) -> bool:
-        """Whether a closure's name is of a function that each round of the tensor loop calls anew."""
+        """Whether a closure's name is of a function that each iteration of the tensor loop calls again."""
         scope = frame.parent
         while scope is not None and (scope.env is None or name not in scope.env):
             scope = scope.parent
@@ -191,14 +191,14 @@ class Assignments(Interpreter):
         """Whether the name's object was there before the tensor loop or branch around it began."""
         if frame.outer_names:
             return name in frame.outer_names[-1]
-        # A body that is a function of its own: what it closes over, and what it was handed from before the loop.
+        # A body that is a function of its own: what it closes over, and what it was passed from before the loop.
         scope: Frame | None = frame
         while scope is not None and (scope.env is None or name not in scope.env):
             scope = scope.parent
         return scope is None or not scope.loop_around or name in scope.passed
 
     def is_from_before(self, frame: Frame, value: Value) -> bool:
-        """Whether an object that a call hands over was there before the tensor loop around the call began."""
+        """Whether an object that a call passes was there before the tensor loop around the call began."""
         if not isinstance(value, Instance | Sequence | Dict):
             return False
         scope = frame.env or {}
@@ -223,8 +223,8 @@ class Assignments(Interpreter):
 
 
 def _is_same_each_time(frame: Frame, value: Value) -> bool:
-    """Whether an assignment in the body of a loop, a function of its own, does once what it does in every round, or may
-    do so, as nothing is known of the value."""
+    """Whether an assignment in the body of a loop, a function of its own, does once what it does in every iteration, or
+    may do so, as nothing is known of the value."""
     if not (frame.loop or frame.branch):
         return True  # most assignments
     if frame.outer_names or frame.branch:

@@ -20,7 +20,7 @@ from .narrowing import narrow, truth
 
 
 class Branches(Interpreter):
-    """Branches."""
+    """Branches: `if`, `match` and `assert`."""
 
     def _if(self, frame: Frame, node: cst.If, form: str = "if") -> None:
         test = self.evaluate_test(frame, node.test)

@@ -164,7 +164,7 @@ class Calls(Interpreter):
         node: cst.BaseExpression,
         owner: Value | None = None,
     ) -> None:
-        """Say that a library function is called, and that it is handed a bounded dynamic shape."""
+        """Say that a library function is called, and that it is passed a bounded dynamic shape."""
         compiled = frame.context.kind is ContextKind.XLA
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
@@ -175,7 +175,7 @@ class Calls(Interpreter):
                 if isinstance(part, Tensor) and part.bounded is not None:
                     self.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
         if name in self.wanted_apis and isinstance(node, cst.Call):
-            # What a partial or an unpacked dict hands over has no syntax of its own: the call stands for it.
+            # What a partial or an unpacked dict passes has no syntax of its own: the call stands for it.
             nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
             self.emit(frame, ApiCall, node, api=name, arguments=bound, argument_nodes=nodes, result=result, node=node)
 
@@ -296,7 +296,7 @@ class Calls(Interpreter):
                     self.enter(function, context, Arguments(unknown=True), "callback")
 
     def _call_unknown(self, frame: Frame, callee: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        """Something outside the project: what it does with functions that it is handed is not known."""
+        """Something outside the project: what it does with functions that it is passed is not known."""
         self.refute_tensor(frame, callee)
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             name = node.func.attr.value
@@ -417,8 +417,8 @@ def _direct(value: Value) -> Iterator[Value]:
 
 class _Traits(Record):
     """What the name alone says of a call of a library function. `eager`: only eager code makes it; `of_structures`: it
-    is made for a list or a nest of tensors; `pipeline`: for `tf.data`; `calls_back`: it may call what it is handed;
-    `reads`: what it is handed is read on the host."""
+    is made for a list or a nest of tensors; `pipeline`: for `tf.data`; `calls_back`: it may call what it is passed;
+    `reads`: what it is passed is read on the host."""
 
     eager: bool
     of_structures: bool

@@ -18,7 +18,7 @@ from .interface import Interpreter, method_value
 
 
 class Classes(Interpreter):
-    """Classes."""
+    """Classes and the instances of them."""
 
     def class_attributes(self, cls: Class) -> dict[str, Value]:
         """What the body of a class binds, besides methods."""

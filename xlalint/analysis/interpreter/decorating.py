@@ -84,7 +84,7 @@ class Decorating(Interpreter):
         return current
 
     def may_be_compiled(self, function: Function) -> bool:
-        """Whether a decorator may hand the function to a compiler."""
+        """Whether a decorator may pass the function to a compiler."""
         return any(
             self._may_compile(function.module, text)
             for text in function.decorator_texts

@@ -263,7 +263,7 @@ class Consume(Event):
 class FeedCompiled(Event):
     """Host code hands values to something that XLA compiles; place: the call. The context is that of the callee.
 
-    `values`: those that are not the same each time, `nodes` the same as syntax; of a dataset, each element is handed
+    `values`: those that are not the same each time, `nodes` the same as syntax; of a dataset, each element is passed
     over. `target`: the identity
     of what is compiled. `certain`: XLA compiles it on every device, not only where Keras finds an accelerator.
     `often`: it is seen to happen more than once, or in a function. `traced`: a Python number is part of the trace.

@@ -71,7 +71,7 @@ def report_foreign_tensors(
 
 
 def passed_values(arguments: Arguments, node: cst.CSTNode) -> list[tuple[Value, cst.CSTNode]]:
-    """All that a call hands over, each with its syntax; what is unpacked, with the call's."""
+    """All that a call passes, each with its syntax; what is unpacked, with the call's."""
     found: list[tuple[Value, cst.CSTNode]] = []
     for position, value in enumerate(arguments.positional):
         found.append((value, arguments.nodes[position] if position < len(arguments.nodes) else node))

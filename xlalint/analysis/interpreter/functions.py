@@ -1,4 +1,4 @@
-"""The top floor: functions are analysed once for each pattern of arguments, classes and modules when first needed."""
+"""Functions: each is executed once for each pattern of arguments in a context; the summary serves all such calls."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MATCH: Final = re.compile(r"^\s*match\b", re.MULTILINE)
 
 
 class Functions(Interpreter):
-    """The top floor."""
+    """Calls of functions of the project, and their summaries."""
 
     def __init__(
         self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock, models: Models
@@ -178,8 +178,8 @@ class Functions(Interpreter):
                 return value
 
     def _which(self, value: FunctionValue, node: cst.FunctionDef | cst.Lambda) -> tuple[Hashable, ...]:
-        """What tells a function from others. One that is made inside others is made anew by each of their runs: it is
-        the same where all that it reads of them looks the same."""
+        """What tells a function from others. One that is made inside others is created again by each of their runs: it
+        is the same where all that it reads of them looks the same."""
         scope = value.scope
         if scope is None:
             return (value.function,)

@@ -23,7 +23,7 @@ from .frames import Arguments
 
 
 def is_plain(value: FunctionValue, arguments: Arguments) -> bool:
-    """Whether a call on the host stays in plain Python: a file without TensorFlow, handed plain values."""
+    """Whether a call on the host stays in plain Python: a file without TensorFlow, passed plain values."""
     module = value.function.module
     if module.serves_tensorflow or module.file.may_be_fragment or arguments.rest is not None:
         return False

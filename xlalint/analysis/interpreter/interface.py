@@ -169,7 +169,7 @@ class Interpreter(ABC):
     @staticmethod
     @abstractmethod
     def counter(frame: Frame, node: cst.CSTNode, count: Value | None = None) -> Value:
-        """The number of a loop's round: on the host another Python number each time, while a function is traced a
+        """The number of a loop's iteration: on the host another Python number each time, while a function is traced a
         constant of its trace."""
 
     @staticmethod
@@ -255,7 +255,7 @@ class Interpreter(ABC):
         node: cst.BaseExpression,
         owner: Value | None = None,
     ) -> None:
-        """Say that a library function is called, and that it is handed a bounded dynamic shape."""
+        """Say that a library function is called, and that it is passed a bounded dynamic shape."""
 
     @abstractmethod
     def enter(self, value: FunctionValue, compilation: Compilation | Context, arguments: Arguments, tag: str) -> None:
@@ -298,7 +298,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def is_from_before(self, frame: Frame, value: Value) -> bool:
-        """Whether an object that a call hands over was there before the tensor loop around the call began."""
+        """Whether an object that a call passes was there before the tensor loop around the call began."""
 
     @abstractmethod
     def owner_of_method(self, node: cst.BaseExpression) -> cst.BaseExpression | None:

@@ -95,7 +95,7 @@ class Iteration(Interpreter):
 
     @staticmethod
     def counter(frame: Frame, node: cst.CSTNode, count: Value | None = None) -> Value:
-        """The number of a loop's round: on the host another Python number each time, while a function is traced a
+        """The number of a loop's iteration: on the host another Python number each time, while a function is traced a
         constant of its trace."""
         if frame.context.kind not in (ContextKind.HOST, ContextKind.OPEN) or frame.context.pipeline:
             return STATIC

@@ -22,9 +22,9 @@ from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import truth
 
-# Values climb a short ladder: a loop's names are stable after this many rounds, or are given up as they are.
+# Values climb a short ladder: a loop's names are stable after this many iterations, or are given up as they are.
 _MOST_ITERATIONS: Final = 3
-_NESTED: Final = 4  # loops inside each other; those inside of these run one round each time, else all would be 3 ** n
+_NESTED: Final = 4  # loops inside each other; those inside of these run once each time, else all would be 3 ** n
 
 
 class Loops(Interpreter):
@@ -117,7 +117,7 @@ class Loops(Interpreter):
     def _count_iterations(
         self, frame: Frame, node: cst.CSTNode, before: dict[str, Value], after: dict[str, Value]
     ) -> None:
-        """A number that each round of a loop on the host changes is a counter."""
+        """A number that each iteration of a loop on the host changes is a counter."""
         for name, value in after.items():
             if isinstance(value, Static) and not value.known and value is not before.get(name):
                 # A literal at the top of a module is not executed.

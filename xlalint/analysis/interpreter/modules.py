@@ -20,7 +20,7 @@ from .interface import Interpreter, Models, Options
 
 
 class Modules(Interpreter):
-    """Modules."""
+    """Modules and fragments."""
 
     def __init__(
         self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock, models: Models

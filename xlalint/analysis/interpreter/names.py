@@ -18,7 +18,7 @@ BUILTINS: Final = {name: Api(f"builtins.{name}") for name in dir(builtins)}
 
 
 class Names(Interpreter):
-    """Names."""
+    """Names and scopes."""
 
     def lookup(self, frame: Frame, name: str) -> Value | None:
         """The value bound to a name, from the inside out; None if nothing binds it."""

@@ -146,7 +146,7 @@ _NARROWING: Final[dict[type[cst.CSTNode], Callable[[Interpreter, Frame, Any, boo
 
 def _true(value: Value) -> Value:
     """The value where Python took it for true. Code that asks this of what an annotation alone calls a tensor, or
-    None, is handed numbers."""
+    None, is passed numbers."""
     value = settled(value)
     tensor = as_tensor(value, Dependence.STATIC)
     return UNKNOWN if tensor is not None and as_condition(value) is None else without_none(value)

@@ -31,7 +31,7 @@ from .interface import Handlers, Interpreter
 
 
 class Statements(Interpreter):
-    """Statements."""
+    """Statements, one after the other."""
 
     def execute_body(self, frame: Frame, body: cst.BaseSuite | Ordered[cst.BaseStatement]) -> None:
         """Execute a block until its end, or until execution cannot go on."""

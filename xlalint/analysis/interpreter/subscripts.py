@@ -41,7 +41,7 @@ from .interface import Handlers, Interpreter
 
 
 class Subscripts(Interpreter):
-    """Subscripts."""
+    """Subscripts of tensors and containers."""
 
     def _subscript(self, frame: Frame, node: cst.Subscript) -> Value:
         base = self.evaluate(frame, node.value)

@@ -304,7 +304,7 @@ def _also(element: Value | None, variation: Variation) -> Value:
 
 
 def _shifted(element: Value, by: int) -> Value:
-    """The elements with their dimensions counted anew, for one that came before them or went."""
+    """The elements with their dimensions counted again, for one that came before them or went."""
     varies = tuple(
         replace(variation, axis=None if variation.axis is None or variation.axis + by < 0 else variation.axis + by)
         for variation in variations_of(element)

@@ -42,7 +42,7 @@ def _is_open(arguments: Mapping[str, Value]) -> bool:
 
 
 def _joined(arguments: Mapping[str, Value], location: Location) -> Variation:
-    """What is joined in a loop with the outcome of the round before grows."""
+    """What is joined in a loop with the outcome of the iteration before grows."""
     for value in arguments.values():
         if any(variation.location == location for variation in variations_of(value)):
             return Variation("grows", location)

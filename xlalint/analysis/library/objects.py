@@ -109,7 +109,7 @@ def _tensor_attribute(owner: Tensor | Structure, name: str) -> Value | None:
         return build(spec, Call(f"tf.Tensor.{name}", {}, None, owner))
     if _is_tensor_method(name) or (isinstance(owner, Structure) and name in _DICT_METHODS):
         return TensorMethod(owner, name)
-    # What a model gives holds tensors by name; an object that a layer is handed may hold settings as well.
+    # What a model gives holds tensors by name; an object that a layer is passed may hold settings as well.
     return owner.part if isinstance(owner, Structure) and not owner.passed else None
 
 

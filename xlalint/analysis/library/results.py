@@ -183,7 +183,7 @@ def leaves(value: Value | None) -> Iterator[Value]:
 
 
 def content(call: Call, names: Iterable[str] | None = None) -> Content:
-    """The strongest dependence among the arguments (those of `names`), and what else they hand on."""
+    """The strongest dependence among the arguments (those of `names`), and what else they pass on."""
     best, origin, bounded, carried, outside = Dependence.STATIC, None, None, False, False
     varies: tuple[Variation, ...] = ()
     evidence, shapes = tensor_parameters(call.name), shape_only(call.name)

@@ -112,7 +112,7 @@ def _loop_variable(value: Value) -> Value:
 
 
 def _invariant(value: Value) -> Value:
-    """A variable that no round of a loop changes, as a round sees it."""
+    """A variable that no iteration of a loop changes, as an iteration sees it."""
     match value:
         case Static(constant):
             return Tensor(Dependence.STATIC, _NUMBERS.get(type(constant)), 0)
@@ -130,7 +130,8 @@ def _left(value: Value) -> Value:
 
 
 def _passed_on(body: Value | None) -> frozenset[int]:
-    """The positions of the variables that no round changes: data are then as they are to the code around the loop."""
+    """The positions of the variables that no iteration changes: data are then as they are to the code around the
+    loop."""
     match body:
         case FunctionValue(function, bound=None, partial_args=()):
             return passed_on(function.node)

@@ -181,7 +181,7 @@ def _prepare_tf_dataset(
 def _pad_sequences(
     interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
-    """Keras's own: as long as the longest that it is handed, unless `maxlen` says how long."""
+    """Keras's own: as long as the longest that it is passed, unless `maxlen` says how long."""
     if arguments.get(1, "maxlen") not in (None, NONE):
         return Array("int")
     return Array("int", varies=(Variation("longest", Location(frame.unit, node), axis=1, detail="maxlen"),))

@@ -41,7 +41,8 @@ class DefinedFunction:
 
     @property
     def identity(self) -> object:
-        """What two analyses of one definition share: a function made inside another is made anew by each of them."""
+        """What two analyses of one definition share: a function made inside another is created again by each of
+        them."""
         return self if self.stretch is not None else self._node
 
     @property

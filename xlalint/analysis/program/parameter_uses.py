@@ -136,7 +136,7 @@ class _Named(cst.CSTVisitor):
 
 def passed_on(node: cst.FunctionDef | cst.Lambda) -> frozenset[int]:
     """The positions of the parameters that a function returns as they are, each at its own position: of the body of a
-    loop, the variables that no round changes."""
+    loop, the variables that no iteration changes."""
     params = (*node.params.posonly_params, *node.params.params)
     returned = [node.body] if isinstance(node, cst.Lambda) else [one.value for one in _returns(node.body)]
     rows = [one.elements if isinstance(one, cst.Tuple | cst.List) else () for one in returned]
