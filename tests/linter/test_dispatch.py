@@ -65,7 +65,7 @@ class Scripted(Rule):
 def findings(rule: Rule, *events: Event) -> list[Finding]:
     dispatcher = Dispatcher([rule])
     for event in events:
-        dispatcher.hear(event, RUN)
+        dispatcher.handle(event, RUN)
     return said(dispatcher)
 
 
@@ -152,13 +152,13 @@ def test_rules_hear_only_what_they_listen_to(location: Location) -> None:
     dispatcher = Dispatcher([Calls()])
     assert dispatcher.wanted_apis == {"tf.unique"}
     for event in (call("tf.unique", location), call("tf.where", other(location)), asserted(other(location))):
-        dispatcher.hear(event, RUN)
+        dispatcher.handle(event, RUN)
     assert [finding.message for finding in said(dispatcher)] == ["ApiCalltf.unique"]
 
 
 def test_only_linted_files_are_reported_and_severities_can_be_set(location: Location) -> None:
     dispatcher = Dispatcher([Scripted(Draft("message", Effect.FAILS))])
-    dispatcher.hear(asserted(location), RUN)
+    dispatcher.handle(asserted(location), RUN)
     assert said(dispatcher, linted=lambda path: path != "a.py") == []
     [finding] = said(dispatcher, severities={"XLA105": Severity.INFO})
     assert finding.severity is Severity.INFO
@@ -353,7 +353,7 @@ def test_parts_that_disagree_have_no_fix(location: Location) -> None:
     parts: list[Candidate] = []
     for draft in (rewriting("a"), rewriting(None)):
         dispatcher = Dispatcher([Scripted(draft)])
-        dispatcher.hear(asserted(location), RUN)
+        dispatcher.handle(asserted(location), RUN)
         parts += dispatcher.candidates(lambda path: True, {})
     assert parts[0].finding.fix is not None
     assert [finding.fix for finding in gravest_of(parts)] == [None]
@@ -365,7 +365,7 @@ def test_a_rewrite_is_unsafe_that_an_analysis_of_the_function_has_no_use_for(loc
 
     def safety() -> Safety | None:
         dispatcher = Dispatcher([Scripted(rewriting("a"))])
-        dispatcher.hear(asserted(location), heard)
+        dispatcher.handle(asserted(location), heard)
         [finding] = said(dispatcher)
         return finding.fix.safety if finding.fix is not None else None
 
@@ -400,7 +400,7 @@ def test_a_rewrite_holds_for_every_caller(tmp_path: Path, caller: str, safety: S
 
 def test_a_rewrite_that_breaks_is_a_problem_of_the_run(location: Location) -> None:
     dispatcher = Dispatcher([Scripted(rewriting("if"))])
-    dispatcher.hear(asserted(location), RUN)
+    dispatcher.handle(asserted(location), RUN)
     [finding] = said(dispatcher)
     assert finding.fix is None
     [failure] = dispatcher.failures

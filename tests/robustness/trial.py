@@ -16,7 +16,8 @@ from xlalint.reports.around import Around
 from xlalint.reports.diff import diff
 from xlalint.reports.formats import render
 from xlalint.reports.terminal import Paint
-from xlalint.settings.config import OUTPUT_FORMATS, Settings
+from xlalint.settings.choices import OUTPUT_FORMATS
+from xlalint.settings.config import Settings
 from xlalint.sources.lines import line_reader
 from xlalint.sources.reading import source_of
 from xlalint.sources.text import UnreadableSource, is_notebook

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ..settings.choices import LEVELS, OUTPUT_FORMATS
 from .console import CLEAN, FAILED, FOUND, INTERRUPTED, complain, own_rules, selectors, split, write
 from .output import deliver, targets_of
 from .probe import probe_options, probe_settings, with_probe
@@ -17,21 +18,7 @@ if TYPE_CHECKING:
     from ..settings.config import Settings
     from .fixing import Fixes
 
-_FORMATS: Final = (
-    "full",
-    "concise",
-    "json",
-    "jsonl",
-    "sarif",
-    "rdjson",
-    "github",
-    "gitlab",
-    "junit",
-    "markdown",
-    "html",
-)
 _PROBES: Final = ("flagged", "all", "confirmed-only")
-_LEVELS: Final = ("error", "warning", "info")
 
 
 class _Check(click.Command):
@@ -59,14 +46,14 @@ class _Check(click.Command):
 @click.option("--diff-base", metavar="REV", help="Report only what the changes since a Git revision brought.")
 @click.option("--baseline", type=click.Path(), metavar="FILE", help="Report nothing that this baseline holds.")
 @click.option("--no-baseline", is_flag=True, help="Report also what the baseline of the settings holds.")
-@click.option("--output-format", type=click.Choice(_FORMATS), help="How findings are printed. Default: full.")
+@click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="How findings are printed. Default: full.")
 @click.option(
     "--output-file",
     multiple=True,
     metavar="[FORMAT=]FILE",
     help="Print to a file; with FORMAT a further report, besides the printed one.",
 )
-@click.option("--fail-on", type=click.Choice(_LEVELS), help="Least severity for exit code 1. Default: warning.")
+@click.option("--fail-on", type=click.Choice(LEVELS), help="Least severity for exit code 1. Default: warning.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option("--statistics", is_flag=True, help="Print how often each rule found something.")
 @click.option("--fix", is_flag=True, default=None, help="Apply safe fixes.")
@@ -159,7 +146,7 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     from .ignoring import reason_of, with_ignores
     from .narrowing import narrowing
 
-    targets = targets_of(given["output_file"], _FORMATS)
+    targets = targets_of(given["output_file"], OUTPUT_FORMATS)
     if targets and (given["diff"] or given["fix_only"]):
         raise click.UsageError("--output-file: with --diff and --fix-only there is no report")
     started = perf_counter()

@@ -225,16 +225,16 @@ class Analysis:
         dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow, settings.unrolled_rounds)
         watching = Dispatcher(self._watchers)
 
-        def hear(event: Event, run: Run) -> None:
-            dispatcher.hear(event, run)
-            watching.hear(event, run)
+        def handle(event: Event, run: Run) -> None:
+            dispatcher.handle(event, run)
+            watching.handle(event, run)
 
         options = Options(keras=settings.keras, include_host=settings.include_host)
         project = yield from analyse(
             self._files,
             share,
             options,
-            hear if self._watchers else dispatcher.hear,
+            handle if self._watchers else dispatcher.handle,
             dispatcher.wanted_apis | watching.wanted_apis,
             clock=clock,
             rounds=rounds,

@@ -56,7 +56,7 @@ def severity_of(effect: Effect, kind: ContextKind, about_setup: bool = False) ->
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _Handled:
     """A draft and the event that it answers."""
 
     draft: Draft
@@ -86,12 +86,12 @@ class _Heard:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """What was heard, as it is told of some targets."""
+    """What was handled, as it is told of some targets."""
 
     gravity: tuple[Severity, int]
     effect: Effect
     message: str
-    heard: _Heard
+    handled: _Handled
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Dispatcher:
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._listeners: dict[type[Event], list[Rule]] = {}
         self._callers: dict[str, list[Rule]] = {}
-        self._heard: dict[tuple[Rule, Location], list[_Heard]] = {}
+        self._handled: dict[tuple[Rule, Location], list[_Handled]] = {}
         self.failures: list[InternalTrouble] = []
         self.tpu = False  # whether a strategy for TPUs is made
         for rule in rules:
@@ -137,10 +137,10 @@ class Dispatcher:
 
     @property
     def wanted_apis(self) -> frozenset[str]:
-        """The library functions whose calls some rule wants to hear of."""
+        """The library functions whose calls some rule handles."""
         return frozenset(self._callers)
 
-    def hear(self, event: Event, run: Run) -> None:
+    def handle(self, event: Event, run: Run) -> None:
         """Ask the rules that listen to this kind of event."""
         if isinstance(event, ApiCall):
             rules = self._callers.get(event.api, ())
@@ -150,8 +150,8 @@ class Dispatcher:
         for rule in rules:
             try:
                 for draft in rule.check(event):
-                    self._heard.setdefault((rule, draft.location or event.location), []).append(
-                        _Heard(draft, event, run)
+                    self._handled.setdefault((rule, draft.location or event.location), []).append(
+                        _Handled(draft, event, run)
                     )
             except Exception as error:
                 self._note(error, rule, event.location, f"applying {rule.code}")
@@ -168,36 +168,36 @@ class Dispatcher:
         too."""
         targets = ELSEWHERE if target is None else frozenset((target,))
         clock = clock or Clock()
-        for (rule, location), heard in self._heard.items():
+        for (rule, location), handled in self._handled.items():
             if linted(location.path):
                 answers: dict[Fix | None, str] = {None: ""}
                 with clock.spent_on(location.path, Work.FIXES):
                     clock.check()
-                    answers = self._answers(rule, location, heard)
+                    answers = self._answers(rule, location, handled)
                 refused = None in answers
                 fix = None if refused else _agreed(answers)
                 help = answers.get(fix) or None
-                if fix is not None and fix.safety is Safety.SAFE and not _heard_always(location, heard):
+                if fix is not None and fix.safety is Safety.SAFE and not _handled_always(location, handled):
                     fix = replace(fix, safety=Safety.UNSAFE, differs=_SOMETIMES)
                 told = []
-                differs = target is None and any(one.draft.on_tpu is not None for one in heard)
+                differs = target is None and any(one.draft.on_tpu is not None for one in handled)
                 for known in (targets, targets | TPU) if differs else (targets,):
-                    said = [one for one in heard if one.draft.told.of(known)]
+                    said = [one for one in handled if one.draft.told.of(known)]
                     if said:
                         gravest = max((one.judged(known) for one in said), key=lambda one: one.gravity)
                         finding = _finding(rule, location, said, gravest, severities.get(rule.code))
                         finding = replace(finding, fix=fix, help=finding.help or help)
                         told.append(Candidate(gravest.gravity, finding, refused))
                 if told:
-                    withheld = not any(one.draft.told.of(targets) for one in heard)
+                    withheld = not any(one.draft.told.of(targets) for one in handled)
                     yield replace(told[0], on_tpu=told[-1] if differs else None, withheld=withheld)
 
-    def _answers(self, rule: Rule, location: Location, heard: Iterable[_Heard]) -> dict[Fix | None, str]:
+    def _answers(self, rule: Rule, location: Location, handled: Iterable[_Handled]) -> dict[Fix | None, str]:
         """What those who have a rewrite of a place make of it, each with its text; None where one of them has none
-        for what it heard."""
+        for what it handled."""
         answers: dict[Fix | None, str] = {}
         names = Names(location)
-        for one in heard:
+        for one in handled:
             if one.draft.rewrite is None:
                 continue
             try:
@@ -216,10 +216,10 @@ class Dispatcher:
         self.failures.append(InternalTrouble.of(error, location.path, location.line, doing, rule.code))
 
 
-def _heard_always(location: Location, heard: Iterable[_Heard]) -> bool:
+def _handled_always(location: Location, handled: Iterable[_Handled]) -> bool:
     """Whether every analysis that gets to a place had a rewrite for it: what is right for tensors may be wrong for
     what another caller passes."""
-    runs = {one.run for one in heard if one.draft.rewrite is not None}
+    runs = {one.run for one in handled if one.draft.rewrite is not None}
     return all(run.reaching(location) <= runs for run in runs)
 
 
@@ -260,12 +260,12 @@ def _agreed(fixes: Iterable[Fix | None]) -> Fix | None:
 
 
 def _finding(
-    rule: Rule, location: Location, heard: list[_Heard], gravest: _Judged, severity: Severity | None
+    rule: Rule, location: Location, handled: list[_Handled], gravest: _Judged, severity: Severity | None
 ) -> Finding:
-    draft, event = gravest.heard.draft, gravest.heard.event
+    draft, event = gravest.handled.draft, gravest.handled.event
     notes = {
         (note.location, note.text, note.consumer): None
-        for one in heard
+        for one in handled
         for note in one.draft.notes
         if note.location != location
     }  # a dict keeps the order
@@ -278,10 +278,10 @@ def _finding(
         effect=gravest.effect,
         message=gravest.message,
         context=FindingContext(event.context.kind.value, event.context.autograph, _steps(event.trail)),
-        help=draft.help or next((one.draft.help for one in heard if one.draft.help), None),
+        help=draft.help or next((one.draft.help for one in handled if one.draft.help), None),
         notes=tuple(Note(where.path, Span(*where.span), text, consumer=consumer) for where, text, consumer in notes),
         api=next(
-            (one.event.api for one in heard if isinstance(one.event, ApiCall) and one.event.location == location), ""
+            (one.event.api for one in handled if isinstance(one.event, ApiCall) and one.event.location == location), ""
         ),
     )
 

@@ -147,7 +147,7 @@ class Draft:
     where a TPU's strategy has it compiled, by shapes and without values, if that is something else; of what recompiles
     for every value `OK`, `BOUNDED` or `FAILS`, of what is about TPUs alone `FAILS`. `told`: for which code it is told;
     with an `on_tpu`, unless that is all code. `rewrite` is asked only for what is reported, once for each time that the
-    place was heard of: all must answer the same, else there is no fix. Without a `help`, the rewrite's text is the
+    location was handled: all must answer the same, else there is no fix. Without a `help`, the rewrite's text is the
     help.
     """
 

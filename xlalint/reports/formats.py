@@ -12,20 +12,18 @@ from .full import full
 from .json import json_lines, json_report
 from .summary import statistics, summary
 
-# The formats that are made for other programs and need the files: the module, whose function has the format's name.
-_MADE_OF_FILES: Final = {
-    **{name: name for name in ("sarif", "rdjson", "github", "gitlab", "junit", "markdown")},
-    "html": "page.page",
-}
 _MADE_OF_FINDINGS: Final = {"json": json_report, "jsonl": json_lines}
+_FOR_PEOPLE: Final = ("concise", "full")
+# All others are a module here, whose function has the format's name: `sarif.sarif(report, around)`.
+_ELSEWHERE: Final = {"html": "page.page"}
 
 
 def render(name: str, report: Report, around: Around) -> str:
     """The report in the format of that name."""
     if name in _MADE_OF_FINDINGS:
         return _MADE_OF_FINDINGS[name](report)
-    if name in _MADE_OF_FILES:
-        module = importlib.import_module(f".{_MADE_OF_FILES[name]}", __package__)
+    if name not in _FOR_PEOPLE:
+        module = importlib.import_module(f".{_ELSEWHERE.get(name, name)}", __package__)
         made: str = getattr(module, name)(report, around)
         return made
     if around.statistics:

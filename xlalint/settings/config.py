@@ -17,15 +17,8 @@ from ..findings.findings import Severity
 from ..sources.discovery import DEFAULT_EXCLUDE, PathPatterns, has_too_many_stars, is_pattern
 from ..sources.text import MOST_SETTINGS, UnreadableSource, read_bytes
 from ..sources.toml import read_toml
+from .choices import LEVELS, OUTPUT_FORMATS, Level, OutputFormat, Target
 from .requirements import keras_of, keras_of_project, tensorflow_of_project
-
-OutputFormat = Literal[
-    "full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown", "html"
-]
-Level = Literal["error", "warning", "info"]
-OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
-LEVELS: Final[tuple[str, ...]] = get_args(Level)
-Target = Literal["cpu", "gpu", "tpu"]
 
 _CHOICES: Final[dict[str, tuple[object, ...]]] = {
     "output-format": OUTPUT_FORMATS,
