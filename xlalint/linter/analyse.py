@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from ..analysis.budget import Clock
 from ..analysis.files.dependencies import Reads, noted_in
 from ..analysis.files.files import Files, Session
-from ..analysis.fixpoint.entry_points import Options, analyse, deep_recursion
+from ..analysis.fixpoint.entry_points import Options, analyse
 from ..analysis.fixpoint.exchange import Transcript, TranscriptMessages, Transcripts
 from ..analysis.fixpoint.partitions import (
     ROUNDS,
@@ -29,6 +29,7 @@ from ..analysis.fixpoint.partitions import (
     shares,
 )
 from ..analysis.fixpoint.processes import CAN_FORK, ProcessLostError, run_each, run_in_turns, run_parts
+from ..analysis.fixpoint.recursion import deep_recursion
 from ..analysis.interpreter.events import Event, Run
 from ..findings.codes import UNFINISHED_FILE
 from ..findings.findings import Finding, Problem, Span

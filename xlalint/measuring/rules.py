@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import Any, Final
 
+from xlalint.analysis.domain.kinds import leaves
 from xlalint.analysis.domain.values import UNKNOWN, Api, ApiObject, Array, Dependence, Static, Tensor, Value
 from xlalint.analysis.domain.values import Sequence as Items
 from xlalint.analysis.library.call import Call
 from xlalint.analysis.library.keras_classes import kind_of
 from xlalint.analysis.library.result_tables import DTYPE_PARAMETERS
-from xlalint.analysis.library.results import leaves, tensor
+from xlalint.analysis.library.results import tensor
 
 from .expressions import dotted
 from .signatures import SAMPLE

@@ -24,9 +24,10 @@ from ..analysis.domain.values import (
 )
 from ..analysis.domain.values import Sequence as SequenceValue
 from ..analysis.files.files import Files
-from ..analysis.fixpoint.entry_points import Options, analyse, deep_recursion
+from ..analysis.fixpoint.entry_points import Options, analyse
 from ..analysis.fixpoint.partitions import Member
 from ..analysis.fixpoint.processes import run_parts
+from ..analysis.fixpoint.recursion import deep_recursion
 from ..analysis.interpreter.events import ContextKind
 from ..analysis.interpreter.frames import Summary
 from ..analysis.library.keras_classes import is_keras

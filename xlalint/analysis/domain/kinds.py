@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from .values import NONE, Array, Deferred, Dependence, Dict, OneOf, Sequence, Structure, Tensor, Value, Variation
+from .values import (
+    NONE,
+    Array,
+    Deferred,
+    Dependence,
+    Dict,
+    OneOf,
+    Sequence,
+    Structure,
+    Tensor,
+    Value,
+    Variation,
+)
 
 if TYPE_CHECKING:
     pass
@@ -96,3 +108,21 @@ def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor |
     if best.dependence < Dependence.VALUE and another:
         return None
     return best
+
+
+def leaves(value: Value | None) -> Iterator[Value]:
+    """Everything inside a structure of lists, tuples, dicts and alternatives."""
+    match value:
+        case None:
+            return
+        case OneOf(alternatives):
+            inner: Iterable[Value | None] = alternatives
+        case Sequence(_, items, element):
+            inner = (*(items or ()), element)
+        case Dict(entries, element):
+            inner = (*entries.values(), element)
+        case _:
+            yield value
+            return
+    for item in inner:
+        yield from leaves(item)

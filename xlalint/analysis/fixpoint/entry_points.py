@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
+from ...sources.words import words_in
 from ..budget import Clock, Work
 from ..domain.joins import pattern
 from ..domain.values import (
@@ -49,9 +48,6 @@ from .setup_calls import compiled_entries, files_that_set_up, setup_events
 
 _Position: TypeAlias = tuple[int, str, int]
 _Question: TypeAlias = Callable[[Function], bool]  # whether other partitions named a function
-_WORD: Final = re.compile(r"\w+")
-# What stands between words that ASCII can write, as blanks: many times as fast as the pattern.
-_BLANKS: Final = {ord(sign): " " for sign in map(chr, range(128)) if not (sign.isalnum() or sign == "_")}
 _FORWARD: Final = frozenset(("call", "__call__"))
 # So many of the classes are entered that share an inherited method and everything it uses.
 _ENOUGH: Final = 2
@@ -60,8 +56,6 @@ _OPEN: Final = Context(ContextKind.OPEN, True, "code that uses tensors and whose
 # on transformers, tf-models-official and tf-agents).
 _OBJECTS_OF_A_LINE: Final = 17
 _OBJECTS_OF_A_TEST: Final = 40
-# Abstract execution nests deeper than Python's default allows; every level costs no C stack.
-_RECURSION_LIMIT: Final = 20_000
 
 
 def analyse(
@@ -91,17 +85,6 @@ def analyse(
                 with _noted(project, path, event.location.unit.first_line, "applying the rules"):
                     emit(event, run)
     return project
-
-
-@contextmanager
-def deep_recursion() -> Iterator[None]:
-    """What an analysis needs around it: abstract execution nests as deep as the program does."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 @contextmanager
@@ -300,7 +283,7 @@ class _Analysis:
     def _names_in(self, function: Function) -> frozenset[str]:
         """The words in a function's text."""
         if function not in self._names:
-            self._names[function] = frozenset(_words(function.text))
+            self._names[function] = frozenset(words_in(function.text))
         return self._names[function]
 
     def _stays_outside(self, cls: Class) -> bool:
@@ -363,7 +346,7 @@ class _Analysis:
         names = {function.name for module in self.project.modules for function in module.all_functions()}
         found = Counter[str]()
         for module in self.project.modules:
-            counts = Counter(filter(names.__contains__, _words(module.file.text)))
+            counts = Counter(filter(names.__contains__, words_in(module.file.text)))
             found.update(counts.keys())
             # What the file itself uses stands in it more than once.
             found.update(function.name for function in module.functions if counts[function.name] > 1)
@@ -502,11 +485,6 @@ class _Analysis:
             heard = yield made.said
         made.followed = [heard.follows(root) if ask else None for root, ask in zip(roots, asked, strict=True)]
         return made.followed
-
-
-def _words(text: str) -> list[str]:
-    """The words of a text, once for each time that they stand in it."""
-    return text.translate(_BLANKS).split() if text.isascii() else _WORD.findall(text)
 
 
 def _nobody_said(function: Function) -> bool:

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import as_tuple, element_of, join_all, join_parts
-from ..domain.kinds import as_tensor, options, surely_tensor
+from ..domain.kinds import as_tensor, leaves, options, surely_tensor
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -24,7 +24,6 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..library.results import leaves
 from .events import (
     IterateOver,
     MutateInLoop,

@@ -7,10 +7,9 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_environments
-from ..domain.kinds import as_condition, as_tensor
+from ..domain.kinds import as_condition, as_tensor, leaves
 from ..domain.values import STATIC, ApiObject, Dependence, Sequence, Static, Tensor, Value
 from ..domain.varying_shapes import is_data
-from ..library.results import leaves
 from ..program.parameter_uses import Parts
 from .events import (
     ContextKind,

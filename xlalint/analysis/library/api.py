@@ -6,10 +6,11 @@ Keras's classes in `api_keras`.
 """
 
 from ...facts.names import canonical, known, known_module, parameters
+from .dtypes import dtype_of, named_dtype
 from .keras_classes import is_keras, keras_roles, kind_of
 from .objects import attribute, call_method, call_object, method_parameters
 from .ranks import rank_of
-from .results import call, dtype_of, named_dtype, tensor_parameters
+from .results import call, tensor_parameters
 
 __all__ = [
     "attribute",

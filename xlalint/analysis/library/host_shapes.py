@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from ..domain.kinds import leaves
 from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import variations_of, varied
 from ..files.unit import Location
-from .results import leaves
 
 _JOINING: Final = frozenset(
     ("keras.ops.append", "keras.ops.concatenate", "np.append", "np.concatenate", "np.hstack", "np.vstack", "tf.concat")

@@ -31,11 +31,12 @@ from ..record import replace
 from . import datasets as pipelines
 from . import tokenizers as texts
 from .call import Call
+from .dtypes import dtype_of, named_dtype
 from .keras_classes import kind_of
 from .measured_results import measured
 from .object_tables import ATTRIBUTES, CALLS, LAYER_CALLS, METHODS
 from .ranks import rank_of
-from .results import build, call, content, dtype_of, named_dtype
+from .results import build, call, content
 
 if TYPE_CHECKING:
     from ..files.unit import Location

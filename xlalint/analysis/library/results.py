@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...facts.names import known, parameters
-from ..domain.kinds import options, united
+from ..domain.kinds import leaves, options, united
 from ..domain.values import (
     NONE,
     STATIC,
@@ -31,6 +30,7 @@ from ..domain.varying_shapes import carried_over, variations_of
 from . import datasets as pipelines
 from . import tokenizers as texts
 from .call import Call, Content
+from .dtypes import agreed_dtype, dtype_of, named_dtype
 from .keras_classes import kind_of
 from .measured_results import built_with, measured, measured_with, shape_only
 from .ranks import chosen, drops_first_axis, names_every_size, rank_of, result_rank
@@ -60,21 +60,6 @@ TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.Tensor
 # Libraries whose capitalised names are classes worth to be known as such.
 _LIBRARIES: Final = frozenset(("tf", "keras", "tnp", "np"))
 
-_WIDTH: Final = ("bool", "int", "float", "complex")
-_CLASSES: Final = {
-    "bool": "bool",
-    "int": "int",
-    "uint": "int",
-    "qint": "int",
-    "quint": "int",
-    "float": "float",
-    "bfloat": "float",
-    "half": "float",
-    "double": "float",
-    "complex": "complex",
-    "str": "string",
-    "string": "string",
-}
 _PLAIN: Final[dict[str, Value]] = {
     "none": NONE,
     "static": STATIC,
@@ -164,24 +149,6 @@ def tensor_parameters(name: str) -> frozenset[str]:
 # -- what goes in -----------------------------------------------------------------------------------------------------
 
 
-def leaves(value: Value | None) -> Iterator[Value]:
-    """Everything inside a structure of lists, tuples, dicts and alternatives."""
-    match value:
-        case None:
-            return
-        case OneOf(alternatives):
-            inner: Iterable[Value | None] = alternatives
-        case Sequence(_, items, element):
-            inner = (*(items or ()), element)
-        case Dict(entries, element):
-            inner = (*entries.values(), element)
-        case _:
-            yield value
-            return
-    for item in inner:
-        yield from leaves(item)
-
-
 def content(call: Call, names: Iterable[str] | None = None) -> Content:
     """The strongest dependence among the arguments (those of `names`), and what else they pass on."""
     best, origin, bounded, carried, outside = Dependence.STATIC, None, None, False, False
@@ -245,60 +212,6 @@ def _in_order(name: str, given: tuple[str, ...]) -> tuple[str, ...]:
 # -- dtype ------------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _class_of_name(name: str) -> str | None:
-    word = re.match(r"[a-z]*", name.rpartition(".")[2])
-    return _CLASSES.get(word[0]) if word else None
-
-
-def named_dtype(value: Value | None) -> str | None:
-    """The dtype class that a dtype argument names: `tf.int32`, `"int32"`, `x.dtype`, `bool`."""
-    match value:
-        case Api(name) | Static(str() as name):
-            return _class_of_name(name)
-        case ApiObject("tf.DType", payload=payload):
-            return named_dtype(payload)
-        case _:
-            return None
-
-
-def dtype_of(value: Value | None) -> str | None:
-    """The dtype class of a tensor made of this value."""
-    match value:
-        case Tensor(dtype=dtype) | Array(dtype=dtype):
-            return dtype
-        case Static(bool()):
-            return "bool"
-        case Static(int()):
-            return "int"
-        case Static(float()):
-            return "float"
-        case Static(complex()):
-            return "complex"
-        case Static(str() | bytes()):
-            return "string"
-        case Static(list() | tuple() as constant) if constant:
-            return _agreed(dtype_of(Static(item)) for item in constant)
-        case Sequence() | Dict():
-            return _agreed(map(dtype_of, leaves(value)))
-        case OneOf(alternatives):
-            return _agreed(dtype_of(option) for option in alternatives if option != NONE)
-        case ApiObject("tf.TensorArray", payload=payload):
-            return dtype_of(payload)
-        case _:
-            return None
-
-
-def _agreed(dtypes: Iterable[str | None]) -> str | None:
-    """The widest of these classes; unknown as soon as one is."""
-    found = set(dtypes)
-    if not found or None in found:
-        return None
-    if len(found) == 1:
-        return found.pop()
-    return max(found, key=_WIDTH.index) if found <= set(_WIDTH) else None
-
-
 def _promoted(call: Call, values: list[Value]) -> str | None:
     """The dtype class of an operation on all these. TensorFlow takes the tensors' own; Keras and NumPy the widest."""
     tensors = [value for value in values if not isinstance(value, Static)]
@@ -306,7 +219,7 @@ def _promoted(call: Call, values: list[Value]) -> str | None:
     if call.name.startswith("tf.") and known:
         return known[0]
     known += [dtype for value in values if isinstance(value, Static) and (dtype := dtype_of(value))]
-    widest = _agreed(known)
+    widest = agreed_dtype(known)
     certain = all(map(dtype_of, tensors))
     return widest if certain or widest in ("float", "complex", "string") else None
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import element_of, join, join_all, join_parts
+from ..domain.kinds import leaves
 from ..domain.values import (
     NONE,
     STATIC,
@@ -20,7 +21,6 @@ from ..domain.values import (
 from ..interpreter.events import ContextKind
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import ContainerModel, Interpreter
-from ..library.results import leaves
 
 
 def _rebind(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression, value: Value) -> None:
