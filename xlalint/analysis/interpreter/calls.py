@@ -35,6 +35,15 @@ from ..domain.values import (
 )
 from ..files.unit import Location
 from ..library import api
+from ..library.call_kinds import (
+    EAGER_CALLS,
+    HOST_LIBRARIES,
+    OF_STRUCTURES,
+    READERS,
+    SHAPE_ONLY,
+    TAKES_BATCHES,
+    WEIGHT_MAKERS,
+)
 from ..library.host_shapes import shaped
 from ..library.strategies import OF_OTHERS, asks_for_complex128, sets_up, with_creation
 from ..library.tokenizers import MODEL
@@ -44,45 +53,6 @@ from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
 
-_READERS: Final = frozenset(("numpy", "item", "tolist", "eval", "__array__", "__bool__", "__int__", "__float__"))
-# What NumPy answers without reading a symbolic tensor (measured).
-_SHAPE_ONLY: Final = frozenset(("np.shape", "np.ndim", "np.isscalar", "np.result_type", "np.dtype"))
-_HOST_LIBRARIES: Final = ("np.", "math.", "scipy.", "keras.ops.convert_to_numpy")
-# Calls that only eager code makes: a function that makes one is not on its way to the compiler.
-HOST_APIS: Final = (
-    "tf.io.",
-    "tf.image.decode_",
-    "tf.image.encode_",
-    "tf.image.extract_jpeg_shape",
-    "tf.data.",
-    "tf.summary.",
-    "tf.train.Checkpoint",
-    "tf.train.latest_checkpoint",
-    "tf.saved_model.",
-    "tf.python_io.",
-    "tf.gfile.",
-    "tf.train.Example",
-    "tf.train.SequenceExample",
-    "tf.config.",
-    "tf.estimator.",
-    "keras.utils.",
-    "keras.models.load_model",
-    "keras.Sequential",
-    "keras.Input",
-    "keras.layers.Input",
-    "tf.compat.v1.Session",
-    "tf.compat.v1.train.",
-    "tf.lite.",
-    "builtins.open",
-    "builtins.input",
-    "tf.Variable",
-    "keras.Variable",
-)
-# The methods of a model that take batches.
-_FED: Final = frozenset(("evaluate", "fit", "predict", "predict_on_batch", "test_on_batch", "train_on_batch"))
-_WEIGHT_MAKERS: Final = frozenset(("add_weight", "add_variable"))
-# Calls that are made for a list or a nest of tensors.
-_OF_STRUCTURES: Final = ("tf.nest.", "keras.tree.", "tf.concat", "tf.stack", "tf.add_n", "keras.ops.concatenate")
 _SEVERAL: Final = (OneOf, Sequence, Slice)
 _WITHOUT_SHAPE: Final = (Static, Unknown, Api)
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
@@ -213,7 +183,7 @@ class Calls(Interpreter):
         if name in OF_OTHERS:
             self.report_setup(frame, f".{name}", owner, *bind_api(None, arguments), UNKNOWN, node)
         tensor = as_tensor(owner, Dependence.STATIC)
-        if name in _READERS and (tensor is not None or isinstance(owner, Structure)):
+        if name in READERS and (tensor is not None or isinstance(owner, Structure)):
             if frame.context.kind is ContextKind.OPEN:
                 frame.summary.host_only = True  # only eager tensors have it: nobody compiles this function
             if tensor is not None:
@@ -233,9 +203,9 @@ class Calls(Interpreter):
         bound, nodes = bind_api(api.method_parameters(owner, name), arguments)
         result = api.call_method(owner, name, bound, Location(frame.unit, node))
         if isinstance(owner, ApiObject):
-            if name in _FED:
+            if name in TAKES_BATCHES:
                 self._said_foreign(frame, owner, arguments, node)
-            if owner.api.startswith(HOST_APIS) or name in _WEIGHT_MAKERS:
+            if owner.api.startswith(EAGER_CALLS) or name in WEIGHT_MAKERS:
                 frame.summary.host_only = True
             self.report_call(frame, f"{owner.api}.{name}", bound, nodes, result, node, owner)
         return result
@@ -432,13 +402,13 @@ class _Traits(Record):
 
 @cache
 def _traits(models: Models, name: str) -> _Traits:
-    eager = name.startswith(HOST_APIS)
+    eager = name.startswith(EAGER_CALLS)
     return _Traits(
         eager,
-        name.startswith(_OF_STRUCTURES),
+        name.startswith(OF_STRUCTURES),
         name.startswith("tf.data."),
         eager or not api.known(name),
-        name.startswith(_HOST_LIBRARIES) and name not in _SHAPE_ONLY,
+        name.startswith(HOST_LIBRARIES) and name not in SHAPE_ONLY,
         models.functions.get(name),
         api.parameters(name),
         api.tensor_parameters(name),

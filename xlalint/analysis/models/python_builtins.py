@@ -32,7 +32,8 @@ from ..domain.values import (
 from ..interpreter.events import ContextKind, HostRead, TruthOf
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
-from ..interpreter.narrowing import class_names, has_attribute, is_instance
+from ..interpreter.narrowing import class_names
+from ..library.class_checks import has_attribute, is_instance
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedClass
 

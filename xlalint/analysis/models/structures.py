@@ -10,7 +10,7 @@ from ..domain.kinds import as_tensor, options
 from ..domain.values import UNKNOWN, Dependence, Dict, Sequence, Static, Structure, Unknown, Value
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
-from ..interpreter.narrowing import STRUCTURES, is_instance
+from ..library.class_checks import STRUCTURES, is_instance
 
 
 def _map_structure(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:

@@ -1,0 +1,45 @@
+"""What the name of a library call says of it: who makes it, and what it does with what it is passed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+READERS: Final = frozenset(("numpy", "item", "tolist", "eval", "__array__", "__bool__", "__int__", "__float__"))
+# What NumPy answers without reading a symbolic tensor (measured).
+SHAPE_ONLY: Final = frozenset(("np.shape", "np.ndim", "np.isscalar", "np.result_type", "np.dtype"))
+HOST_LIBRARIES: Final = ("np.", "math.", "scipy.", "keras.ops.convert_to_numpy")
+# Calls that only eager code makes: a function that makes one is not on its way to the compiler.
+EAGER_CALLS: Final = (
+    "tf.io.",
+    "tf.image.decode_",
+    "tf.image.encode_",
+    "tf.image.extract_jpeg_shape",
+    "tf.data.",
+    "tf.summary.",
+    "tf.train.Checkpoint",
+    "tf.train.latest_checkpoint",
+    "tf.saved_model.",
+    "tf.python_io.",
+    "tf.gfile.",
+    "tf.train.Example",
+    "tf.train.SequenceExample",
+    "tf.config.",
+    "tf.estimator.",
+    "keras.utils.",
+    "keras.models.load_model",
+    "keras.Sequential",
+    "keras.Input",
+    "keras.layers.Input",
+    "tf.compat.v1.Session",
+    "tf.compat.v1.train.",
+    "tf.lite.",
+    "builtins.open",
+    "builtins.input",
+    "tf.Variable",
+    "keras.Variable",
+)
+# The methods of a model that take batches.
+TAKES_BATCHES: Final = frozenset(("evaluate", "fit", "predict", "predict_on_batch", "test_on_batch", "train_on_batch"))
+WEIGHT_MAKERS: Final = frozenset(("add_weight", "add_variable"))
+# Calls that are made for a list or a nest of tensors.
+OF_STRUCTURES: Final = ("tf.nest.", "keras.tree.", "tf.concat", "tf.stack", "tf.add_n", "keras.ops.concatenate")
