@@ -14,6 +14,7 @@ import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Final
 
 from ..findings.codes import code_letters, matching, selectors_known, suggestion
@@ -25,6 +26,7 @@ _PRAGMA: Final = re.compile(r"#\s*xlalint:\s*(?P<verb>[\w-]*)(?P<list>\s*\[(?P<i
 _NOQA: Final = re.compile(r"#\s*noqa(?:\s*:\s*(?P<items>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?(?![-\w])", re.IGNORECASE)
 _ITEM: Final = re.compile(r"[^\s,][^,]*")
 _NOQA_ITEM: Final = r"\b(?:%s)\d+"
+_CODE: Final = re.compile(r"[A-Z]+\d+")
 _VERBS: Final = ("ignore", "file-ignore", "disable", "enable")
 _INPUTS: Final = "probe"  # no suppression: what the probe calls a function with
 _END: Final = sys.maxsize
@@ -299,15 +301,25 @@ def _span(line: int, column: int, length: int) -> Span:
     return Span(line, column, line, column + length)
 
 
+def _meant(rest: str) -> str | None:
+    """The rules that somebody names behind a verb in the way of another tool: `disable=XLA203,XLA205`, `ignore: XLA203`,
+    `ignore(boolean-mask)`; None for a reason in words."""
+    text = rest.strip()
+    names = [name for name in re.split(r"[\s,=:(){}]+", text) if name]
+    assigned = text[:1] in ("=", "(", "{")
+    named = list(takewhile(lambda name: matching(name) or _CODE.fullmatch(name), names))
+    return ", ".join(named or names or ["XLA203"]) if named or assigned else None
+
+
 def _problem(verb: str, listed: str | None, rest: str) -> str | None:
     """What is wrong with the form of a comment, if anything."""
     if verb not in _VERBS:
         return f"a suppression starts with one of {', '.join(_VERBS)}{suggestion(verb, _VERBS)}"
-    words = rest.split()
     if listed is None and rest.lstrip().startswith("["):
         return "the bracket is not closed"
-    if listed is None and words and matching(words[0].strip(",:")):
-        return f"rules stand in brackets: `{verb}[{words[0].strip(',:')}]`"
+    # Without brackets all rules are meant: what looks like the name of one would switch off all others with it.
+    if listed is None and (meant := _meant(rest)) is not None:
+        return f"rules stand in brackets: `{verb}[{meant}]`"
     if listed is not None and not listed.strip(" []"):
         return "no rule between the brackets"
     return None
