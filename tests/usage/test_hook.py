@@ -16,7 +16,7 @@ from tests.repository import Repository
 from tests.samples import FIXABLE, FIXED
 from tests.sources.test_notebooks import notebook, saved
 
-INSTALLED: Final = ("pyproject.toml", "README.md", ".pre-commit-hooks.yaml", "xlalint", "rules")
+INSTALLED: Final = ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "xlalint", "rules")
 NOWHERE: Final = "http://127.0.0.1:9/"
 OFFLINE: Final = {"PIP_INDEX_URL": NOWHERE, "http_proxy": NOWHERE, "https_proxy": NOWHERE, "no_proxy": ""}
 
