@@ -14,7 +14,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-from ..sources.text import UnreadableSource, read_bytes
+from ..sources.text import UnreadableSource, read_own
 from ..sources.write import write_atomically
 
 _OWN: Final = re.compile(r"[0-9a-f]+\.json")  # whatever else lies there is somebody else's
@@ -73,7 +73,7 @@ def write_sealed(file: Path, data: bytes) -> None:
 def read_sealed(file: Path) -> bytes | None:
     """The content of a file that was sealed here; None for any other."""
     try:
-        sealed = read_bytes(file, _LARGEST)
+        sealed = read_own(file, _LARGEST)
         return sealed[_SEAL:] if sealed[:_SEAL] == _seal(file, sealed[_SEAL:]) else None
     except (UnreadableSource, OSError):
         return None

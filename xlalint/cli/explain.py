@@ -55,13 +55,13 @@ def _explain_error(given: str, output_format: str, color: str) -> int:
     from ..decoder.log import read
     from ..decoder.report import json_report, text_report
     from ..reports.terminal import Paint
-    from ..sources.text import UnreadableSource, read_bytes
+    from ..sources.text import UnreadableSource, read_own
 
     if given == "-":
         text = read(sys.stdin.buffer.read())
     elif os.path.isfile(given):
         try:
-            text = read(read_bytes(Path(given)))
+            text = read(read_own(Path(given)))
         except UnreadableSource as error:
             raise click.UsageError(f"{given}: {error}") from error
     elif "\n" not in given and " " not in given and given.endswith((".log", ".out", ".txt")):

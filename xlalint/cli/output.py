@@ -53,6 +53,7 @@ def deliver(
     from ..sources.lines import line_reader
     from ..sources.text import display_path
     from ..sources.views import viewer
+    from ..sources.write import write_named
 
     overlay = {display_path(stdin.path): stdin.data} if stdin else {}
     options = {name: given[name] for name in ("statistics", "quiet", "show_fixes")}
@@ -64,7 +65,7 @@ def deliver(
     for target in targets:
         text = render(target.format or settings.output_format, report, plain)
         try:
-            target.path.write_bytes(text.encode("utf-8", "backslashreplace"))
+            write_named(target.path, text.encode("utf-8", "backslashreplace"))
         except OSError as error:
             complain(f"{target.path}: {error.strerror or error}")
             done = False

@@ -31,6 +31,7 @@ def report(paths: tuple[str, ...], **given: Any) -> int:
     from ..reports.terminal import counted
     from ..settings import config
     from ..sources.lines import line_reader
+    from ..sources.write import write_named
     from .narrowing import narrowing
 
     where = list(paths) or ["."]
@@ -45,7 +46,7 @@ def report(paths: tuple[str, ...], **given: Any) -> int:
         write(page)
         return FAILED if found.problems else CLEAN
     try:
-        Path(given["html"]).write_bytes(page.encode("utf-8", "backslashreplace"))
+        write_named(Path(given["html"]), page.encode("utf-8", "backslashreplace"))
     except OSError as error:
         complain(f"{given['html']}: {error.strerror or error}")
         return FAILED

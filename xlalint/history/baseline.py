@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 
 from ..findings.findings import Finding
-from ..sources.text import UnreadableSource, display_path, read_bytes
+from ..sources.text import UnreadableSource, display_path, read_own
 from ..sources.write import write_atomically
 from .marks import Content, Mark, is_under, marks_of
 
@@ -77,7 +77,7 @@ class Baseline:
     def read(cls, file: Path) -> Baseline:
         """The baseline in a file. Raises BaselineError."""
         try:
-            content = msgspec.json.decode(read_bytes(file), type=_Content)
+            content = msgspec.json.decode(read_own(file), type=_Content)
         except UnreadableSource as error:
             if not os.path.lexists(file):
                 raise BaselineError(file, "there is no such baseline; `xlalint baseline write` makes one") from None

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ..findings.codes import UNROLLED_ROUNDS, SelectorError, codes_of, rule_names, suggestion
 from ..findings.findings import Severity
+from ..sources.checkout import project_root
 from ..sources.discovery import DEFAULT_EXCLUDE, PathPatterns, has_too_many_stars, is_pattern
 from ..sources.text import MOST_SETTINGS, UnreadableSource, read_bytes
 from ..sources.toml import read_toml
@@ -39,7 +40,6 @@ _TOML_TYPES: Final = {
 
 FILE_TIMEOUT: Final = 10.0
 DEFAULT_CACHE_DIR: Final = ".xlalint_cache"
-_ROOT_MARKS: Final = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 
 
 class ConfigurationError(Exception):
@@ -340,7 +340,7 @@ def load(
         if text not in files
     ]
     layers.append(_Layer("command line", here, _checked(options or {}, "command line"), trusted=True))
-    return _settle(layers, found.parent if found else _root(here), paths)
+    return _settle(layers, found.parent if found else project_root(here) or here, paths)
 
 
 def _is_file_argument(text: str) -> bool:
@@ -362,7 +362,7 @@ def home_of(folder: Path) -> Path:
     """The folder from which a program that is not told one lints what is in another: where the settings are, else the
     project's. Raises ConfigurationError."""
     found = _nearest_pyproject(folder)
-    return found.parent if found is not None else _root(folder)
+    return found.parent if found is not None else project_root(folder) or folder
 
 
 def _mentions_xlalint(file: Path) -> bool:
@@ -372,16 +372,10 @@ def _mentions_xlalint(file: Path) -> bool:
         raise ConfigurationError(f"{_shown(file)}: {error}") from error
 
 
-def _root(here: Path) -> Path:
-    """The folder that the project fills: the nearest that looks like a project's."""
-    folders = (here, *here.parents)
-    return next((folder for folder in folders if any((folder / mark).exists() for mark in _ROOT_MARKS)), here)
-
-
 def _table_of(file: Path, *, required: bool) -> dict[str, Any] | None:
     """`[tool.xlalint]` of a TOML file."""
     try:
-        content = read_toml(file)
+        content = read_toml(file, own=required)
     except UnreadableSource as error:
         raise ConfigurationError(f"{_shown(file)}: {error}") from error
     tool = content.get("tool", {})

@@ -14,6 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from .checkout import misleading
+
 # An import of TensorFlow or Keras under whatever roof, or of Accelerate's launcher: the line, and the words in it.
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 # PEP 263: the cookie stands in a comment on one of the first two lines, the first of which holds no code.
@@ -179,13 +181,24 @@ def encode(text: str) -> bytes:
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """The content of a regular file of not more than `most` bytes. Raises UnreadableSource, and for a larger one
-    OversizedSource."""
+    """The content of a regular file of not more than `most` bytes that belongs to the code that is checked: links that
+    lead elsewhere are not followed. Raises UnreadableSource, and for a larger one OversizedSource."""
+    return _read(path, most, own=False)
+
+
+def read_own(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The content of a file that whoever runs the command named, or that was written for them. Raises the same."""
+    return _read(path, most, own=True)
+
+
+def _read(path: Path, most: int, *, own: bool) -> bytes:
     try:
         if not path.is_file():  # opening a device may do something, and opening a pipe would block
             raise UnreadableSource("no such file" if not path.exists() else "not a regular file")
         file = os.open(path, _FILE_FLAGS)
         try:
+            if not own and (why := misleading(path, file)) is not None:
+                raise UnreadableSource(why)
             return _content(file, most)
         finally:
             os.close(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..findings.findings import Edit
+from .checkout import is_by_link
 from .text import UnreadableSource, decode, encoding_of, is_notebook, line_starts, read_bytes
 
 
@@ -76,6 +78,13 @@ def replace_source(path: Path, before: bytes, after: bytes, within: Sequence[Pat
         raise UnwritableSource(str(error)) from error
     except OSError as error:
         raise UnwritableSource(error.strerror or str(error)) from error
+
+
+def write_named(file: Path, data: bytes) -> None:
+    """Write a file that whoever runs the command named, unless a link of the checkout leads to it. Raises OSError."""
+    if is_by_link(file):
+        raise OSError(errno.ELOOP, "a link of the project: it is not followed")
+    file.write_bytes(data)
 
 
 def write_atomically(file: Path, data: bytes, like: os.stat_result | None = None) -> None:

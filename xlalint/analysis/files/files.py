@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
+from ...sources.checkout import repository_root
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
 from ...sources.reading import names_strategies, source_of
@@ -235,9 +236,20 @@ class Files:
             relative = Path(*name.split("."))
             candidates = (folder / relative.with_suffix(".py"), folder / relative / "__init__.py")
             self._found[folder, name] = next(
-                (path for path in candidates if path in self.checked or path.is_file()), None
+                (path for path in candidates if path in self.checked or (self._is_near(path) and path.is_file())), None
             )
         return self._found[folder, name]
+
+    def _is_near(self, path: Path) -> bool:
+        """Whether a file may be read because another imports it: not what lies beside the repository, where its files
+        are looked for if it is itself a package."""
+        return self._repositories is None or any(path.is_relative_to(root) for root in self._repositories)
+
+    @cached_property
+    def _repositories(self) -> frozenset[Path] | None:
+        """Those of the checked files; None where some are in none."""
+        found = {repository_root(folder) for folder in {path.parent for path in self.checked}}
+        return None if None in found else frozenset(root for root in found if root is not None)
 
 
 def _digest_of(folders: Iterable[Path]) -> str:

@@ -1,0 +1,68 @@
+"""Where the code that is checked ends: a link of it that leads farther is not followed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+_MARKS: Final = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
+
+
+def project_root(folder: Path) -> Path | None:
+    """The folder that a project fills: the nearest upward that looks like a project's."""
+    return next((place for place in (folder, *folder.parents) if any((place / mark).exists() for mark in _MARKS)), None)
+
+
+def repository_root(folder: Path) -> Path | None:
+    """The folder that a repository fills, that a folder lies in."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
+
+
+def checkout_of(folder: Path) -> Path:
+    """What a folder is part of: its repository, else its project, else what lies in the working directory, else itself
+    alone. Parts of a repository that are projects of their own may have links to each other."""
+    here = Path.cwd()
+    return repository_root(folder) or project_root(folder) or (here if folder.is_relative_to(here) else folder)
+
+
+def misleading(path: Path, file: int) -> str | None:
+    """Why what was opened by a path is not to be read; None where nothing speaks against it. `file`: what was opened.
+
+    A stranger may have put a link there, for something to be shown that is not theirs to see: a file of this machine,
+    or what Git and others keep in the checkout that is no source.
+    """
+    written = os.path.abspath(path)
+    real = _real(written, file)
+    if real == written:
+        return None
+    inside = _below(real, os.path.realpath(checkout_of(Path(written).parent)))
+    if inside is None:
+        return "a link out of the project: it is not followed"
+    if ".git" in Path(inside).parts[:-1] or Path(inside).suffix != path.suffix:
+        return "a link to a file of another kind: it is not followed"
+    return None
+
+
+def is_by_link(path: str | Path) -> bool:
+    """Whether a path leads through a link of the repository or project that it lies in: what is written there would be
+    written to where a stranger wants it."""
+    written = Path(os.path.abspath(path))
+    root = repository_root(written.parent) or project_root(written.parent)
+    return root is not None and os.path.realpath(written) != os.path.join(
+        os.path.realpath(root), written.relative_to(root)
+    )
+
+
+def _real(path: str, file: int) -> str:
+    """The path of an open file, without links; asked of the system, where it tells, since links may change."""
+    try:
+        return os.readlink(f"/proc/self/fd/{file}")
+    except OSError:
+        return os.path.realpath(path)
+
+
+def _below(path: str, folder: str) -> str | None:
+    """A path relative to a folder; None where it does not lie below."""
+    above = folder if folder.endswith(os.sep) else folder + os.sep
+    return path.removeprefix(above) if path.startswith(above) else None
