@@ -17,8 +17,8 @@ from tests.samples import FIXABLE, FIXED, HAZARD
 from tests.sources.test_notebooks import notebook, saved
 from xlalint.cli import run
 from xlalint.history.changes import same_lines
-from xlalint.history.git import GitError
 from xlalint.history.git import Repository as Git
+from xlalint.history.isolated import GitError
 
 HELPER: Final = "def halve(x):\n    if x > 10.0:\n        x = x / 2.0\n    return x\n"
 CALLER: Final = (
@@ -268,14 +268,14 @@ def test_no_commit_writes_elsewhere(repository: Repository, tmp_path: Path) -> N
     root = tree(f"040000 tree {inner}\t..\n", f"040000 tree {links}\tpkg\n", f"100644 blob {code}\tgood.py\n")
     folder = tmp_path / "deep" / "er"
     folder.mkdir(parents=True)
-    Git(repository.folder).extract(repository.git("commit-tree", "-m", "x", root), (".py",), folder)
+    Git.around(repository.folder).extract(repository.git("commit-tree", "-m", "x", root), (".py",), folder)
     written = {path.relative_to(tmp_path / "deep").as_posix() for path in (tmp_path / "deep").rglob("*")}
     assert written == {"er", "er/good.py", "er/pkg", "er/pkg/dot.py", "er/pkg/out.py", "er/pkg/out.py/evil.py"}
     assert not (folder / "pkg" / "out.py").is_symlink()
     both = tree(f"100644 blob {code}\tout.py\n", f"040000 tree {inner}\tout.py\n")
     commit = repository.git("commit-tree", "-m", "x", both)
     with pytest.raises(GitError, match=r"cannot write out\.py/evil\.py as it was"):
-        Git(repository.folder).extract(commit, (".py",), folder)
+        Git.around(repository.folder).extract(commit, (".py",), folder)
 
 
 TEXT = st.lists(st.sampled_from("ab c"), max_size=8)

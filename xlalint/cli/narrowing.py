@@ -56,7 +56,7 @@ def _without_known(file: Path, paths: Sequence[str], settings: Settings) -> Narr
 
 def _brought_since(revision: str, paths: Sequence[str], settings: Settings) -> Narrow:
     from ..history.changes import Since
-    from ..history.git import GitError
+    from ..history.isolated import GitError
 
     try:
         since = Since(revision, paths, settings)

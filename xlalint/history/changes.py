@@ -23,7 +23,8 @@ from ..settings.config import Settings, inferred_anew
 from ..sources.discovery import PathPatterns
 from ..sources.reading import source_of
 from ..sources.text import Source, UnreadableSource, split_lines
-from .git import GitError, Repository
+from .git import Repository
+from .isolated import GitError
 from .marks import Content, contents, is_under
 
 _SUFFIXES: Final = (".py", ".ipynb", "pyproject.toml", "setup.cfg", ".txt")  # code, and what it requires

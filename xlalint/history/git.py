@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-_NO_LOCKS: Final = {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-# Neither a helper that watches files nor one that shows differences is run.
-_PLAIN: Final = ("-c", "core.fsmonitor=false")
+from ..sources.text import MOST_BYTES
+from .isolated import GitError, IsolatedGit, RefusalError
+
 _PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-relative", "--ignore-submodules")
 _FILE_MODES: Final = frozenset((b"100644", b"100755"))
 _LINK_MODE: Final = b"120000"
-
-
-class GitError(Exception):
-    """Git is not there, or cannot answer; the message is one line."""
+_AT_ONCE: Final = 64_000_000  # bytes of files that are asked for together, or one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +31,27 @@ class Repository:
     """A work tree, by its topmost folder."""
 
     root: Path
+    _git: IsolatedGit
 
     @classmethod
     def around(cls, path: Path) -> Repository:
         """The repository that a path lies in. Raises GitError."""
-        folder = next(place for place in (path, *path.parents) if place.is_dir())
-        try:
-            return cls(Path(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))))
-        except _RefusalError as error:
-            if "not a git repository" in str(error):
-                raise GitError(f"{folder} is in no Git repository") from None
-            raise
+        git = IsolatedGit.around(path)
+        return cls(git.root, git)
 
     def base_of(self, revision: str) -> str:
         """The commit at which the present work and a revision part: the revision itself, unless it has gone on since.
         Raises GitError."""
         try:
             commit = self._line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        except _RefusalError as error:
-            what = "there is no commit in this shallow clone" if self._is_shallow() else "Git knows no commit"
-            hint = "; fetch it, or more history" if self._is_shallow() else ""
+        except RefusalError as error:
+            what = "there is no commit in this shallow clone" if self._git.is_shallow else "Git knows no commit"
+            hint = "; fetch it, or more history" if self._git.is_shallow else ""
             raise GitError(f"{what} that is called {revision!r}{hint}") from error
         try:
             return self._line("merge-base", commit, "HEAD")
-        except _RefusalError as error:
-            if self._is_shallow():
+        except RefusalError as error:
+            if self._git.is_shallow:
                 message = f"this shallow clone does not reach back to where {revision!r} parted; fetch more history"
                 raise GitError(message) from error
             return commit  # nothing in common: all may have changed
@@ -87,24 +79,28 @@ class Repository:
         """The name of all that a commit holds. Raises GitError."""
         return self._line("rev-parse", f"{commit}^{{tree}}")
 
-    def content(self, commit: str, path: str) -> bytes:
-        """A file as it was. Raises GitError."""
-        return _git(self.root, "cat-file", "blob", f"{commit}:{path}")
+    def content(self, commit: str, path: str) -> bytes | None:
+        """A file as it was; None of one that is larger than what is read. Raises GitError."""
+        name = f"{commit}:{path}"
+        return self._git("cat-file", "blob", name) if int(self._line("cat-file", "-s", name)) <= MOST_BYTES else None
 
     def extract(self, commit: str, suffixes: tuple[str, ...], folder: Path) -> None:
         """Write the files of a commit with certain suffixes into an empty folder, and none outside of it, whatever the
         commit says. Raises GitError."""
         items = [item for item in self._items(commit) if item.path.endswith(suffixes)]
         items.sort(key=lambda item: item.mode == _LINK_MODE)  # links last: nothing is written by way of one
-        blobs = self._blobs([item.blob for item in items])
-        for item, data in zip(items, blobs, strict=True):
+        for item, data in self._contents(items):
             try:
-                _write(folder / item.path, data, folder if item.mode == _LINK_MODE else None)
+                if isinstance(data, int):
+                    _write(folder / item.path, b"", None)
+                    os.truncate(folder / item.path, data)
+                else:
+                    _write(folder / item.path, data, folder if item.mode == _LINK_MODE else None)
             except OSError as error:
                 raise GitError(f"cannot write {item.path} as it was: {error.strerror or error}") from error
 
     def _items(self, commit: str) -> Iterator[_Item]:
-        for entry in _git(self.root, "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
+        for entry in self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
             facts, _, name = entry.partition(b"\t")
             mode, _, blob = facts.split(b" ")
             path = os.fsdecode(name)
@@ -112,27 +108,40 @@ class Repository:
             if mode in (*_FILE_MODES, _LINK_MODE) and not outside:
                 yield _Item(mode, blob, path)
 
-    def _blobs(self, names: Sequence[bytes]) -> Iterator[bytes]:
-        """What the blobs of these names hold."""
-        text = _git(self.root, "cat-file", "--batch", stdin=b"".join(name + b"\n" for name in names))
+    def _contents(self, items: Sequence[_Item]) -> Iterator[tuple[_Item, bytes | int]]:
+        """What stands in files; of one that is larger than what is read, only its size."""
+        group, room = list[tuple[_Item, int]](), _AT_ONCE
+        for item, size in zip(items, self._sizes(items), strict=True):
+            if size > MOST_BYTES:
+                yield item, size
+                continue
+            if size > room:
+                yield from self._blobs(group)
+                group, room = [], _AT_ONCE
+            group.append((item, size))
+            room -= size
+        yield from self._blobs(group)
+
+    def _sizes(self, items: Sequence[_Item]) -> Iterator[int]:
+        for line in self._git("cat-file", "--batch-check=%(objectsize)", stdin=_names(items)).splitlines():
+            if not line.isdigit():
+                name = os.fsdecode(line.removesuffix(b" missing"))
+                raise GitError(f"{name} is missing from this clone, which is partial; fetch it")
+            yield int(line)
+
+    def _blobs(self, group: Sequence[tuple[_Item, int]]) -> Iterator[tuple[_Item, bytes]]:
+        text = self._git("cat-file", "--batch", stdin=_names([item for item, _ in group]))
         position = 0
-        for name in names:
-            head = text.index(b"\n", position)
-            words = text[position:head].split()
-            if len(words) != 3:
-                raise GitError(f"{os.fsdecode(name)} is missing from the repository; fetch it")
-            start, size = head + 1, int(words[2])
-            yield text[start : start + size]
+        for item, size in group:
+            start = text.index(b"\n", position) + 1
+            yield item, text[start : start + size]
             position = start + size + 1
 
-    def _is_shallow(self) -> bool:
-        return self._line("rev-parse", "--is-shallow-repository") == "true"
-
     def _line(self, *arguments: str) -> str:
-        return os.fsdecode(_git(self.root, *arguments)).strip()
+        return os.fsdecode(self._git(*arguments)).strip()
 
     def _words(self, *arguments: str) -> list[str]:
-        return os.fsdecode(_git(self.root, *arguments)).split("\0")[:-1]
+        return os.fsdecode(self._git(*arguments)).split("\0")[:-1]
 
 
 def _write(target: Path, data: bytes, within: Path | None) -> None:
@@ -146,31 +155,5 @@ def _write(target: Path, data: bytes, within: Path | None) -> None:
             target.unlink()
 
 
-class _RefusalError(GitError):
-    """Git ran, and said no."""
-
-
-def _environment() -> dict[str, str]:
-    """Of a hook that Git runs, `GIT_DIR` alone would make every folder a work tree of its own."""
-    inherited = dict(os.environ)
-    if "GIT_WORK_TREE" not in inherited:
-        inherited.pop("GIT_DIR", None)
-    return inherited | _NO_LOCKS
-
-
-def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes:
-    try:
-        done = subprocess.run(
-            ["git", *_PLAIN, *arguments],
-            cwd=folder,
-            env=_environment(),
-            input=stdin,
-            capture_output=True,
-            check=False,
-        )
-    except OSError as error:
-        raise GitError(f"git cannot be run: {error.strerror or error}") from error
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "backslashreplace").strip().partition("\n")[0]
-        raise _RefusalError(f"git {arguments[0]}: {said or f'exit code {done.returncode}'}")
-    return done.stdout
+def _names(items: Sequence[_Item]) -> bytes:
+    return b"".join(item.blob + b"\n" for item in items)
