@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import xlalint
 from tests.robustness.trial import complaints, controls
 from tests.samples import FIXABLE, HAZARD
 from tests.sources.test_notebooks import notebook, saved
@@ -280,6 +281,32 @@ def test_linting_executes_nothing_of_what_it_reads(tmp_path: Path) -> None:
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
     )  # fmt: skip
     assert not (tmp_path / "ran").exists(), done.stderr
+
+
+@pytest.mark.parametrize("named", [".", "", "HERE", "HERE/deps", "LINK", "HOME:HERE", "HERE:HOME"])
+def test_the_search_path_for_modules_may_name_the_checkout(named: str, tmp_path: Path) -> None:
+    """As people set it for their own programs, and CI for all of a job."""
+    project = tmp_path / "project"
+    for folder in (project, project / "deps", project / "evil.egg-info"):
+        folder.mkdir()
+    (tmp_path / "link").symlink_to(project)
+    for folder in (project, project / "deps"):
+        for name in ("click", "msgspec", "rich", "pathspec", "libcst", "json", "difflib", "xlalint_rules"):
+            (folder / f"{name}.py").write_text(EVIL)
+    (project / "evil.egg-info" / "entry_points.txt").write_text("[xlalint.rules]\nevil = xlalint_rules\n")
+    (project / "a.py").write_text(HAZARD)
+    (project / ".gitignore").write_text("*.txt\n")
+    (project / ".git").mkdir()
+    words = {"HERE": str(project), "LINK": str(tmp_path / "link"), "HOME": str(Path(xlalint.__file__).parent.parent)}
+    for word, place in words.items():
+        named = named.replace(word, place)
+    for start in (["-m", "xlalint"], ["-c", "from xlalint.__main__ import main; main()"]):
+        done = subprocess.run(
+            [sys.executable, *start, "-q", "--no-cache", "--color", "always", "."],
+            cwd=project, env={**os.environ, "PYTHONPATH": named}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert not (project / "ran").exists(), done.stderr
+        assert (done.returncode, done.stderr) == (1, "")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from tests.robustness.command import said
 from tests.samples import HAZARD
-from tests.test_notebooks import notebook, saved
+from tests.sources.test_notebooks import notebook, saved
 from xlalint.cli import run
 from xlalint.cli.check import _FORMATS
 from xlalint.linter.run import check

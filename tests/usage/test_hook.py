@@ -132,6 +132,16 @@ def test_commits_go_through_the_hooks(tmp_path: Path) -> None:
     assert "--> later.py:2:8" in out
     repository.git("rm", "--quiet", "--force", "caller.py")
 
+    # Nothing of the repository is run, whatever it is that a job looks for modules there.
+    evil = f"open({str(tmp_path / 'ran')!r}, 'w').close()\n"
+    for name in ("click", "msgspec", "libcst", "pathspec", "xlalint"):
+        repository.add(f"{name}.py", evil)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(repository.environment, "PYTHONPATH", str(repository.folder))
+        passed, out = repository.try_to_commit()
+    assert passed, out
+    assert not (tmp_path / "ran").exists()
+
     # Fixes that collide with what is not staged are taken back.
     repository.use("xlalint-fix", release)
     repository.add("fixable.py", FIXABLE)
