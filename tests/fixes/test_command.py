@@ -162,14 +162,15 @@ def test_what_is_suppressed_or_not_selected_is_not_fixed(project: Path, capsys: 
 
 
 def test_a_file_that_cannot_be_written_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    outside = project.parent / f"{project.name}_outside.py"
-    outside.write_text(FIXABLE)
-    (project / "link.py").symlink_to(outside)
-    code, out, err = ran(capsys, "--fix")
+    other = project / "other.py"
+    other.write_text(FIXABLE)
+    (project / "folder").mkdir()
+    (project / "folder" / "link.py").symlink_to(other)
+    code, out, err = ran(capsys, "--fix", "folder", "a.py")
     assert code == 2
-    assert err.startswith("xlalint: error: link.py: not fixed: a link to ")
+    assert err.startswith("xlalint: error: folder/link.py: not fixed: a link to ")
     assert "Fixed 1 finding in 1 file.\n" in out
-    assert outside.read_text() == FIXABLE
+    assert other.read_text() == FIXABLE
 
 
 def test_settings_can_ask_for_unsafe_fixes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

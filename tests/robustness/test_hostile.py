@@ -19,6 +19,7 @@ from tests.sources.test_notebooks import notebook, saved
 from xlalint.analysis.budget import Clock
 from xlalint.cli import run
 from xlalint.findings.findings import Report
+from xlalint.linter.fix_runs import fix
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 from xlalint.sources.ipython import python_of
@@ -178,8 +179,8 @@ def test_what_is_not_analysed_to_its_end_is_not_fixed(tmp_path: Path, monkeypatc
     (tmp_path / "a.py").write_text(FIXABLE)
     (tmp_path / "b.py").write_text(FIXABLE)
 
-    def late(limit: float) -> Clock:
-        clock = Clock(limit)
+    def late(limit: float, before: dict[str, float]) -> Clock:
+        clock = Clock(limit, before)
         clock.given_up["a.py"] = None
         return clock
 
@@ -190,6 +191,49 @@ def test_what_is_not_analysed_to_its_end_is_not_fixed(tmp_path: Path, monkeypatc
         ("a.py", "XLA104", True),
         ("b.py", "XLA104", False),
     ]
+
+
+def levels(depth: int) -> str:
+    """Branches inside of each other, each of which has a rewrite that meets those of all others."""
+    tests = "".join(f"    {' ' * level}if x > {level}.0:\n" for level in range(depth))
+    return FIXABLE.partition("    m =")[0] + tests + f"    {' ' * depth}x = x / 2.0\n    return x\n"
+
+
+@pytest.mark.parametrize("depth", [60, 90])
+def test_all_rounds_of_fixes_together_take_no_longer_than_a_file_may(depth: int, tmp_path: Path) -> None:
+    """A file whose fixes do is left as it was, and the others are fixed."""
+    text = levels(depth)
+    (tmp_path / "deep.py").write_text(text)
+    (tmp_path / "other.py").write_text(FIXABLE)
+    started = time.process_time()
+    outcome = fix([tmp_path], Settings(jobs=1, file_timeout=3.0, unsafe_fixes=True))
+    assert time.process_time() - started < 5
+    assert [change.path.name for change in outcome.changes] == ["other.py"]
+    assert [problem.message for problem in outcome.report.problems] == [
+        "not fixed: its fixes take more than 3 s (file-timeout) (XLA101)"
+    ]
+    assert {one.code for one in outcome.report.findings} == {"XLA101"}
+    assert len(outcome.report.findings) == depth, "all that is there without fixes"
+
+
+def test_the_work_for_nested_branches_is_not_cubic(tmp_path: Path) -> None:
+    """The calls that it takes to find their rewrites."""
+    counted = []
+    for depth in (20, 40, 80):
+        calls = 0
+
+        def count(frame: object, event: str, argument: object) -> None:
+            nonlocal calls
+            calls += event == "call"
+
+        lint(tmp_path, levels(depth))
+        sys.setprofile(count)
+        try:
+            assert len(lint(tmp_path, levels(depth), file_timeout=1e6).findings) == depth
+        finally:
+            sys.setprofile(None)
+        counted.append(calls)
+    assert counted[2] - counted[1] < 5 * (counted[1] - counted[0])
 
 
 def test_a_file_of_a_million_lines_is_reported_unless_it_does_not_matter(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def _carried(location: Location, node: cst.While, scope: Scope) -> list[str]:
     for name in dict.fromkeys(assigned(node.body)):
         if not name.isidentifier():
             return []
-        outside = function is None or [*read(function.body)].count(name) > [*read(node)].count(name)
+        outside = function is None or read(function.body).count(name) > read(node).count(name)
         if name in early or outside:
             if name not in early and name not in scope:
                 return []  # bound in the loop alone

@@ -130,57 +130,66 @@ def _targets(target: cst.CSTNode) -> Iterator[str]:
             yield plain(target)
 
 
-def read(node: cst.CSTNode) -> Iterator[str]:
+def read(node: cst.CSTNode) -> list[str]:
     """The names that a piece of code reads from outside of the functions and comprehensions in it."""
+    found: list[str] = []
+    _note_read(node, found)
+    return found
+
+
+def _note_read(node: cst.CSTNode, found: list[str]) -> None:
+    """Add them to a list: each name once, however deep it stands."""
     match node:
         case cst.Name(value=name):
-            yield name
+            found.append(name)
         case cst.NameItem():
             return
         case cst.AssignTarget(target=target) | cst.AsName(name=target):
-            yield from _read_to_bind(target)
+            _note_read_to_bind(target, found)
         case cst.AnnAssign(target=target) | cst.For(target=target) | cst.CompFor(target=target):
-            yield from _read_to_bind(target)
-            yield from _children_but(node, target)
+            _note_read_to_bind(target, found)
+            _note_children(node, target, found)
         case cst.Attribute(value=owner) | cst.Arg(value=owner):
-            yield from read(owner)
+            _note_read(owner, found)
         case cst.ListComp() | cst.SetComp() | cst.GeneratorExp() | cst.DictComp():
-            yield from _without(_children_but(node, None), _comprehended(node.for_in))
+            inner: list[str] = []
+            _note_children(node, None, inner)
+            found += _without(inner, _comprehended(node.for_in))
         case cst.Lambda(params=parameters, body=body):
-            yield from read(parameters)
-            yield from _without(read(body), set(parameter_names(parameters)))
+            _note_read(parameters, found)
+            found += _without(read(body), set(parameter_names(parameters)))
         case cst.FunctionDef(params=parameters, body=body, decorators=decorators):
             for part in (*decorators, parameters):
-                yield from read(part)
-            yield from _without(read(body), {*parameter_names(parameters), *assigned(body)})
+                _note_read(part, found)
+            found += _without(read(body), {*parameter_names(parameters), *assigned(body)})
         case cst.Param(name=name):
-            yield from _children_but(node, name)
+            _note_children(node, name, found)
         case _:
-            yield from _children_but(node, None)
+            _note_children(node, None, found)
 
 
-def _read_to_bind(target: cst.CSTNode) -> Iterator[str]:
+def _note_read_to_bind(target: cst.CSTNode, found: list[str]) -> None:
     """What is read to bind a target: owners and indices."""
     match target:
         case cst.Name():
             return
         case cst.Tuple(elements=elements) | cst.List(elements=elements):
             for element in elements:
-                yield from _read_to_bind(element.value)
+                _note_read_to_bind(element.value, found)
         case cst.StarredElement(value=inner):
-            yield from _read_to_bind(inner)
+            _note_read_to_bind(inner, found)
         case _:
-            yield from read(target)
+            _note_read(target, found)
 
 
-def _children_but(node: cst.CSTNode, left_out: cst.CSTNode | None) -> Iterator[str]:
+def _note_children(node: cst.CSTNode, left_out: cst.CSTNode | None, found: list[str]) -> None:
     for child in node.children:
         if child is not left_out:
-            yield from read(child)
+            _note_read(child, found)
 
 
-def _without(names: Iterator[str], bound: set[str]) -> Iterator[str]:
-    return (name for name in names if name not in bound)
+def _without(names: list[str], bound: set[str]) -> list[str]:
+    return [name for name in names if name not in bound]
 
 
 def parameter_names(parameters: cst.Parameters) -> Iterator[str]:

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
-from ..analysis.budget import Clock
+from ..analysis.budget import Clock, Spent
 from ..analysis.files.dependencies import Reads, noted_in
 from ..analysis.files.files import Files, Session
 from ..analysis.fixpoint.entry_points import Options, analyse
@@ -70,8 +70,8 @@ class Outcome:
 
 
 class Analysis:
-    """The analysis of one run. With a `cache`, what its partitions leave is kept there, and what others left is
-    used."""
+    """The analysis of one run. With a `cache`, what its partitions leave is kept there, and what others left is used.
+    `spent`: what earlier runs took of the time of the files, to which it adds."""
 
     def __init__(
         self,
@@ -80,10 +80,12 @@ class Analysis:
         watchers: Sequence[Rule] = (),
         session: Session | None = None,
         cache: Cache | None = None,
+        spent: Spent | None = None,
     ) -> None:
         all_rules()  # one that cannot be loaded is told here, not by each process
         self._inputs, self._settings, self._watchers, self._cache = inputs, settings, watchers, cache
         self._forks, self._kept = CAN_FORK, session is not None
+        self._spent = Spent() if spent is None else spent
         self._shown = {str(file.path): file.display for file in inputs.files}
         self._linted = self._shown.keys() | self._shown.values()
         checked = inputs.checked
@@ -109,6 +111,7 @@ class Analysis:
                 self._forks = False
                 ends = self._ends(1)
         self._judge(ends, outcome)
+        self._account(ends)
         for end in ends:
             outcome.lasts = outcome.lasts and end.same
             for read in end.record.reads:
@@ -117,6 +120,16 @@ class Analysis:
                 if digest and not read.checked:
                     outcome.imported[read.path] = digest
         return outcome
+
+    def _account(self, ends: Sequence[End]) -> None:
+        """Note what was taken of each file's time: each partition has all of it, and the one that took most counts."""
+        most: dict[str, float] = {}
+        for path, seconds in chain.from_iterable(end.seconds for end in ends):
+            most[path] = max(most.get(path, 0.0), seconds)
+        for path, seconds in most.items():
+            self._spent.add(self._shown.get(path, path), seconds)
+        given_up = chain.from_iterable(end.given_up for end in ends)
+        self._spent.given_up |= {self._shown.get(path, path) for path in given_up}
 
     def _ends(self, processes: int) -> list[End]:
         """What all partitions come to."""
@@ -222,7 +235,7 @@ class Analysis:
 
     def _rules_over(self, share: Sequence[Path] | None, rounds: list[Round]) -> Partition[End]:
         settings = self._settings
-        clock = Clock(settings.file_timeout)
+        clock = Clock(settings.file_timeout, self._spent.seconds)
         dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow, settings.unrolled_rounds)
         watching = Dispatcher(self._watchers)
 
@@ -245,7 +258,8 @@ class Analysis:
         observed = [candidate.finding for candidate in watching.candidates(linted, {})]
         failures = project.failures + dispatcher.failures + watching.failures
         record = Record(rounds, candidates, project.trouble, dispatcher.tpu)
-        return End(record, True, True, tuple(observed), tuple(failures), tuple(clock.given_up))
+        took = tuple(clock.seconds.items())
+        return End(record, True, True, tuple(observed), tuple(failures), tuple(clock.given_up), took)
 
     def _judge(self, ends: Sequence[End], outcome: Outcome) -> None:
         """Put together what the partitions found."""

@@ -9,8 +9,10 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import thread_time
 from typing import TYPE_CHECKING, Final
 
+from ..analysis.budget import Spent
 from ..findings.findings import Finding, Fix, Narrow, Problem, Report, Safety, unchanged
 from ..fixes.apply import apply_fixes
 from ..settings.config import Settings
@@ -126,18 +128,25 @@ class _Run:
         self._problems: dict[Problem, None] = {}
         self._seen: dict[str, set[bytes]] = {}  # what a file has been, round by round
         self._endless: set[str] = set()
+        self._late: set[str] = set()
+        self._spent = Spent()
 
     @without_warnings()
     def outcome(self) -> Outcome:
         report = self._checked()
+        for path, seconds in tuple(self._spent.seconds.items()):
+            self._spent.add(path, seconds)  # to look at it once more where it is left as it was
         for _ in range(_ROUNDS):
             if not self._apply(report):
                 break
             report = self._checked()
+            self._give_up_late()
         else:
             for path in self._fixable(report):
                 self._give_up(path, f"after {_ROUNDS} rounds there still was something to fix")
-            report = self._checked()
+            report = self._checked_again()
+        if self._late:
+            report = self._checked_again()
         changes = tuple(
             Change(self._files[path], path, self._before[path], after)
             for path, after in self._after.items()
@@ -146,10 +155,25 @@ class _Run:
         fixed = tuple(finding for findings in self._fixed.values() for finding in findings)
         return Outcome(replace(report, problems=(*report.problems, *self._problems), fixed=fixed), changes)
 
+    def _give_up_late(self) -> None:
+        """Leave the files as they were whose fixes have taken the time of the file."""
+        limit = self._settings.file_timeout
+        late = {path for path, seconds in self._spent.seconds.items() if seconds > limit} | self._spent.given_up
+        for path in sorted(late & self._after.keys() - self._endless):
+            self._give_up(path, f"its fixes take more than {limit:g} s (file-timeout)")
+            self._late.add(path)
+
+    def _checked_again(self) -> Report:
+        """What there is to say of files that are left as they were, too."""
+        for path in self._late:
+            self._spent.seconds.pop(path, None)
+        return self._checked()
+
     def _checked(self) -> Report:
         after = {self._files[path]: data for path, data in self._after.items()}
         stdin = {} if self._stdin is None else dict.fromkeys(self._files, self._stdin.data)
-        report = check(self._paths, self._settings, self._stdin, {**self._overlay, **after}, self._session)
+        overlay = {**self._overlay, **after}
+        report = check(self._paths, self._settings, self._stdin, overlay, self._session, self._spent)
         return self._narrow(report, stdin | self._after)
 
     def _fixable(self, report: Report) -> dict[str, list[Finding]]:
@@ -176,6 +200,7 @@ class _Run:
         """Apply what the report offers; whether any file has changed."""
         changed = False
         for path, findings in self._fixable(report).items():
+            started = thread_time()
             try:
                 data = self._content(path)
                 fixes = [fix for one in findings if (fix := one.fix) is not None]
@@ -195,6 +220,7 @@ class _Run:
                 if after in seen:
                     self._give_up(path, "its fixes undo each other")
                 seen.add(after)
+            self._spent.add(path, thread_time() - started)
         return changed
 
     def _content(self, path: str) -> bytes:

@@ -76,7 +76,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
 @dataclass(frozen=True, slots=True)
 class End:
     """What a partition came to. `fresh`: it was run now, and `same`: no file was written to while it was read;
-    `observed` is what watchers said, `given_up` the files that took too long."""
+    `observed` is what watchers said, `given_up` the files that took too long, `seconds` how long each took."""
 
     record: Record
     fresh: bool
@@ -84,6 +84,7 @@ class End:
     observed: tuple[Finding, ...] = ()
     failures: tuple[InternalTrouble, ...] = ()
     given_up: tuple[str, ...] = ()
+    seconds: tuple[tuple[str, float], ...] = ()
 
     @property
     def lasts(self) -> bool:

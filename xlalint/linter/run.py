@@ -24,6 +24,7 @@ from .inputs import Inputs, settings_parts
 from .own_findings import about_comment, about_file
 
 if TYPE_CHECKING:
+    from ..analysis.budget import Spent
     from ..analysis.files.files import Session
     from .rule import Rule
 
@@ -51,10 +52,12 @@ def check(
     stdin: Stdin | None = None,
     overlay: Mapping[Path, bytes] | None = None,
     session: Session | None = None,
+    spent: Spent | None = None,
 ) -> Report:
     """Lint files and folders (or the text of `stdin`) and report. `overlay`: what is to be in files, by their absolute
     paths, in place of what is on the disk; those that are not linted are read with the others. `session`: what earlier
-    runs left; with it this one may raise Stopped."""
+    runs left; with it this one may raise Stopped. `spent`: what earlier runs took of the time of the same files, and
+    this one, too."""
     inputs = _inputs(paths, settings, stdin, overlay or {})
     cache = Cache(settings.cache_dir) if settings.cache_dir else None
     digests = None
@@ -62,14 +65,14 @@ def check(
         digests = inputs.digested(cache.digests)
     if cache is None or digests is None:
         inputs.read()
-        return _report(inputs, settings, _analyse(inputs, settings, session=session)[0])
+        return _report(inputs, settings, _analyse(inputs, settings, session=session, spent=spent)[0])
     entry = cache.load(key_of(_key_parts(inputs, digests, settings)))
     if entry is not None:
         inputs.digests = digests
     else:
         known = cache.facts()
         inputs.read(digests, known)
-        entry, _, lasts = _analyse(inputs, settings, cache, session=session)
+        entry, _, lasts = _analyse(inputs, settings, cache, session=session, spent=spent)
         if lasts and not inputs.problems:
             cache.store(key_of(_key_parts(inputs, inputs.digests, settings)), entry)
         cache.note_facts(known, inputs.facts_by_path())
@@ -150,6 +153,7 @@ def _analyse(
     cache: Cache | None = None,
     watchers: Sequence[Rule] = (),
     session: Session | None = None,
+    spent: Spent | None = None,
 ) -> tuple[Entry, list[Finding], bool]:
     """Every finding of the readable files, after selection and suppression; what `watchers` say; and whether the same
     files would give the same another time."""
@@ -161,7 +165,7 @@ def _analyse(
         from .analyse import Analysis
 
         with _collector_off():
-            outcome = Analysis(inputs, settings, watchers, session, cache).run()
+            outcome = Analysis(inputs, settings, watchers, session, cache, spent).run()
         found, observed, imported, lasts = outcome.findings, outcome.observed, outcome.imported, outcome.lasts
         inputs.problems += outcome.problems
     found = list(_after_comments(_selected(found, inputs, settings), inputs, settings))
