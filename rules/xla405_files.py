@@ -51,10 +51,10 @@ class Files(Rule):
             """
 @tf.function(jit_compile=True)
 def f(x):
-    tf.io.write_file("/tmp/xlalint-example.txt", "text")
+    tf.io.write_file("example.txt", "text")
     return x
 """,
-            ['tf.io.write_file("/tmp/xlalint-example.txt", "text")'],
+            ['tf.io.write_file("example.txt", "text")'],
             Fails("WriteFile"),
             effect=Effect.FAILS,
         ),

@@ -1,8 +1,12 @@
-"""Tests marked `compiler` need TensorFlow; where it is not installed they are skipped, and said to be."""
+"""Tests marked `compiler` need TensorFlow; where it is not installed they are skipped, and said to be. So are claims
+about the compiler to which it has agreed before (`tests.compiler.claims`), but for a sample."""
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
+from collections.abc import Iterator
 from importlib.util import find_spec
 from threading import current_thread, main_thread
 
@@ -10,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from tests import sampling
+from tests.compiler import claims
 
 # How long an example takes says something of the machine's load only.
 settings.register_profile("xlalint", deadline=None, derandomize=sampling.IS_USUAL)
@@ -20,10 +25,34 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and current_thread() is mai
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if find_spec("tensorflow") is not None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record", action="store_true", help="ask the compiler every claim and keep what it agrees to")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--record") and not hasattr(config, "workerinput"):  # a worker of pytest-xdist
+        config.pluginmanager.register(claims.Recorder())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if find_spec("tensorflow") is None:
+        missing = pytest.mark.skip(reason="TensorFlow is not installed")
+        for item in items:
+            if item.get_closest_marker("compiler"):
+                item.add_marker(missing)
         return
-    missing = pytest.mark.skip(reason="TensorFlow is not installed")
     for item in items:
-        if item.get_closest_marker("compiler"):
-            item.add_marker(missing)
+        claims.announce(item)
+    known = pytest.mark.skip(reason="known of this TensorFlow; XLALINT_SAMPLE=9999 asks again")
+    for item in () if config.getoption("--record") else claims.left_out(items):
+        item.add_marker(known)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_folder_for_temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing is found that another run left behind, and what processes leave that are killed goes with this one."""
+    folder = str(tmp_path_factory.mktemp("temporary"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield

@@ -5,16 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.compiler import measure
+from tests.compiler.claims import claim
 from xlalint.facts.consumers import CONSUMERS, INDEXING, SIZED, Consumer
 from xlalint.findings.findings import Effect
 from xlalint.linter.rule import Compiles, Diverges
 
 TABLES: dict[str, dict[str, Consumer]] = {"api": CONSUMERS, "index": INDEXING, "size": SIZED}
-ENTRIES = [
-    pytest.param(consumer, id=f"{table}-{name}")
-    for table, entries in TABLES.items()
-    for name, consumer in entries.items()
-]
+NAMED = [(f"{table}-{name}", one) for table, entries in TABLES.items() for name, one in entries.items()]
 PROGRAM = """
 tnp = tf.experimental.numpy
 
@@ -31,7 +28,10 @@ def program(expression: str) -> str:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("consumer", ENTRIES)
+@pytest.mark.parametrize(
+    "consumer",
+    [pytest.param(one, id=name, marks=claim(program(one.case), one.effect)) for name, one in NAMED],
+)
 def test_consumer_goes_wrong_as_the_table_says(consumer: Consumer) -> None:
     measured = measure(program(consumer.case), ["f32[6, 3]"])
     if consumer.effect is Effect.FAILS:
@@ -42,7 +42,10 @@ def test_consumer_goes_wrong_as_the_table_says(consumer: Consumer) -> None:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("consumer", ENTRIES)
+@pytest.mark.parametrize(
+    "consumer",
+    [pytest.param(one, id=name, marks=claim(program(one.harmless or ""))) for name, one in NAMED],
+)
 def test_the_harmless_form_is_harmless(consumer: Consumer) -> None:
     if consumer.harmless is None:
         assert consumer.when == "always"

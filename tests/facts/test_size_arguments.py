@@ -8,6 +8,7 @@ from importlib import import_module
 import pytest
 
 from tests.compiler import measure
+from tests.compiler.claims import claim
 from xlalint.linter.rule import Behaviour, Compiles, Effect, Fails, Recompiles
 
 pytestmark = pytest.mark.compiler
@@ -158,13 +159,19 @@ def test_the_table_agrees_with_these_cases() -> None:
     assert not carried & {*SIZE_CASES, *CONTENT_CASES} - set(BOUNDED)
 
 
-@pytest.mark.parametrize("expression", [expression for expression, _ in ALL])
+@pytest.mark.parametrize(
+    "expression",
+    [pytest.param(expression, id=expression, marks=claim(OUTSIDE, expression)) for expression, _ in ALL],
+)
 def test_each_value_is_a_compilation(expression: str) -> None:
     measured = measure(OUTSIDE.format(expression=expression), ["f32[4, 4]", "i32[]"])
     assert measured.matches(Recompiles()), measured
 
 
-@pytest.mark.parametrize(("expression", "claim"), ALL)
-def test_a_value_that_a_loop_carries(expression: str, claim: Behaviour) -> None:
+@pytest.mark.parametrize(
+    ("expression", "behaviour"),
+    [pytest.param(*case, id=case[0], marks=claim(INSIDE, *case)) for case in ALL],
+)
+def test_a_value_that_a_loop_carries(expression: str, behaviour: Behaviour) -> None:
     measured = measure(INSIDE.format(expression=expression), ["f32[4, 4]"])
-    assert measured.matches(claim), measured
+    assert measured.matches(behaviour), measured

@@ -74,6 +74,11 @@ class Case:
             return f"{target}f = tf.function(lambda *inputs: {name}(*inputs), jit_compile=True, autograph=False)\n"
         return f"{target}f = {name}\n"
 
+    def sources(self) -> str:
+        """What is imported for it: its file, or the package in which that lies."""
+        top = CASES / self.path.partition("/")[0]
+        return "".join(path.read_text(encoding="utf-8") for path in sorted(top.rglob("*.py")) or [top])
+
     def agrees(self, measured: Measured) -> bool:
         """Whether the compiler did what the case's markers say."""
         if measured.failure is not None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.compiler import measure
+from tests.compiler.claims import claim
 
 from .fixtures import CASES, Case, Hazard, all_cases
 
@@ -149,7 +150,14 @@ def test_effects_are_what_the_compiler_shows(outcome: Outcome) -> None:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASE_LIST if case.entry])
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.name, marks=claim(case.sources(), case.code, case.inputs, case.worst))
+        for case in CASE_LIST
+        if case.entry
+    ],
+)
 def test_the_compiler_agrees(case: Case) -> None:
     measured = measure(case.code, case.inputs, search=[CASES])
     assert case.agrees(measured), f"claimed: {case.worst or 'compiles once and equals eager'}; {measured}"

@@ -40,7 +40,8 @@ def ops(options: argparse.Namespace) -> None:
 
 def apis(options: argparse.Namespace) -> None:
     """Every callable: a call that eager execution accepts, compiled. Goes on where an earlier run ended."""
-    from xlalint.measuring import callables, driver, registry
+    from xlalint.measuring import callables, driver, registry, variations
+    from xlalint.measuring.recipes import Recipe, recipes
 
     packages = registry.installed()
     version = ".".join(registry.release(packages).split(".")[:2])
@@ -48,10 +49,34 @@ def apis(options: argparse.Namespace) -> None:
     (options.folder / f"apis-{version}.json").write_text(json.dumps({"version": version, "packages": packages}))
     shipped = json.loads((FOLDER / "apis.json").read_text(encoding="utf-8"))
     known = {} if options.search else driver.plans(shipped, complete=version == shipped["versions"][0])
-    names = [name for name in callables.callables() if not options.only or re.search(options.only, name)]
+    names, by_hand = callables.callables(), recipes()
+    if options.outdated:
+        names = list(_lacking())
+        plans = {name: variations.plan_of_today(shipped["apis"][name], by_hand.get(name, Recipe(""))) for name in names}
+        known = {name: plan for name, plan in plans.items() if plan is not None}
+    names = [name for name in names if not options.only or re.search(options.only, name)]
     for name, row in driver.run(names, options.folder / f"apis-{version}.jsonl", known, options.again):
         cases = (row or {}).get("cases", [])
         print(name, *(case.get("outcome", "ok") for case in cases) if cases else [row and row["untested"]], flush=True)
+
+
+def outdated(options: argparse.Namespace) -> None:
+    """The calls that `apis --outdated` would measure: which the rows of the newest version lack by now."""
+    for name, calls in _lacking().items():
+        print(name, *calls, sep="\n    ")
+
+
+def _lacking() -> dict[str, list[str]]:
+    from xlalint.measuring import compose, registry, variations
+    from xlalint.measuring.expressions import namespace
+    from xlalint.measuring.recipes import recipes
+
+    shipped = json.loads((FOLDER / "apis.json").read_text(encoding="utf-8"))
+    newest, installed = shipped["versions"][0], registry.release(registry.installed())
+    if not installed.startswith(f"{newest}."):
+        raise SystemExit(f"the newest version of the table is {newest}, and {installed} is installed")
+    untaken = json.loads(compose.UNTAKEN.read_text(encoding="utf-8"))
+    return variations.outdated(shipped["apis"], untaken, recipes(), namespace())
 
 
 def signatures(options: argparse.Namespace) -> None:
@@ -131,9 +156,8 @@ def tables(options: argparse.Namespace) -> None:
     """The shipped tables, from what was measured and what was shipped."""
     from xlalint.measuring import compose
 
-    for make in (compose.ops, compose.apis, compose.signatures, compose.tpu, compose.constructs):
-        name = make.__name__
-        target = FOLDER / f"{name}.json"
+    for make in (compose.ops, compose.apis, compose.untaken, compose.signatures, compose.tpu, compose.constructs):
+        target = compose.UNTAKEN if make is compose.untaken else FOLDER / f"{make.__name__}.json"
         shipped = json.loads(target.read_text(encoding="utf-8")) if target.exists() and not options.anew else None
         _write(target, compose.text(make(options.folder, shipped)))
 
@@ -159,7 +183,7 @@ def _write(path: Path, text: str) -> None:
 
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
     command.__name__: command
-    for command in (names, ops, apis, signatures, tpu, examples, constructs, constants, tables, counts)
+    for command in (names, ops, apis, outdated, signatures, tpu, examples, constructs, constants, tables, counts)
 }
 
 
@@ -177,6 +201,7 @@ def main(arguments: Sequence[str]) -> int:
             sub.add_argument("--again", action="store_true", help=f"try again {what}")
         if name == "apis":
             sub.add_argument("--search", action="store_true", help="find calls anew, whatever the shipped table holds")
+            sub.add_argument("--outdated", action="store_true", help="the callables that `outdated` lists, anew")
         if name == "counts":
             sub.add_argument("--untested", action="store_true", help="list the callables without an outcome, and why")
         if name == "tables":

@@ -16,7 +16,7 @@ from typing import Any, Final
 from xlalint.analysis.library.keras_classes import kind_of
 from xlalint.authoring import verdicts
 from xlalint.facts.constructs import constructs as every_construct
-from xlalint.facts.tables import ApiFact, Case, Gradient, Outcome, api, numbers
+from xlalint.facts.tables import ApiFact, Case, Gradient, Outcome, api, nearest, numbers
 from xlalint.facts.tables import apis as apis_of_newest
 from xlalint.facts.tpu import told
 from xlalint.linter.rule import all_rules
@@ -25,6 +25,7 @@ from xlalint.measuring.constructs import flagged_by
 from xlalint.measuring.driver import journal
 from xlalint.tpu.chips import DEFAULT
 
+UNTAKEN: Final = Path(__file__).with_name("untaken.json")
 # What a CPU's compiler makes of a call that it takes as it is; the rules about values say what a TPU's makes of others.
 TAKEN: Final = (Outcome.OK, Outcome.BOUNDED, Outcome.DIVERGES)
 # The parts of tables that are written an entry a line.
@@ -88,7 +89,10 @@ def apis(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     rows, packages = _expanded(shipped) if shipped else ({}, {})
     for path in sorted(folder.glob("apis-*.json")):
         measured = json.loads(path.read_text(encoding="utf-8"))
-        fresh = rows.get(measured["version"], {}) | journal(path.with_suffix(".jsonl"))
+        fresh = rows.get(measured["version"], {}) | {
+            name: row and {key: value for key, value in row.items() if key != "untaken"}
+            for name, row in journal(path.with_suffix(".jsonl")).items()
+        }
         rows[measured["version"]] = {name: row for name, row in fresh.items() if row is not None}
         packages[measured["version"]] = measured["packages"]
     versions = sorted(rows, key=numbers, reverse=True)
@@ -107,6 +111,15 @@ def apis(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
         "apis": dict(sorted(rows[versions[0]].items())),
         "changed": changed,
     }
+
+
+def untaken(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`untaken.json` from the folder's measurements, over what is shipped: by callable and parameter, what was tried
+    with the newest version and what its eager execution did not take."""
+    measured = journal(folder / f"apis-{nearest(None)}.jsonl")
+    found = {**(shipped or {})} | {name: row.get("untaken", {}) for name, row in measured.items() if row is not None}
+    current = {fact.name for fact in apis_of_newest() if fact.cases}
+    return {name: row for name, row in sorted(found.items()) if row and name in current}
 
 
 def _expanded(shipped: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, str]]]:

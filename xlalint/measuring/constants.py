@@ -7,6 +7,8 @@ random number that is always zero: what the compiler then refuses with "must be 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from xlalint.measuring.expressions import namespace, parse
@@ -30,12 +32,13 @@ def measure(calls: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """By op, the names of the inputs that must be constants, parted by blanks. Ops that stay unknown are left out."""
     names = namespace()
     found: dict[str, str] = {}
-    for op, texts in calls.items():
-        for text in texts[:MOST_CALLS]:
-            inputs = _of(op, text, names)
-            if inputs is not None:
-                found[op] = " ".join(inputs)
-                break
+    with TemporaryDirectory() as folder, chdir(folder):  # some of the calls write files
+        for op, texts in calls.items():
+            for text in texts[:MOST_CALLS]:
+                inputs = _of(op, text, names)
+                if inputs is not None:
+                    found[op] = " ".join(inputs)
+                    break
     return found
 
 

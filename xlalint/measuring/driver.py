@@ -17,13 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
+from xlalint.measuring.variations import DIES
 from xlalint.tpu.stack import ENVIRONMENT
 
 ROOT: Final = Path(__file__).parents[2]  # what holds the package, for interpreters that do not have it installed
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
 STEP_LIMIT: Final = 60.0  # seconds for one step of a measurement
 PER_WORKER: Final = 120  # callables; compiled code is never freed
-DIES: Final = "the process dies"
 MOST_DEATHS: Final = 6  # of one callable
 
 
@@ -71,6 +71,7 @@ class _Worker:
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "AUTOGRAPH_VERBOSITY": "0",
             "KERAS_BACKEND": "tensorflow",
+            "TF_ENABLE_ONEDNN_OPTS": "1",  # else the processor decides whether eager execution takes "channels_first"
             "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
             **ENVIRONMENT,
             "XLA_FLAGS": f"--xla_dump_to={self._folder.name}/dump --xla_dump_hlo_as_text",
@@ -81,7 +82,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=self._log or subprocess.DEVNULL,
             env=environment,
-            cwd=self._folder.name,  # some of the calls write files
+            cwd=self._folder.name,
             text=True,
         )
         if self._line(START_LIMIT) != {"ready": True}:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from xlalint.measuring.driver import DIES
 from xlalint.measuring.expressions import Expression
 from xlalint.measuring.outcome import LACKING, Meter, NotAcceptedError, State, brief, clean, reason
+from xlalint.measuring.variations import DIES
 from xlalint.probe.worker.compiling.hlo import BOUNDED
 from xlalint.probe.worker.devices.stateless import standing_in
 from xlalint.probe.worker.devices.tpu import RefusedError, TpuCompiler, UntranslatedError

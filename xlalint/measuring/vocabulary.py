@@ -214,7 +214,7 @@ pos: 0
 len: 1
 key: [1, 2] | f32[2, 4, 3]
 salt: [1, 2]
-filename path: '/tmp/xlalint-measured'
+filename path: 'measured'
 table: tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(['one'], [1]), 0)
 units: 3
 kernel_size: 3

@@ -11,24 +11,24 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from xlalint.measuring.arguments import Target, Tensors, calls, receivers, rewritten, target, variants
+from xlalint.measuring.arguments import Target, Tensors, calls, target
 from xlalint.measuring.expressions import Expression, namespace, parse
 from xlalint.measuring.outcome import Meter, NotAcceptedError, brief, clean, reason, undefined_in
 from xlalint.measuring.recipes import Recipe, recipes
 from xlalint.measuring.samples import VALUE_SETS
 from xlalint.measuring.signatures import Observer
+from xlalint.measuring.variations import Variation, variations
 from xlalint.tpu.chips import DEFAULT
 
 UNDEFINED: Final = "ValueError: the result is no number"
 SEARCH_TRIES: Final = 500
 SEARCH_SECONDS: Final = 12.0
 MORE_TRIES: Final = 60  # after a call that is accepted only in part
-VARIANT_SECONDS: Final = 10.0
 # What two cases must agree in to be the same for whoever writes the call.
 DEFAULTS: Final = (("outcome", "ok"), ("gradient", "none"))
 DECISIVE: Final = ("outcome", "missing", "bounded")
@@ -74,22 +74,11 @@ class Worker:
             plain = self.case(call, gradient=True)
         except NotAcceptedError as error:
             return {"untested": reason(str(error))}
-        row: dict[str, Any] = {"cases": [plain], "same": {}, "refused": self.refused(call)}
-        started = time.monotonic()
-        beside = [*recipe.cases, *receivers(call)]
-        for varied, other_call in beside:
-            self.add(row, dict(varied), other_call, gradient=True)
-        written = [pair for varied, _ in beside for pair in varied.items()]
-        for parameter, texts, kind in self.variants(what, call, job["plan"]):
-            if any((parameter, text) in written for text in texts):
-                continue
-            if job["plan"] is None and time.monotonic() - started > VARIANT_SECONDS:
-                break
-            if kind in ("given", "tensor") and plain["outcome"] == "fails":
-                continue
-            for text in texts:
-                other = rewritten(what, call, parameter, text)
-                if other is not None and other != call and self.add(row, {parameter: text}, other, text[0] in "'\""):
+        row: dict[str, Any] = {"cases": [plain], "same": {}, "untaken": {}, "refused": self.refused(call)}
+        planned = (job["plan"] or {}).get("varied")
+        for group in variations(what, recipe, plain, planned):
+            for one in group:
+                if self.add(row, one):
                     break
         return row
 
@@ -127,24 +116,15 @@ class Worker:
         made = self.parsed(call).made
         return any(getattr(one, "supports_jit", True) is False for one in made)
 
-    def variants(self, what: Target, call: str, plan: Mapping[str, Any] | None) -> Iterable[tuple[str, Any, str]]:
-        """What to write otherwise: the parameter, the texts of which the first that is accepted counts, the kind."""
-        if plan is None:
-            return ((one.parameter, one.alternatives, one.kind) for one in variants(what, call))
-        return ((parameter, (text,), "planned") for parameter, text in plan["varied"])
-
-    def add(self, row: dict[str, Any], varied: dict[str, str], call: str, gradient: bool) -> bool:
+    def add(self, row: dict[str, Any], other: Variation) -> bool:
         """Measure another case, and keep it where it ends otherwise than the plain one. Was it accepted?"""
-        plain = row["cases"][0]
+        plain, varied = row["cases"][0], dict(other.varied)
         if any(one.get("varied") == varied for one in row["cases"]):
             return True
-        taken, _ = self.accepted(call)
-        if taken == "none" or (taken == "first" and "outside[" not in call and "nan[" not in call):
-            return False
-        try:
-            gradient = gradient and plain.get("gradient", "none") != "none"
-            case = self.case(call, gradient)
-        except NotAcceptedError:
+        gradient = other.gradient and plain.get("gradient", "none") != "none"
+        case = self.varied(other, gradient)
+        if case is None:
+            _note_texts(row["untaken"], varied)
             return False
         _name(case, varied)
         decisive = [*DECISIVE, *(["detail"] if case["outcome"] == "recompiles" else [])]
@@ -152,9 +132,18 @@ class Worker:
         if any(case.get(key) != plain.get(key) for key in decisive):
             row["cases"].append({**case, "varied": varied})
         else:
-            for parameter, text in varied.items():
-                row["same"].setdefault(parameter, []).append(text)
+            _note_texts(row["same"], varied)
         return True
+
+    def varied(self, other: Variation, gradient: bool) -> dict[str, Any] | None:
+        """The case of another call, where eager execution takes it."""
+        taken, _ = self.accepted(other.call)
+        if taken == "none" or (taken == "first" and "outside[" not in other.call and "nan[" not in other.call):
+            return None
+        try:
+            return self.case(other.call, gradient)
+        except NotAcceptedError:
+            return None
 
     def search(self, what: Target, first: list[str]) -> tuple[str, str]:
         """A call that eager execution accepts with all values, and a graph; or nothing, and why."""
@@ -231,6 +220,13 @@ class Worker:
             raise NotAcceptedError(brief(error)) from error
 
 
+def _note_texts(noted: dict[str, list[str]], varied: Mapping[str, str]) -> None:
+    for parameter, text in varied.items():
+        texts = noted.setdefault(parameter, [])
+        if text not in texts:
+            texts.append(text)
+
+
 def _name(case: dict[str, Any], varied: Mapping[str, str]) -> None:
     """Call the one argument that is varied, and that the compilations follow, what it is varied as: the method of an
     object has no parameters that the text of the call shows."""
@@ -250,7 +246,10 @@ def main() -> None:
         os.dup2(2, 1)
         worker = Worker(folder, answers)
         worker.say({"ready": True})
-        for line in sys.stdin:
+        for number, line in enumerate(sys.stdin):
+            own = folder / f"{number}"  # some of the calls write files, which others would find
+            own.mkdir()
+            os.chdir(own)
             worker.say({"row": answer(worker, json.loads(line))})
 
 
@@ -267,7 +266,7 @@ def answer(worker: Worker, job: Mapping[str, Any]) -> dict[str, Any] | None:
         {key: value for key, value in case.items() if value not in ("", [], {}, False) and (key, value) not in DEFAULTS}
         for case in row["cases"]
     ]
-    return {"cases": cases} | {key: row[key] for key in ("same", "refused") if row[key]}
+    return {"cases": cases} | {key: row[key] for key in ("same", "untaken", "refused") if row[key]}
 
 
 if __name__ == "__main__":

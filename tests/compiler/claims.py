@@ -1,0 +1,81 @@
+"""Claims about the compiler that a test makes one by one: each is asked when it is new or other than it was, and of
+those to which this TensorFlow has agreed already a sample is asked again.
+
+`asked.json` keeps what was agreed to: `python -m pytest -m compiler --record` asks everything and writes it.
+`XLALINT_SAMPLE` takes more of what is known, `XLALINT_SEED` others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final, cast
+
+import pytest
+
+from tests import sampling
+from xlalint.measuring.registry import installed
+
+RECORD: Final = Path(__file__).with_name("asked.json")
+SAMPLE: Final = 16  # of the claims of one test
+_DECISIVE: Final = ("tensorflow", "tensorflow-cpu", "keras")  # packages
+
+
+def claim(*parts: object) -> pytest.MarkDecorator:
+    """Of a case of a test: all that decides what the compiler is asked, and what is said of its answer."""
+    return pytest.mark.claim(hashlib.sha256(repr(parts).encode()).hexdigest()[:12])
+
+
+def announce(item: pytest.Item) -> None:
+    """Let the report of a claim's test say which claim that was."""
+    if mark := item.get_closest_marker("claim"):
+        item.user_properties.append(("claim", (item.name.partition("[")[0], *mark.args)))
+
+
+def _announced(properties: Iterable[tuple[str, object]]) -> tuple[str, str] | None:
+    """The test, wherever its file lies, and the digest of the claim that one of its cases makes."""
+    test, digest = cast(Sequence[str], dict(properties).get("claim", ("", "")))
+    return (test, digest) if digest else None
+
+
+def versions() -> dict[str, str]:
+    """What a claim is about."""
+    return {name: version for name, version in installed().items() if name in _DECISIVE}
+
+
+def known() -> dict[str, list[str]]:
+    """By test the digests of the claims that the installed TensorFlow has agreed to."""
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    return cast(dict[str, list[str]], record["claims"]) if record["versions"] == versions() else {}
+
+
+def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The known claims that are not asked again this time."""
+    agreed, by_test = known(), dict[str, list[pytest.Item]]()
+    for item in items:
+        match _announced(item.user_properties):
+            case (test, digest) if digest in agreed.get(test, ()):
+                by_test.setdefault(test, []).append(item)
+    for group in by_test.values():
+        group.sort(key=lambda item: _announced(item.user_properties) or ())
+        sampling.chance().shuffle(group)
+    return [item for group in by_test.values() for item in group[sampling.size(SAMPLE) :]]
+
+
+class Recorder:
+    """Keeps the claims of the tests that pass, in place of what was known of them."""
+
+    def __init__(self) -> None:
+        self._agreed: dict[str, set[str]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        match _announced(report.user_properties):
+            case (test, digest) if report.when == "call" and report.passed:
+                self._agreed.setdefault(test, set()).add(digest)
+
+    def pytest_sessionfinish(self) -> None:
+        claims = known() | {test: sorted(digests) for test, digests in self._agreed.items()}
+        found = {"versions": versions(), "claims": dict(sorted(claims.items()))}
+        RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
