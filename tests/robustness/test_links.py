@@ -14,8 +14,8 @@ from tests.robustness.command import said
 from tests.samples import HAZARD
 from tests.sources.test_notebooks import notebook, saved
 from xlalint.cli import run
-from xlalint.cli.check import _FORMATS
 from xlalint.linter.run import check
+from xlalint.settings.choices import OUTPUT_FORMATS
 from xlalint.settings.config import Settings
 
 SECRET: Final = "aws_secret_access_key"
@@ -31,7 +31,7 @@ class Base(keras.Model):
             x = x / 2.0
         return self.body(x)
 """
-REPORTS: Final = tuple(form for form in _FORMATS if form != "html")
+REPORTS: Final = tuple(form for form in OUTPUT_FORMATS if form != "html")
 
 
 def outside(project: Path, text: str | bytes, name: str = "outside/credentials") -> Path:

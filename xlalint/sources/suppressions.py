@@ -302,7 +302,7 @@ def _span(line: int, column: int, length: int) -> Span:
 
 
 def _meant(rest: str) -> str | None:
-    """The rules that somebody names behind a verb in the way of another tool: `disable=XLA203,XLA205`, `ignore: XLA203`,
+    """The rules that somebody names after a verb in another tool's way: `disable=XLA203,XLA205`, `ignore: XLA203`,
     `ignore(boolean-mask)`; None for a reason in words."""
     text = rest.strip()
     names = [name for name in re.split(r"[\s,=:(){}]+", text) if name]
