@@ -35,13 +35,14 @@ class Definition:
 class FileDefinitions:
     """All definitions of a file, outer ones first; `fragment`: the whole file as one, where it reads names that it
     does not bind; `objects`: what its top binds to names otherwise; `receivers`: by line, those of which the top calls
-    a method there."""
+    a method there; `length`: how many lines it has."""
 
     path: Path
     found: Sequence[Definition]
     fragment: Definition | None
     objects: Sequence[Definition] = ()
     receivers: Mapping[int, str] = field(default_factory=dict)
+    length: int = 0
 
     @classmethod
     def of(cls, path: Path) -> FileDefinitions:
@@ -57,7 +58,7 @@ class FileDefinitions:
         fragment = Definition("", "fragment", (1, len(lines)), inputs) if free_names(text) else None
         tree = ast.parse(text)
         definitions, objects = tuple(_definitions(tree, "", None, lines)), tuple(_objects(tree, lines))
-        return cls(path, definitions, fragment, objects, dict(_receivers(tree)))
+        return cls(path, definitions, fragment, objects, dict(_receivers(tree)), len(lines))
 
     def around(self, line: int) -> Definition | None:
         """The innermost function around a line, or the fragment that it is in."""

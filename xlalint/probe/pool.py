@@ -28,7 +28,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from .protocol import COMPILE, FAILS, GRADIENT, LINE, OF_XLA, SEARCH, Observation, Outcome, Plan, Spot
+from .protocol import COMPILE, DIVERGES, FAILS, GRADIENT, LINE, LOCATE, OF_XLA, SEARCH, Observation, Outcome, Plan, Spot
 from .target import Target
 
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
@@ -192,7 +192,8 @@ class Worker:
         """What a death means: before the compiler is asked, nothing was measured; later, that this was the end."""
         found = replace(kept, versions=self.versions, seconds=round(seconds, 3))
         if kept.calls and stage not in OF_XLA:
-            return replace(found, notes=(*kept.notes, f"ended early: the process {lost.how} at {stage}{lost.more}"))
+            note = f"ended early: the process {lost.how} at {stage}{lost.more}"
+            return replace(found, notes=(*kept.notes, note), died_at="" if lost.limit else stage)
         found = replace(found, death=lost.how)
         if not lost.limit:
             found = replace(found, died_at=stage)
@@ -372,10 +373,10 @@ class Pool:
                         if left < limits.function:
                             limits = replace(limits, function=left, raised_by=_TOTAL)
                         outcome = worker.ask(target, self._plan, limits)
-                        if outcome.died_at == COMPILE:
+                        if outcome.died_at in (COMPILE, LOCATE):
                             worker = None
                             worker = Worker(self._interpreter, self._stop)
-                            lines = worker.ask(target, replace(self._plan, by_lines=True), limits)
+                            lines = worker.ask(target, replace(self._plan, by_lines=outcome.died_at), limits)
                             outcome = _with_line(outcome, lines)
                         elif outcome.died_at.startswith(SEARCH) and not target.given and len(target.avoid) < _AVOIDED:
                             with self._lock:
@@ -401,7 +402,19 @@ class Pool:
 
 
 def _with_line(outcome: Outcome, lines: Outcome) -> Outcome:
-    """What was seen of a function that ended its process, with the line over which it did so again, if it did."""
+    """What was seen of a function that ended its process, with the line over which it did so again, if it did; of one
+    that ended it while the line was looked for that differs, with that line."""
+    if outcome.died_at == LOCATE:
+        found = next((one for one in lines.observations if one.kind == DIVERGES), None)
+        if found is None:
+            return outcome
+        placed = [
+            replace(one, spots=found.spots, ops=found.ops, sources=found.sources)
+            if one.kind == DIVERGES and not one.spots
+            else one
+            for one in outcome.observations
+        ]
+        return replace(outcome, observations=tuple(placed))
     if not lines.died_at.startswith(LINE):
         return outcome
     _, line, path = lines.died_at.split(" ", 2)

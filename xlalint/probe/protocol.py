@@ -33,6 +33,9 @@ PROGRAM: Final = "program"
 # Where inputs are tried: another may be taken for one that ends the process.
 SEARCH: Final = "search"
 
+# Where the line is looked for at which compiled and eager execution part.
+LOCATE: Final = "locate"
+
 # Where what one line made is compiled and run by itself; behind it, the line and the file.
 LINE: Final = "line"
 
@@ -56,8 +59,9 @@ class Plan:
 
     `value_sets`: at most so many; `locate`: look for the line at which results part; `seconds`: after these no further
     shapes and no gradients are begun; `drive_only`: only see whether the target can be called; `by_lines`: compile it
-    line after line instead, to see at which the process dies; `topology`: only ask the compiler of this TPU; `batch`:
-    with inputs of which so many are in a batch (0: as they are); `gpu`: only ask for a GPU.
+    line after line instead, to see at which the process dies (`compile`), or results part as well (`locate`);
+    `topology`: only ask the compiler of this TPU; `batch`: with inputs of which so many are in a batch (0: as they
+    are); `gpu`: only ask for a GPU.
     """
 
     value_sets: int = 6
@@ -66,7 +70,7 @@ class Plan:
     locate: bool = True
     seconds: float = 30.0
     drive_only: bool = False
-    by_lines: bool = False
+    by_lines: str = ""
     topology: str = ""
     batch: int = 0
     gpu: bool = False
@@ -125,7 +129,8 @@ class Observation:
     """One thing that XLA did: its kind, where in the user's code as far as that was found, and a sentence.
 
     `per`: for a recompilation, `value` or `shape`; `gradient`: seen in the gradient only; `ops`: the operations that it
-    is about, `lacking`: because they have no kernel.
+    is about, `lacking`: because they have no kernel; `sources`: where the selections by data are made from which what
+    differs is computed.
     """
 
     kind: str
@@ -135,6 +140,33 @@ class Observation:
     gradient: bool = False
     ops: tuple[str, ...] = ()
     lacking: bool = False
+    sources: tuple[Spot, ...] = ()
+
+
+# Stands for an operation where Python read the content of a tensor.
+READ: Final = "read"
+
+
+@dataclass(frozen=True)
+class Varied:
+    """An operation (or READ) of the user's line that got at least two different values while eager calls of equal
+    shapes ran. `inputs`: the names of the inputs that did; `shapes`: how many shapes its first result had."""
+
+    spot: Spot
+    op: str
+    inputs: tuple[str, ...]
+    shapes: int = 0
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A line of host code that calls a compiled function: how many calls ran, how often they compiled, and with how
+    many different Python values."""
+
+    spot: Spot
+    calls: int
+    compilations: int
+    values: int
 
 
 @dataclass(frozen=True)
@@ -170,6 +202,11 @@ class Outcome:
     lines with the line; `reached`: by file, the
     lines that ran; `ran`: by file, the first lines of the functions that ran; `versions`: of TensorFlow, Keras and
     Python; `training`: what was seen of the step that a compiled Keras model trains with, in words.
+
+    What a refutation rests on, of the lines that the target wants: `varied`: what got different values there; `made`:
+    by line, the operations that the traced function has there; `unconverted`: by file, the lines that ran while it
+    was traced as they stand there, not converted by AutoGraph; `launches`: of what was run as host code, what calls
+    compiled functions, None where it was not run so.
     """
 
     not_run: str | None = None
@@ -188,3 +225,7 @@ class Outcome:
     seconds: float = 0.0
     programs: tuple[Lowering, ...] = ()  # for a TPU or a GPU
     training: str = ""
+    varied: tuple[Varied, ...] = ()
+    made: tuple[tuple[Spot, tuple[str, ...]], ...] = ()
+    unconverted: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    launches: tuple[Launch, ...] | None = None

@@ -46,7 +46,8 @@ class Target:
     user's word for the call and for the object's own arguments; `factory`: "pkg.mod:make_inputs" gives the arguments;
     `search`: folders to import from; `autograph`: None leaves it to the driver; `roots`: the user's own files are
     under these; `wanted`: lines of the file that the inputs should reach; `callers`: who leads there, the nearest
-    first; `avoid`: inputs, as `note` was told of them, that ended the process; `refused`: why nothing is to be run.
+    first; `avoid`: inputs, as `note` was told of them, that ended the process; `refused`: why nothing is to be run;
+    `host`: it is run as host code that calls compiled functions, and is not compiled itself.
     """
 
     file: str
@@ -64,6 +65,7 @@ class Target:
     callers: tuple[Frame, ...] = ()
     avoid: tuple[str, ...] = ()
     refused: str = ""
+    host: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As JSON's types."""

@@ -6,18 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..findings.findings import Finding
 from ..sources.packages import dotted_name
 from ..sources.text import UnreadableSource
 from .definitions import Definition, FileDefinitions
 from .knowledge import Knowledge, knowledge_of
+from .protocol import PROGRAM
+from .refutation import OF_LAUNCHES
 from .specs import SpecError, parse_inputs
 from .target import Frame, Given, Parameter, Target
 
 _FACTORY: Final = "factory:"
 _CALLED: Final = ("call", "__call__")
+
+
+# A file, the qualified name of the function (None for its top), whether AutoGraph converts it, whether it is host code.
+_Key: TypeAlias = tuple[Path, str | None, bool | None, bool]
 
 
 class TargetError(LookupError):
@@ -44,7 +50,7 @@ class Targets:
 
     def of_findings(self, findings: Iterable[Finding]) -> list[tuple[Target | NoTarget, list[Finding]]]:
         """The functions around findings, each with its findings, in their order."""
-        grouped: dict[tuple[Path, str, bool | None], list[Finding]] = {}
+        grouped: dict[_Key, list[Finding]] = {}
         nothing: dict[str, list[Finding]] = {}
         found: list[Finding] = list(findings)
         self._analyse(Path(finding.path).absolute() for finding in found if finding.cell is None)
@@ -56,10 +62,13 @@ class Targets:
             else:
                 grouped.setdefault(key, []).append(finding)
         made: list[tuple[Target | NoTarget, list[Finding]]] = []
-        for (path, qualname, autograph), here in grouped.items():
+        for (path, qualname, autograph, host), here in grouped.items():
             wanted = tuple(sorted({finding.span.line for finding in here}))
+            if qualname is None:
+                made.append((replace(self._program(path), wanted=wanted), here))
+                continue
             try:
-                target = self._target(path, self._definition(path, qualname))
+                target = replace(self._target(path, self._definition(path, qualname)), host=host)
             except TargetError as error:
                 nothing.setdefault(str(error), []).extend(here)
                 continue
@@ -129,16 +138,19 @@ class Targets:
 
     # -- from findings ------------------------------------------------------------------------------------------------
 
-    def _key(self, finding: Finding) -> tuple[Path, str, bool | None]:
+    def _key(self, finding: Finding) -> _Key:
         if finding.cell is not None:
             raise TargetError("it stands in a notebook, and only files are run")
         path = Path(finding.path).absolute()
         definition = self._file(path).around(finding.span.line)
         if definition is None:
-            raise TargetError("it stands outside of functions; write what is compiled as a function")
+            return path, None, None, True
+        if finding.name in OF_LAUNCHES:
+            outer = definition.qualname.partition(".<locals>.")[0]  # a decorator stands outside of what it decorates
+            return path, outer, None, True
         context = finding.context
         known = context is not None and context.kind in ("xla", "graph")
-        return path, definition.qualname, context.autograph if known and context is not None else None
+        return path, definition.qualname, context.autograph if known and context is not None else None, False
 
     def _callers(self, finding: Finding) -> Iterator[Frame]:
         """The functions on the way to the flagged one, nearest first: each step names the place of its call."""
@@ -148,6 +160,17 @@ class Targets:
             caller = self._file(path).around(step.line)
             if caller is not None:
                 yield Frame(str(path), caller.qualname)
+
+    def _program(self, path: Path) -> Target:
+        """A whole file, whose top is to be run."""
+        return Target(
+            file=str(path),
+            qualname="",
+            lines=(1, self._file(path).length),
+            kind=PROGRAM,
+            roots=(_root_of(path),),
+            host=True,
+        )
 
     # -- one target ---------------------------------------------------------------------------------------------------
 
@@ -186,7 +209,7 @@ class Targets:
         return found
 
     def _target(self, path: Path, definition: Definition) -> Target:
-        name, root = dotted_name(path)
+        name, _ = dotted_name(path)
         owner = definition.owner if definition.kind == "method" else None
         qualname = definition.qualname
         texts = self._texts(definition, name)
@@ -195,7 +218,6 @@ class Targets:
             # The comment above a class is for the object, that above its `call` for the call.
             called = next((one for one in self._called(path, qualname)), None)
             made_of, texts = texts, self._texts(called, name) if called is not None else []
-        package = root / name.partition(".")[0]
         return Target(
             file=str(path),
             qualname=qualname,
@@ -205,7 +227,7 @@ class Targets:
             given=_given(texts),
             made_of=_given(made_of),
             factory=next((text.removeprefix(_FACTORY) for text in texts if text.startswith(_FACTORY)), None),
-            roots=(str(package) if package.is_dir() else str(path.parent),),
+            roots=(_root_of(path),),
         )
 
     def _target_or_refusal(self, path: Path, definition: Definition) -> Target:
@@ -230,6 +252,13 @@ class Targets:
         """The user's word on a definition: in the comment above it, else in the settings."""
         said = self.inputs.get(f"{module}.{definition.qualname}")
         return list(definition.comments) or ([said] if said is not None else [])
+
+
+def _root_of(path: Path) -> str:
+    """The folder below which files are the user's own: the package of a file, else where it is."""
+    name, root = dotted_name(path)
+    package = root / name.partition(".")[0]
+    return str(package if package.is_dir() else path.parent)
 
 
 def _given(texts: Sequence[str]) -> tuple[Given, ...]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-from ..facts import tables
 from ..findings.codes import PROBE_ONLY, rule_names
 from ..findings.findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
 from ..sources.text import display_path
@@ -28,6 +26,7 @@ from .protocol import (
     Outcome,
     Spot,
 )
+from .refutation import OF_GRADIENTS, ops_of, outside, where, why_open
 from .statements import Statements
 from .target import Target
 
@@ -55,10 +54,10 @@ _EFFECTS: Final = {
     DIVERGES: Effect.DIVERGES,
     RECOMPILES: Effect.RECOMPILES,
 }
+# What rules say that a function is compiled for again and again, where that is another thing than values.
+_PER: Final = {"growing-sequence": "shape", "python-argument": "value", "function-made-in-loop": "value"}
 _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
 _EMULATED: Final = "a TPU computes with 32 bits, and takes several such numbers for one"
-# Rules about gradients: the function itself compiles.
-_OF_GRADIENTS: Final = frozenset(("while-loop-gradient", "gradient-without-kernel"))
 
 
 @dataclass(frozen=True)
@@ -116,6 +115,7 @@ class _Places:
         self._places = [list(_places(finding)) for finding in findings]
         self._findings = findings
         for one in seen:
+            self._at_sources(one)
             for spot in one.observation.spots:
                 if here := self._meant(one.observation, spot):  # the innermost line at which there is a finding
                     self.known.add(id(one.observation))
@@ -126,6 +126,16 @@ class _Places:
                         else:
                             self.shared[position] = one
                     break
+
+    def _at_sources(self, one: _Seen) -> None:
+        """What differs from eager execution also bears out what says so of a selection that it is computed from."""
+        for spot in one.observation.sources:
+            for position, finding in enumerate(self._findings):
+                path, span = os.path.abspath(finding.path), finding.span
+                here = path == spot.path and self.statements.together(path, spot.line, span.line, span.end_line)
+                if here and finding.effect is Effect.DIVERGES and not outside(span, spot):
+                    self.known.add(id(one.observation))
+                    self.of.setdefault(position, []).append(one)
 
     def _meant(self, observation: Observation, spot: Spot) -> list[int]:
         """The findings that an observation is about; several where nothing tells them apart."""
@@ -169,31 +179,17 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
     None where it is of something else: of another expression, or of an operation that what is flagged does not make.
     """
     effect = finding.effect
-    if effect is None or observation.kind not in _BEARS_OUT[effect] or _apart(location.span, spot):
+    if effect is None or observation.kind not in _BEARS_OUT[effect] or outside(location.span, spot):
         return None
-    made = _ops_of(location.api)
+    if observation.kind == RECOMPILES and _PER.get(finding.name, observation.per) != observation.per:
+        return None
+    made = ops_of(location.api)
     fits = 1 if not made or not observation.ops else 2 * bool(made.intersection(observation.ops))
     if observation.lacking and (not location.own or fits == 0):
         return None
-    if observation.gradient and location.own and effect is Effect.FAILS and finding.name not in _OF_GRADIENTS:
+    if observation.gradient and location.own and effect is Effect.FAILS and finding.name not in OF_GRADIENTS:
         return None  # it says that the function itself fails, which compiles
     return fits, _EFFECTS.get(observation.kind) is effect, location.own
-
-
-def _apart(span: Span, spot: Spot) -> bool:
-    """Whether an error arose in another expression than the flagged one."""
-    if spot.span is None:
-        return False
-    line, column, end_line, end_column = spot.span
-    return (end_line, end_column) <= (span.line, span.column) or (span.end_line, span.end_column) <= (line, column)
-
-
-@cache
-def _ops_of(api: str) -> frozenset[str]:
-    """The operations that a call was seen to make when it was measured; of a method, those of its object."""
-    fact = tables.api(api) or tables.api(api.rpartition(".")[0])
-    cases = fact.cases if fact is not None else ()
-    return frozenset(op for case in cases for op in (*case.ops, *case.missing, *case.gradient_missing))
 
 
 def _verdict(finding: Finding, position: int, run: Run | None, at: _Places) -> Verdict | None:
@@ -212,29 +208,9 @@ def _verdict(finding: Finding, position: int, run: Run | None, at: _Places) -> V
     if unplaced:
         at.known.add(id(unplaced[0]))
         return _open(run, f"{unplaced[0].text}; which line does it is not known")
-    if (why := _undecided(finding, run, at.statements)) is not None:
+    if (why := why_open(finding, outcome, at.statements)) is not None:
         return _open(run, why)
     return _of(run, REFUTED, text=_acquittal(finding, run))
-
-
-def _undecided(finding: Finding, run: Run, statements: Statements) -> str | None:
-    """Why a run that did not show what the finding says does not refute it; None when it does."""
-    outcome = run.outcome
-    if not outcome.calls:
-        return "nothing was compiled"
-    if finding.effect is Effect.TPU and not any(_of_tpu(program) for program in outcome.programs):
-        return "a CPU cannot tell what a TPU does: --target tpu asks its compiler"
-    own = next(_places(finding))
-    if not any(statements.together(own.path, line, *own.lines) for line in outcome.reached.get(own.path, ())):
-        return "the inputs do not reach the line"
-    first = next((one for one in outcome.observations if one.kind == FAILS and not one.gradient), None)
-    if first is not None:
-        return f"the function fails elsewhere before that{_where(first.spots)}"
-    if finding.name in _OF_GRADIENTS and outcome.gradient not in ("equal", DIVERGES):
-        return "no gradient was measured"
-    if finding.effect is Effect.DIVERGES and outcome.random:
-        return "random numbers are drawn: values were not compared"
-    return None
 
 
 def _acquittal(finding: Finding, run: Run) -> str:
@@ -318,7 +294,7 @@ def _of_tpu(program: Lowering) -> bool:
 
 def told(observation: Observation) -> str:
     """An observation in a line."""
-    return f"{observation.kind}{_where(observation.spots)}: {observation.text}"
+    return f"{observation.kind}{where(observation.spots)}: {observation.text}"
 
 
 def taken(program: Lowering) -> str:
@@ -336,7 +312,7 @@ def lowered(program: Lowering) -> Iterator[str]:
         return
     yield f"{TPU_COMPILES}: {program.of}, for {program.topology} in {program.seconds:.1f} s; {taken(program)}"
     for name, spot in program.wide:
-        yield f"{name}{_where([spot])}: {_EMULATED}"
+        yield f"{name}{where((spot,))}: {_EMULATED}"
 
 
 def _bytes(number: int) -> str:
@@ -394,8 +370,3 @@ def _of(run: Run, status: str, observation: Observation | None = None, text: str
 
 def _tool(outcome: Outcome) -> str:
     return f"TensorFlow {outcome.versions.get('tensorflow', '')} (CPU)"
-
-
-def _where(spots: Iterable[Spot]) -> str:
-    first = next(iter(spots), None)
-    return f" at {display_path(Path(first.path))}:{first.line}" if first else ""

@@ -17,9 +17,10 @@ from xlalint.probe.target import Target
 
 from .code.line_tracing import LineTracer
 from .code.user_lines import UserLines, forget_conversions
+from .compiling.evidence import whole_statements
 from .compiling.hlo import Dump
+from .compiling.host_run import run_as_host, run_program, run_top
 from .compiling.meter import EagerError, Instruments, Meter, Progress
-from .compiling.program_run import run_program
 from .driving.driven import Driven, NotDrivenError
 from .driving.driver import drive
 from .driving.keras_objects import learning_of
@@ -48,7 +49,9 @@ class Session:
         original = None if job["original"] is None else Target.of_json(job["original"])
         user_lines = UserLines((target.file, *target.roots))
         driving, calling = LineTracer(user_lines.owns), LineTracer(user_lines.owns)
-        tools = Instruments(Plan(**job["plan"]), user_lines, self._dump, calling, Progress(self._note, self._keep))
+        wanted = whole_statements({(target.file, line) for line in target.wanted})
+        progress = Progress(self._note, self._keep)
+        tools = Instruments(Plan(**job["plan"]), user_lines, self._dump, calling, progress, wanted)
         forget_conversions()
         try:
             found = self._measured(target, original, tools, driving)
@@ -65,9 +68,11 @@ class Session:
 
     def _measured(self, target: Target, original: Target | None, tools: Instruments, driving: LineTracer) -> Outcome:
         plan, user_lines = tools.plan, tools.user_lines
+        if target.host and (plan.topology or plan.gpu):
+            return Outcome(not_run="it is host code")
         if target.kind == PROGRAM:
-            self._note(COMPILE)
-            return run_program(target, user_lines, self._dump)
+            self._note("host" if target.host else COMPILE)
+            return run_top(target, tools) if target.host else run_program(target, tools)
         with ExitStack() as stack:
             try:
                 with driving.tracing(math.inf):
@@ -83,6 +88,8 @@ class Session:
                 return Outcome(how=driven.how, inputs=tuple(driven.inputs))
             meter = Meter(driven, reference or driven, tools)
             try:
+                if target.host:
+                    return run_as_host(driven, tools)
                 if plan.topology or plan.gpu:
                     return self._elsewhere(driven, meter, tools)
                 return self._trained(meter.measure(), driven, tools)

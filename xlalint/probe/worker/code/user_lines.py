@@ -63,6 +63,15 @@ class UserLines:
         """The user's lines among frames, in their order."""
         return tuple(dict.fromkeys(self._spot(path, line) for path, line in frames if self.owns(path)))
 
+    def innermost(self, frame: FrameType | None) -> Spot | None:
+        """The user's line that is being executed."""
+        while frame is not None:
+            path = frame.f_code.co_filename
+            if self.owns(path):
+                return self._exactly(path, frame.f_lineno, _instruction(frame))
+            frame = frame.f_back
+        return None
+
     def called_from(self, frame: FrameType | None) -> tuple[Spot, ...]:
         """The user's lines that are being executed, innermost first."""
         found: list[Spot] = []
@@ -98,6 +107,10 @@ class UserLines:
     def of_op(self, op: Any) -> tuple[Spot, ...]:
         """The user's lines that made an operation of a graph, innermost first."""
         return self.spots((frame.filename, frame.lineno) for frame in reversed(list(op.traceback or ())))
+
+    def made_first(self, ops: Iterable[Any]) -> tuple[Spot, ...]:
+        """The user's innermost lines that made operations."""
+        return tuple(dict.fromkeys(spot for op in ops for spot in self.of_op(op)[:1]))
 
     # -- errors -------------------------------------------------------------------------------------------------------
 

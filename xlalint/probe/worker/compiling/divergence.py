@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Any, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
@@ -46,13 +46,28 @@ def departing(
     return None
 
 
+def selections_before(ops: Iterable[Any], bounded: Set[str]) -> Iterator[Any]:
+    """The operations, among those that are called `bounded`, from which others of a graph are computed."""
+    pending = [one.op for op in ops for one in op.inputs]
+    seen: set[str] = set()
+    while pending:
+        op = pending.pop()
+        if op.name not in seen:
+            seen.add(op.name)
+            if op.name in bounded:
+                yield op
+            pending += [one.op for one in op.inputs]
+
+
 def made_at(graph: Any, user_lines: UserLines) -> tuple[Spot, ...]:
     """The user's lines that made the operations of a graph, in the order of these."""
     return tuple(dict.fromkeys(spot for op in graph.get_operations() for spot in user_lines.of_op(op)[:1]))
 
 
-def results_at(call: Callable[..., Any], spot: Spot, user_lines: UserLines, *, autograph: bool) -> Callable[..., Any]:
-    """A compiled function that gives only what one line of the user's makes."""
+def results_at(
+    call: Callable[..., Any], spot: Spot, user_lines: UserLines, *, autograph: bool, compiled: bool = True
+) -> Callable[..., Any]:
+    """A function of the graph, compiled or not, that gives only what one line of the user's makes."""
 
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def made() -> list[Any]:
@@ -67,7 +82,7 @@ def results_at(call: Callable[..., Any], spot: Spot, user_lines: UserLines, *, a
         found: list[Any] = made()
         return found
 
-    return tf.function(visible, autograph=autograph, jit_compile=True)  # type: ignore[no-any-return]
+    return tf.function(visible, autograph=autograph, jit_compile=compiled)  # type: ignore[no-any-return]
 
 
 @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]

@@ -6,36 +6,24 @@ instead: for operations without a kernel, and for Python that reads a tensor, wh
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Set
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Set
 from functools import cache
 from types import FrameType
 from typing import Any, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
-from tensorflow.python.framework import kernels, op_callbacks, op_def_registry, ops  # type: ignore[import-untyped]
+from tensorflow.python.framework import kernels, op_def_registry  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import FAILS, Observation, Spot
 
 from ..code.graphs import functions_of
 from ..code.user_lines import UserLines
+from .eager_watch import READS
 
 _COMPILER: Final = "XLA_CPU_JIT"
 _GIVEN: Final = frozenset(("Placeholder", "VarHandleOp"))
 _FOLDED: Final = frozenset(("Shape", "ShapeN", "Rank", "Size"))  # constants, where the shape is known
-# How Python reads a tensor, and whether AutoGraph comes between: it converts statements and these builtins.
-_READS: Final = {
-    "__bool__": ("for the truth of a tensor", True),
-    "__int__": ("for a tensor as an integer", True),
-    "__float__": ("for a tensor as a number", True),
-    "__index__": ("for a tensor as an index", True),
-    "__iter__": ("to iterate over a tensor", True),
-    "__len__": ("for the length of a tensor", True),
-    "__array__": ("for a tensor as an array", False),
-    "numpy": ("for the content of a tensor", False),
-}
 
 
 @cache
@@ -112,32 +100,8 @@ class Witness:
         self._on_data = set(self._made)
         self.seen: dict[Observation, None] = {}
 
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Collect what eager execution does in the body that tracing or XLA would refuse."""
-        owner = ops.EagerTensor.__mro__[1]  # the class in C takes no attributes, the one below does
-        before = {name: getattr(owner, name) for name in _READS}
-        own = {name for name in _READS if name in vars(owner)}
-        for name in _READS:
-            if not (self._autograph and _READS[name][1]):
-                setattr(owner, name, self._reading(name, before[name]))
-        op_callbacks.add_op_callback(self._ran)
-        try:
-            yield
-        finally:
-            op_callbacks.remove_op_callback(self._ran)
-            for name in _READS:
-                if name in own:
-                    setattr(owner, name, before[name])
-                elif name in vars(owner):
-                    delattr(owner, name)
-
-    def _ran(
-        self, op: str | bytes, inputs: Any, attributes: Any, outputs: Any, name: Any = None, graph: Any = None
-    ) -> None:
-        if graph is not None:
-            return
-        kind = op.decode() if isinstance(op, bytes) else op  # by the way that it was run
+    def ran(self, kind: str, inputs: Any, attributes: Any, outputs: Any, frame: FrameType) -> None:
+        """See `Watcher`."""
         self._kept += outputs
         self._made.update(map(id, outputs))
         definition = op_def_registry.get(kind)
@@ -150,26 +114,17 @@ class Witness:
         types = {one.name for one in definition.attr if one.type == "type"} if definition is not None else set()
         dtypes = {one: value for one, value in given.items() if one in types}
         if not has_kernel(kind, dtypes):
-            self._see(lacking(kind, self._user_lines.called_from(sys._getframe(1))))
+            self._see(lacking(kind, self._user_lines.called_from(frame)))
 
-    def _reading(self, name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
-        said = f"tracing it would fail here as well: Python asks {_READS[name][0]}"
-
-        def read(tensor: Any, *arguments: Any, **keywords: Any) -> Any:
-            asking = _asking(sys._getframe(1)) if id(tensor) in self._made else None
-            if asking is not None and self._user_lines.owns(asking.f_code.co_filename):
-                self._see(Observation(FAILS, said, self._user_lines.called_from(asking)))
-            return plain(tensor, *arguments, **keywords)
-
-        return read
+    def read(self, how: str, tensor: Any, frame: FrameType) -> None:
+        """See `Watcher`."""
+        words, converted = READS[how]
+        if id(tensor) not in self._made or (self._autograph and converted):
+            return
+        if self._user_lines.owns(frame.f_code.co_filename):
+            said = f"tracing it would fail here as well: Python asks {words}"
+            self._see(Observation(FAILS, said, self._user_lines.called_from(frame)))
 
     def _see(self, observation: Observation) -> None:
         if observation.spots:
             self.seen.setdefault(observation)
-
-
-def _asking(frame: FrameType | None) -> FrameType | None:
-    """The frame that asks, behind NumPy's own."""
-    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "numpy":
-        frame = frame.f_back
-    return frame

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import tensorflow as tf  # type: ignore[import-untyped]
@@ -16,26 +16,30 @@ from xlalint.probe.protocol import (
     FAILS,
     GRADIENT,
     LINE,
+    LOCATE,
     TRACE,
     Call,
     Observation,
     Outcome,
     Plan,
+    Spot,
     Trouble,
 )
 
 from ..code.eager import TensorFunction, eager_execution
-from ..code.graphs import all_graphs
+from ..code.graphs import all_graphs, find_op
 from ..code.line_tracing import LineTracer, TooLongError
 from ..code.messages import brief
 from ..code.user_lines import UserLines
 from ..driving.driven import Driven, autograph_of, compiled
 from ..driving.state import State
 from .compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats
-from .divergence import departing, made_at, results_at
+from .divergence import departing, made_at, results_at, selections_before
+from .eager_watch import watching
+from .evidence import Line, LineValues, made_on
 from .further_failures import Witness, lacking, lacking_in
 from .gradients import gradients_of
-from .hlo import Dump, compiled_for
+from .hlo import Dump, bounded_ops, compiled_for
 from .interpretation import Made, bounded_shapes, failure, made_by, one_place, recompilations
 from .rounding import disturbed, rounding
 
@@ -83,13 +87,14 @@ class Progress:
 @dataclass(frozen=True)
 class Instruments:
     """What is measured with: how thoroughly, whose lines count, what the compiler leaves behind, which lines run,
-    and who listens."""
+    who listens, and which lines findings stand on."""
 
     plan: Plan
     user_lines: UserLines
     dump: Dump
     tracer: LineTracer
     progress: Progress
+    wanted: frozenset[Line] = frozenset()
 
 
 class Meter:
@@ -104,6 +109,9 @@ class Meter:
         self._dump, self._tracer = instruments.dump, instruments.tracer
         self._note, self._keep = instruments.progress.note, instruments.progress.keep
         self._seen = Seen()
+        self._wanted = instruments.wanted
+        self._values = LineValues(self._user_lines, self._wanted)
+        self._traced_lines = LineTracer(self._user_lines.owns)
         self._started = time.monotonic()
         self._concrete: Any = None  # the traced function, for the first shapes
         self._programs: dict[int, list[str]] = {}  # by variant, what was compiled
@@ -180,6 +188,9 @@ class Meter:
             gradient=seen.gradient,
             notes=tuple(dict.fromkeys((*self.driven.notes, *seen.notes))),
             reached=self._user_lines.lines(self._tracer.lines()),
+            varied=self._values.varied(),
+            made=() if self._graph is None else made_on(self._graph, self._wanted, self._user_lines),
+            unconverted=self._user_lines.lines(self._traced_lines.lines()),
             seconds=round(time.monotonic() - self._started, 3),
         )
 
@@ -222,13 +233,21 @@ class Meter:
                 before = self._state.values()
                 try:
                     with self._tracer.tracing(self._plan.seconds if not found else _OTHER_VALUES):
-                        found.append(Expected(variant, number, before, self._eager(variant, number)))
+                        found.append(Expected(variant, number, before, self._watched_eagerly(variant, number)))
                 except EagerError as error:
                     if not found:
                         raise
                     self._seen.notes.append(f"some values are left out: {error}")
                     self._state.restore(before)
         return found
+
+    def _watched_eagerly(self, variant: int, number: int) -> list[Leaf]:
+        """The result without any graph; of the first shapes, with an eye on the lines that findings stand on."""
+        if variant or not self._wanted:
+            return self._eager(variant, number)
+        self._values.next_call()
+        with watching(self._values):
+            return self._eager(variant, number)
 
     def _not_repeated(self, expected: Expected) -> frozenset[int]:
         """The parts of the result that another eager run gives otherwise: random numbers, or state of Python's."""
@@ -243,7 +262,8 @@ class Meter:
         """Trace for the first shapes."""
         arguments, keywords = self.driven.make(0, 0)
         try:
-            self._concrete = function.get_concrete_function(*arguments, **further | keywords)  # type: ignore[attr-defined]
+            with self._traced_lines.tracing(math.inf):
+                self._concrete = function.get_concrete_function(*arguments, **further | keywords)  # type: ignore[attr-defined]
         except Exception as error:
             return self._user_lines.trouble(error, TRACE)
         ops = [op for graph in all_graphs(self._concrete.graph) for op in graph.get_operations()]
@@ -294,16 +314,35 @@ class Meter:
         return "" if rounding(expected.result, result, moved) else told
 
     def _by_lines(self) -> None:
-        """Compile and run what each line of the user's makes by itself, in the order of the lines in the graph."""
+        """Compile and run what each line of the user's makes by itself, in the order of the lines in the graph, until
+        one gives something else than the graph does that is not compiled, or ends the process."""
         call, autograph = self._plainly()
-        for spot in made_at(self._concrete.graph, self._user_lines) if self._concrete is not None else ():
+        for spot in made_at(self._graph, self._user_lines):
+            here = [op for op in self._graph.get_operations() if spot in self._user_lines.of_op(op)[:1]]
+            said = "the line at which compiled and eager execution part"
+            found = Observation(DIVERGES, said, (spot,), ops=(here[-1].type,), sources=self._selections(here))
+            self._keep(replace(self.outcome(), observations=(found,)))  # it may be the last
             self._note(f"{LINE} {spot.line} {spot.path}")
-            function = results_at(call, spot, self._user_lines, autograph=autograph)
+            plain, function = (
+                results_at(call, spot, self._user_lines, autograph=autograph, compiled=one) for one in (False, True)
+            )
             for number in range(min(self.driven.value_sets, self._plan.value_sets)):
-                self._state.restore()
-                arguments, keywords = self.driven.make(number, 0)
-                with contextlib.suppress(Exception):  # an error is no death
-                    function(*arguments, **keywords)
+                if self._parts(plain, function, number) and self._plan.by_lines == LOCATE:
+                    self._seen.observations.append(found)
+                    return
+
+    def _parts(self, plain: Callable[..., Any], function: Callable[..., Any], number: int) -> bool:
+        """Whether two functions give different results for one set of values; what does not compile is no result."""
+        results = []
+        for one in (plain, function):
+            self._state.restore()
+            arguments, keywords = self.driven.make(number, 0)
+            try:
+                results.append(leaves(one(*arguments, **keywords)))
+                self._programs.setdefault(0, []).extend(self._dump.taken())
+            except Exception:  # of any kind: an error is no death, and no other result
+                return False
+        return bool(difference(*results)) and not self._seen.random
 
     def _plainly(self) -> tuple[Callable[..., Any], bool]:
         """The call without a `tf.function` around it, and whether it is to be converted."""
@@ -342,7 +381,7 @@ class Meter:
         given = [one for one in tf.nest.flatten((arguments, keywords)) if tf.is_tensor(one)]
         witness = Witness(self._user_lines, given, self.driven.autograph)
         try:
-            with eager_execution(), witness.watching():
+            with eager_execution(), watching(witness):
                 self.driven.call(*arguments, **keywords)
         except Exception as error:  # it did not raise before: what it did until now is seen
             self._seen.notes.append(f"another eager call raises {type(error).__name__}: {brief(str(error))}")
@@ -360,10 +399,17 @@ class Meter:
         place = len(self._seen.observations)
         self._seen.observations.append(Observation(DIVERGES, said))
         self._keep(self.outcome())
-        self._note("locate")
+        self._note(LOCATE)
         op = self._parting(wanted)
         if op is not None and (spots := self._user_lines.of_op(op)):
-            self._seen.observations[place] = Observation(DIVERGES, said, spots, ops=(op.type,))
+            found = find_op(self._graph, op.name)  # the one that was found is of another trace
+            sources = self._selections([] if found is None else [found])
+            self._seen.observations[place] = Observation(DIVERGES, said, spots, ops=(op.type,), sources=sources)
+
+    def _selections(self, ops: Iterable[Any]) -> tuple[Spot, ...]:
+        """The user's lines with the selections by data from which operations are computed."""
+        names = (name for several in self._programs.values() for one in several for name in bounded_ops(one))
+        return self._user_lines.made_first(selections_before(ops, frozenset(names)))
 
     def _parting(self, wanted: Expected) -> Any:
         """The operation at which the compiled program begins to go another way; None where it is not found."""

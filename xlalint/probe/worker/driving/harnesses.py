@@ -62,9 +62,7 @@ class Arranged:
     def of_call(self, function: Callable[..., Any], *, bound: bool = False) -> list[Slot]:
         """The parameters of a call."""
         try:
-            # What an object's method calls `self` is no parameter of the call, and counts for no index.
-            shifted = {key + bound if isinstance(key, int) else key: form for key, form in self.given.items()}
-            return slots_of(function, "call", self.known, shifted)[int(bound) :]
+            return slots_of(function, "call", self.known, self.given, bound=bound)
         except (TypeError, ValueError) as error:
             raise NotDrivenError(f"its parameters are not known: {error}") from error
 
@@ -207,7 +205,8 @@ def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> H
 
     def run(groups: Mapping[str, Arguments]) -> Any:
         positional, keywords = groups.get("call", ((), {}))
-        return bound(new(groups))(*positional, **keywords)
+        thing = new(groups)  # kept until the call is over: TensorFlow's bound methods hold their object weakly
+        return bound(thing)(*positional, **keywords)
 
     def ready(solution: Solution) -> Any:
         made[:] = [new({"init": solution.make("init", 0, 0)})]

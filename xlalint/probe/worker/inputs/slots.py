@@ -70,9 +70,10 @@ def slots_of(
     known: Iterable[Parameter] = (),
     given: Mapping[str | int, Choice] | None = None,
     depth: int = 0,
+    bound: bool = False,
 ) -> list[Slot]:
-    """The parameters of something callable, those that the user gives by name or position fixed. `depth`: how many
-    objects are made for each other around this."""
+    """The parameters of something callable, those that the user gives by name or position fixed; without the first
+    where an object is to be `bound` to that. `depth`: how many objects are made for each other around this."""
     given = given or {}
     signature = inspect.signature(python_function_of(function))
     annotations = _annotations(function)
@@ -80,7 +81,7 @@ def slots_of(
     compared = _compared(function)
     signed = _input_signature(function)
     slots: list[Slot] = []
-    for position, parameter in enumerate(signature.parameters.values()):
+    for position, parameter in enumerate(list(signature.parameters.values())[int(bound) :]):
         name = parameter.name
         # As people call: some decorators (`tf.custom_gradient`) do not take names. Objects are made with names.
         positional = parameter.kind is inspect.Parameter.POSITIONAL_ONLY or (
