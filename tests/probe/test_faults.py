@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.probe.pool import Interpreter, Limits, Pool
+from xlalint.probe.pool import Interpreter, Limits, Pool, Worker
 from xlalint.probe.protocol import FAILS, Outcome, Plan
 from xlalint.probe.target import Given, Target
 
@@ -152,3 +152,21 @@ def test_a_fault_costs_its_function_only(tmp_path: Path) -> None:
     left = [int(pid) for pid in pids.read_text().split()]
     assert left
     assert not any(map(alive, left))
+
+
+def test_nothing_is_left_in_the_folder_of_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AutoGraph writes each function that it converts to a file, which only a process that ends by itself removes."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    file = tmp_path / "branches.py"
+    file.write_text("def f(x):\n    if x[0] > 0.0:\n        x = x * 2.0\n    return x\n")
+    worker = Worker(Interpreter())
+    try:
+        outcome = worker.ask(Target(str(file), "f", (1, 4), given=(Given("x", "f32[4]"),)), Plan(), Limits(function=60))
+        assert list(scratch.rglob("__autograph_generated_file*")), "AutoGraph has converted it"
+    finally:
+        worker.close()
+    assert outcome.calls
+    assert list(scratch.iterdir()) == []

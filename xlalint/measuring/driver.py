@@ -74,6 +74,7 @@ class _Worker:
             "TF_ENABLE_ONEDNN_OPTS": "1",  # else the processor decides whether eager execution takes "channels_first"
             "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
             **ENVIRONMENT,
+            "TMPDIR": self._folder.name,  # a process that is killed leaves what AutoGraph writes for each function
             "XLA_FLAGS": f"--xla_dump_to={self._folder.name}/dump --xla_dump_hlo_as_text",
         }
         self._process = subprocess.Popen(

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -38,7 +39,19 @@ def measure(target: str, histogram: Histogram, batch_size: int, timeout: float) 
         raise MeasureError(f"--measure takes MODULE:FUNCTION, not {target!r}")
     lengths = _spread(histogram)
     request = json.dumps({"module": module, "function": function, "lengths": lengths})
-    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    with tempfile.TemporaryDirectory(prefix="xlalint-padding-", ignore_cleanup_errors=True) as scratch:
+        told, code = _told(target, request, scratch, timeout)
+    if not told:
+        raise MeasureError(f"{target} ended its process with exit code {code}")
+    answer = json.loads(told)
+    if "error" in answer:
+        raise MeasureError(f"{target}: {answer['error']}")
+    return prices_of(lengths, answer["seconds"], batch_size)
+
+
+def _told(target: str, request: str, scratch: str, timeout: float) -> tuple[bytes, int]:
+    """What the process says, and its exit code; `scratch`: where it leaves what it does not remove."""
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3", "TMPDIR": scratch}
     process = subprocess.Popen(
         [sys.executable, "-m", "xlalint.padding.worker"],
         stdin=subprocess.PIPE,
@@ -54,12 +67,7 @@ def measure(target: str, histogram: Histogram, batch_size: int, timeout: float) 
         with contextlib.suppress(ProcessLookupError):  # what it started ends with it
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    if not told:
-        raise MeasureError(f"{target} ended its process with exit code {process.returncode}")
-    answer = json.loads(told)
-    if "error" in answer:
-        raise MeasureError(f"{target}: {answer['error']}")
-    return prices_of(lengths, answer["seconds"], batch_size)
+    return told, process.returncode
 
 
 def _spread(histogram: Histogram) -> list[Lengths]:

@@ -114,12 +114,14 @@ class Worker:
         self._folder = tempfile.TemporaryDirectory(prefix="xlalint-probe-", ignore_cleanup_errors=True)
         names = {*ENVIRONMENT, *interpreter.environment}
         environment = {name: value for name, value in os.environ.items() if name in names}
-        dump = Path(self._folder.name, "dump")
+        dump, scratch = Path(self._folder.name, "dump"), Path(self._folder.name, "tmp")
+        scratch.mkdir()
         environment |= (
             _FIXED
             | dict(interpreter.fixed)
             | {
                 _MARK: self._token,
+                "TMPDIR": str(scratch),  # a process that is killed leaves what AutoGraph writes for each function
                 "XLA_FLAGS": f"--xla_dump_to={dump} --xla_dump_hlo_as_text",
             }
         )
