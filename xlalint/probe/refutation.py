@@ -39,6 +39,9 @@ class _Evidence:
 # Rules about gradients: the function itself compiles.
 OF_GRADIENTS: Final = frozenset(("while-loop-gradient", "gradient-without-kernel"))
 
+# Rules about values that are out of a range, or no numbers.
+OF_EXTREMES: Final = frozenset(("ignored-assertion", "unchecked-index", "undefined-number"))
+
 _FED: Final = "it speaks of what the program feeds, and the inputs here are made up"
 _OTHER_INPUTS: Final = "it speaks of inputs that eager execution refuses, and is run with others"
 # Rules whose findings no call of the function around them can refute, and why.
@@ -57,7 +60,7 @@ _BEYOND: Final[Mapping[str, str]] = {
         ),
         _FED,
     ),
-    **dict.fromkeys(("ignored-assertion", "unchecked-index", "undefined-number"), _OTHER_INPUTS),
+    **dict.fromkeys(OF_EXTREMES, _OTHER_INPUTS),
     "random-numbers": "it speaks of the numbers that are drawn, which are others at each call",
     "unrolled-loop": "it speaks of how long a greater number of iterations takes to compile",
 }

@@ -47,7 +47,8 @@ class Target:
     `search`: folders to import from; `autograph`: None leaves it to the driver; `roots`: the user's own files are
     under these; `wanted`: lines of the file that the inputs should reach; `callers`: who leads there, the nearest
     first; `avoid`: inputs, as `note` was told of them, that ended the process; `refused`: why nothing is to be run;
-    `host`: it is run as host code that calls compiled functions, and is not compiled itself.
+    `host`: it is run as host code that calls compiled functions, and is not compiled itself; `extreme`: it is also
+    called with values that eager execution may refuse.
     """
 
     file: str
@@ -66,6 +67,7 @@ class Target:
     avoid: tuple[str, ...] = ()
     refused: str = ""
     host: bool = False
+    extreme: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As JSON's types."""

@@ -14,7 +14,7 @@ from ..sources.text import UnreadableSource
 from .definitions import Definition, FileDefinitions
 from .knowledge import Knowledge, knowledge_of
 from .protocol import PROGRAM
-from .refutation import OF_LAUNCHES
+from .refutation import OF_EXTREMES, OF_LAUNCHES
 from .specs import SpecError, parse_inputs
 from .target import Frame, Given, Parameter, Target
 
@@ -72,8 +72,9 @@ class Targets:
             except TargetError as error:
                 nothing.setdefault(str(error), []).extend(here)
                 continue
+            extreme = any(finding.name in OF_EXTREMES for finding in here)
             callers = tuple(dict.fromkeys(caller for finding in here for caller in self._callers(finding)))
-            made.append((replace(target, wanted=wanted, autograph=autograph, callers=callers), here))
+            made.append((replace(target, wanted=wanted, autograph=autograph, callers=callers, extreme=extreme), here))
         return made + [(NoTarget(reason), here) for reason, here in nothing.items()]
 
     def at(self, path: Path, qualname: str) -> Target:

@@ -51,7 +51,7 @@ class Session:
         driving, calling = LineTracer(user_lines.owns), LineTracer(user_lines.owns)
         wanted = whole_statements({(target.file, line) for line in target.wanted})
         progress = Progress(self._note, self._keep)
-        tools = Instruments(Plan(**job["plan"]), user_lines, self._dump, calling, progress, wanted)
+        tools = Instruments(Plan(**job["plan"]), user_lines, self._dump, calling, progress, wanted, target.extreme)
         forget_conversions()
         try:
             found = self._measured(target, original, tools, driving)

@@ -17,6 +17,7 @@ from xlalint.probe.protocol import (
     GRADIENT,
     LINE,
     LOCATE,
+    RUN,
     TRACE,
     Call,
     Observation,
@@ -33,6 +34,7 @@ from ..code.messages import brief
 from ..code.user_lines import UserLines
 from ..driving.driven import Driven, autograph_of, compiled
 from ..driving.state import State
+from ..inputs.tensors import EXTREMES, Arguments
 from .compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats
 from .divergence import departing, made_at, results_at, selections_before
 from .eager_watch import watching
@@ -87,7 +89,7 @@ class Progress:
 @dataclass(frozen=True)
 class Instruments:
     """What is measured with: how thoroughly, whose lines count, what the compiler leaves behind, which lines run,
-    who listens, and which lines findings stand on."""
+    who listens, which lines findings stand on, and whether extreme values are tried as well."""
 
     plan: Plan
     user_lines: UserLines
@@ -95,6 +97,7 @@ class Instruments:
     tracer: LineTracer
     progress: Progress
     wanted: frozenset[Line] = frozenset()
+    extreme: bool = False
 
 
 class Meter:
@@ -109,7 +112,7 @@ class Meter:
         self._dump, self._tracer = instruments.dump, instruments.tracer
         self._note, self._keep = instruments.progress.note, instruments.progress.keep
         self._seen = Seen()
-        self._wanted = instruments.wanted
+        self._wanted, self._extreme = instruments.wanted, instruments.extreme
         self._values = LineValues(self._user_lines, self._wanted)
         self._traced_lines = LineTracer(self._user_lines.owns)
         self._started = time.monotonic()
@@ -159,6 +162,9 @@ class Meter:
         if self._plan.gradients and not self._late():
             self._keep(self.outcome())
             self._gradient()
+        if self._extreme and driven.extreme is not None and not self._late():
+            self._keep(self.outcome())
+            self._extremes(function, driven.extreme)
         return self.outcome()
 
     def traced(self, **further: Any) -> tuple[list[Any], list[Any]] | None:
@@ -350,6 +356,49 @@ class Meter:
         if isinstance(call, TensorFunction):
             return call.python_function, getattr(call, "_autograph", True)
         return call, self.driven.autograph
+
+    def _extremes(self, function: Callable[..., Any], extreme: Callable[[int], Arguments]) -> None:
+        """Values for which eager execution raises, or gives other results than what is compiled; at the lines in
+        question only."""
+        for number in EXTREMES:
+            self._note("extreme values")
+            self._state.restore()
+            try:
+                with eager_execution():
+                    positional, keywords = extreme(number)
+                    expected = leaves(self._reference.call(*positional, **keywords))
+            except tf.errors.InvalidArgumentError as error:
+                trouble = self._user_lines.trouble(error, RUN)
+                said = f"eager execution raises {trouble.kind}: {trouble.message}; what is compiled goes on"
+                self._goes_on(function, extreme(number), Observation(DIVERGES, said, trouble.spots[:1]))
+            except Exception:  # of any other kind: Python refuses the values, compiled or not
+                continue
+            else:
+                self._differs(function, extreme(number), expected)
+
+    def _goes_on(self, function: Callable[..., Any], given: Arguments, seen: Observation) -> None:
+        """Whether what is compiled gives a result where eager execution raises."""
+        if not any((spot.path, spot.line) in self._wanted for spot in seen.spots):
+            return
+        self._state.restore()
+        try:
+            function(*given[0], **given[1])
+        except Exception:  # of any kind: it does not go on
+            return
+        self._seen.observations.append(seen)
+
+    def _differs(self, function: Callable[..., Any], given: Arguments, expected: list[Leaf]) -> None:
+        self._state.restore()
+        try:
+            told = difference(expected, leaves(function(*given[0], **given[1])), signs=self._signs)
+            call, autograph = self._plainly()
+            op = departing(call, given, self._state.restore, autograph=autograph, skip_random=True) if told else None
+        except Exception:  # of any kind: it is no other result
+            return
+        spots = self._user_lines.of_op(op)[:1] if op is not None else ()
+        if any((spot.path, spot.line) in self._wanted for spot in spots):
+            said = f"{told} (compiled instead of eager, for extreme values)"
+            self._seen.observations.append(Observation(DIVERGES, said, spots, ops=(op.type,)))
 
     # -- what it means ------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ class Driven:
     before each call; `how`, `inputs`: what was done, in words, and the inputs in the grammar of `specs`; `reached`:
     the lines of the user's files that eager execution ran; `moved`: files that stand for the user's, each with that and
     the lines to subtract; `close` forgets what was imported; `found`: the inputs of each step on the way, for another
-    that is to be called with the same.
+    that is to be called with the same; `extreme`: arguments of values that it may not be made for.
     """
 
     call: Callable[..., Any]
@@ -45,6 +45,7 @@ class Driven:
     training: Callable[[], Driven | str] | None = None
     is_step: bool = False
     notes: tuple[str, ...] = ()
+    extreme: Callable[[int], Arguments] | None = None
 
 
 def compiled(driven: Driven) -> Callable[..., Any]:

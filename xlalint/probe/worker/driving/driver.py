@@ -141,6 +141,7 @@ class _Driver:
         driven = self._finished(harness, self._solved(harness))
         driven.make, driven.value_sets, driven.variants = supply.make, supply.value_sets, supply.variants
         driven.how += f", as `{name}` gives it"
+        driven.extreme = None
         return driven
 
     def _harness(self, target: Target, loaded: Loaded, given: Given) -> Harness:
@@ -228,6 +229,7 @@ class _Driver:
             how=harness.how(solution),
             inputs=solution.inputs("call"),
             reached=solution.reached,
+            extreme=solution.extreme,
         )
 
     # -- ways ---------------------------------------------------------------------------------------------------------

@@ -66,6 +66,10 @@ class Solution:
         """The arguments of one group."""
         return arguments(self.slots, self.shapes[variant], group, self.sets[value_set], variant)[0]
 
+    def extreme(self, number: int) -> Arguments:
+        """The arguments of a call with extreme values."""
+        return arguments(self.slots, self.shapes[0], "call", number)[0]
+
     def inputs(self, group: str) -> tuple[str, ...]:
         """What was found, in the grammar of `specs`."""
         chosen = zip(self.slots, self.shapes[0], strict=True)

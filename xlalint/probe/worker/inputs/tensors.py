@@ -14,6 +14,12 @@ from xlalint.probe.specs import Form, Keyed, Many, Spec
 
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # by position, and by name
 
+# Values that code may not be made for, by the number of the set: great, negative, and zero or no number.
+GREAT, NEGATIVE, NOTHING = range(100, 103)
+EXTREMES: Final = (GREAT, NEGATIVE, NOTHING)
+_EXTREME_INTEGERS: Final = {GREAT: 50_000, NEGATIVE: -7, NOTHING: 0}
+_EXTREME_FLOATS: Final = {GREAT: 3e9, NEGATIVE: -3e9, NOTHING: np.nan}
+
 # Sets of values of one shape: half of the signs positive or true, all but one, one, as many again elsewhere; none; all.
 VALUE_SETS = 6
 _NONE, _ALL = 4, 5
@@ -48,6 +54,9 @@ def draw(spec: Spec, variant: int, value_set: int, position: int) -> Any:
     """The values of one tensor. Integers are 1, 2 or 3: valid as sizes and as indices of most axes."""
     shape, dtype = spec.shape(variant), tf.as_dtype(spec.dtype)
     size = int(np.prod(shape))
+    if value_set in EXTREMES and dtype.is_floating | dtype.is_integer:
+        chosen = (_EXTREME_INTEGERS if dtype.is_integer else _EXTREME_FLOATS)[value_set]
+        return _in_form(tf.cast(tf.fill(shape, chosen), dtype), spec.style)
     random = np.random.default_rng([position, value_set, variant])
     if dtype == tf.bool:
         values: Any = signs(size, value_set, random)
@@ -64,7 +73,11 @@ def draw(spec: Spec, variant: int, value_set: int, position: int) -> Any:
         made = tf.constant(np.array(["one", "two", "three"], object)[values - 1].reshape(shape))
     else:
         made = tf.cast(values.reshape(shape), dtype)
-    return _FORMS[spec.style](made) if spec.style in _FORMS else made
+    return _in_form(made, spec.style)
+
+
+def _in_form(made: tf.Tensor, style: str) -> Any:
+    return _FORMS[style](made) if style in _FORMS else made
 
 
 def _sparse(dense: tf.Tensor) -> tf.SparseTensor:
