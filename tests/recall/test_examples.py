@@ -63,7 +63,7 @@ def test_the_rewrite_is_clean() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fragment", "code", "places", "rewrite"),
+    ("fragment", "code", "locations", "rewrite"),
     [
         ("branch.py", "XLA101", [1], ["tf.cast(tf.reduce_sum(tensor) > 10, tf.float32)", "tensor / (1.0 + "]),
         ("masked_loss.py", "XLA201", [2, 3], ["tf.float32)", "tf.reduce_sum(loss * ", " / tf.reduce_sum("]),

@@ -213,5 +213,6 @@ def _moved(outcome: Outcome, moved: Mapping[str, Mapping[int, int]]) -> Outcome:
         return {path: tuple(line(path, one) for one in numbers) for path, numbers in by_file.items()}
 
     changed: Outcome = change(outcome)
-    by_file = {name: lines(getattr(outcome, name)) for name in ("reached", "ran", "unconverted")}
-    return replace(changed, **by_file)
+    return replace(
+        changed, reached=lines(outcome.reached), ran=lines(outcome.ran), unconverted=lines(outcome.unconverted)
+    )

@@ -75,7 +75,7 @@ def test_a_process_that_does_not_finish_is_an_error(
 
 
 @forking
-@pytest.mark.parametrize(("most", "places"), [(1, [0, 0, 0, 0, 0]), (2, [0, 0, 1, 1, 1]), (9, [0, 0, 1, 1, 2])])
+@pytest.mark.parametrize(("most", "locations"), [(1, [0, 0, 0, 0, 0]), (2, [0, 0, 1, 1, 1]), (9, [0, 0, 1, 1, 2])])
 def test_processes_that_take_turns_are_filled_one_after_the_other(most: int, locations: list[int]) -> None:
     room = iter([False, True] * 9)  # each process asks its own copy
     results = run_in_turns(started(5), most, lambda: next(room))

@@ -395,7 +395,9 @@ class Meter:
             op = departing(call, given, self._state.restore, autograph=autograph, skip_random=True) if told else None
         except Exception:  # of any kind: it is no other result
             return
-        spots = self._user_lines.of_op(op)[:1] if op is not None else ()
+        if op is None:
+            return
+        spots = self._user_lines.of_op(op)[:1]
         if any((spot.path, spot.line) in self._wanted for spot in spots):
             said = f"{told} (compiled instead of eager, for extreme values)"
             self._seen.observations.append(Observation(DIVERGES, said, spots, ops=(op.type,)))
