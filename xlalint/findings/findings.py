@@ -24,7 +24,7 @@ class Severity(IntEnum):
 
 
 class Effect(StrEnum):
-    """What XLA does with the flagged code (DESIGN: a finding has an effect, not only a code)."""
+    """What XLA does with the flagged code: a finding has an effect, not only a code."""
 
     FAILS = "fails"  # an error while tracing or compiling
     DIVERGES = "diverges"  # compiles, and the result differs from eager
@@ -75,7 +75,7 @@ class TrailStep:
 
 @dataclass(frozen=True, slots=True)
 class FindingContext:
-    """How the flagged code is reached. `kind`: `xla`, `graph`, `open`, `host` (DESIGN, section 2)."""
+    """How the flagged code is reached. `kind`: `xla`, `graph`, `open`, `host`."""
 
     kind: str
     autograph: bool

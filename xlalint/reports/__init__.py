@@ -1,1 +1,1 @@
-"""One module per output format; each knows findings and nothing else."""
+"""One module per output format: a report and what is around it (sources, paint) to text. Imports `linter` and below."""

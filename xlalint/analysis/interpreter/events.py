@@ -19,7 +19,7 @@ from ..record import Record
 
 
 class ContextKind(StrEnum):
-    """Who runs a function (DESIGN, section 2)."""
+    """Who runs a function."""
 
     XLA = "xla"  # reached from jit_compile=True, TPUStrategy.run, code that Keras may compile
     GRAPH = "graph"  # reached from a plain tf.function only
