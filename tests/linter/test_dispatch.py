@@ -309,7 +309,7 @@ def test_an_exception_of_a_rule_costs_one_event(project: Path, monkeypatch: pyte
     def broken(*_: object) -> None:
         raise KeyError("broken")
 
-    monkeypatch.setattr(Dispatcher, "hear", broken)
+    monkeypatch.setattr(Dispatcher, "handle", broken)
     (project / "a.py").write_text(HAZARD)
     problems = check([project], Settings(cache_dir=None)).problems
     assert problems

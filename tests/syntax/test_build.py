@@ -16,7 +16,7 @@ from tests.syntax.against import compare
 from xlalint.analysis.domain import joins
 from xlalint.analysis.files.file import File
 from xlalint.analysis.files.unit import Unit
-from xlalint.analysis.interpreter import expressions, statements
+from xlalint.analysis.interpreter import calls, expressions, statements
 from xlalint.fixes import branches
 from xlalint.sources.outline import OutlineError, Stretch, are_alone
 from xlalint.sources.text import Source
@@ -197,7 +197,7 @@ def test_what_was_parsed_with_its_file_reads_as_what_is_parsed_alone(
 
 
 def test_all_of_a_real_file_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    file = file_of(Path(inspect.getfile(statements)).read_text("utf-8"))
+    file = file_of(Path(inspect.getfile(calls)).read_text("utf-8"))
     stretches = list(file.outline.statements)
     assert len(stretches) > 20
     monkeypatch.setattr(ast, "parse", None)

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET
 
 from ..findings.codes import UNROLLED_ROUNDS, SelectorError, codes_of, rule_names, suggestion
 from ..findings.findings import Severity
@@ -18,8 +18,9 @@ from ..sources.checkout import project_root
 from ..sources.discovery import DEFAULT_EXCLUDE, PathPatterns, has_too_many_stars, is_pattern
 from ..sources.text import MOST_SETTINGS, UnreadableSource, read_bytes
 from ..sources.toml import read_toml
-from .choices import LEVELS, OUTPUT_FORMATS, Level, OutputFormat, Target
+from .choices import LEVELS, OUTPUT_FORMATS, Target
 from .requirements import keras_of, keras_of_project, tensorflow_of_project
+from .tables import FILE_TIMEOUT, PROBE_LIMITS, FileSettings, ProbeTable
 
 _CHOICES: Final[dict[str, tuple[object, ...]]] = {
     "output-format": OUTPUT_FORMATS,
@@ -38,58 +39,11 @@ _TOML_TYPES: Final = {
     "str": "a string",
 }
 
-FILE_TIMEOUT: Final = 10.0
 DEFAULT_CACHE_DIR: Final = ".xlalint_cache"
 
 
 class ConfigurationError(Exception):
     """A setting that cannot be used; the message is one line that says which, where and why."""
-
-
-_Selectors = list[Annotated[str, Meta(description="A code (XLA201), a prefix of codes (XLA2), a name, or ALL.")]]
-
-
-# By target: seconds for a function and for all, and megabytes. libtpu takes minutes for a model, and gigabytes.
-_LIMITS: Final = {"cpu": (60.0, 1800.0, 4096), "tpu": (1800.0, 14400.0, 12288)}
-
-
-class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
-    """The settings of `[tool.xlalint.probe]`: how the probe runs code."""
-
-    python: Annotated[str, Meta(description="The interpreter that runs the code.", min_length=1)] | UnsetType = UNSET
-    timeout: (
-        Annotated[float, Meta(description="Seconds for one function. Default: 60, for a TPU 1800.", gt=0)] | UnsetType
-    ) = UNSET
-    total_timeout: (
-        Annotated[float, Meta(description="Seconds for all functions of a run. Default: 1800, for a TPU 14400.", gt=0)]
-        | UnsetType
-    ) = UNSET
-    memory: (
-        Annotated[int, Meta(description="Megabytes that a process may hold. Default: 4096, for a TPU 12288.", gt=0)]
-        | UnsetType
-    ) = UNSET
-    processes: Annotated[int, Meta(description="How many functions are run at once.", gt=0)] | UnsetType = UNSET
-    environment: (
-        Annotated[list[str], Meta(description="Names of the environment that the code sees besides the usual ones.")]
-        | UnsetType
-    ) = UNSET
-    target: (
-        Annotated[Literal["cpu", "gpu", "tpu"], Meta(description="What to compile for besides the CPU.")] | UnsetType
-    ) = UNSET
-    topology: Annotated[str, Meta(description="The TPU to compile for: chip and layout, as `v5e:2x2`.")] | UnsetType = (
-        UNSET
-    )
-    batch: Annotated[int, Meta(description="How many examples a TPU gets at once.", gt=0)] | UnsetType = UNSET
-    inputs: (
-        Annotated[
-            dict[str, str],
-            Meta(
-                description="By qualified name (`pkg.mod.f`), what a function is called with: `x: f32[8, 128], n: 3`, "
-                "or `factory:pkg.mod:make_inputs`."
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +65,7 @@ class ProbeSettings:
     @property
     def limits(self) -> tuple[float, float, int]:
         """Seconds for a function and for all, and the megabytes of a process."""
-        one, all_of_them, memory = _LIMITS.get(self.target, _LIMITS["cpu"])
+        one, all_of_them, memory = PROBE_LIMITS.get(self.target, PROBE_LIMITS["cpu"])
         return self.timeout or one, self.total_timeout or all_of_them, self.memory or memory
 
     def shown(self) -> dict[str, Any]:
@@ -119,102 +73,6 @@ class ProbeSettings:
         values = {one.name.replace("_", "-"): getattr(self, one.name) for one in fields(self)}
         values |= dict(zip(("timeout", "total-timeout", "memory"), self.limits, strict=True))
         return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
-
-
-class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
-    """The settings of `[tool.xlalint]` in pyproject.toml."""
-
-    select: Annotated[_Selectors, Meta(description="The rules to run. Default: all.")] | UnsetType = UNSET
-    extend_select: Annotated[_Selectors, Meta(description="Rules to run besides `select`.")] | UnsetType = UNSET
-    ignore: Annotated[_Selectors, Meta(description="Rules not to run.")] | UnsetType = UNSET
-    exclude: (
-        Annotated[list[str], Meta(description="Paths not to check, in .gitignore syntax; replaces the defaults.")]
-        | UnsetType
-    ) = UNSET
-    extend_exclude: Annotated[list[str], Meta(description="Paths not to check, besides `exclude`.")] | UnsetType = UNSET
-    per_file_ignores: (
-        Annotated[dict[str, _Selectors], Meta(description="Rules not reported in the files that a pattern matches.")]
-        | UnsetType
-    ) = UNSET
-    external: (
-        Annotated[
-            list[Annotated[str, Meta(min_length=1)]],
-            Meta(description="How codes begin of rules of your own that not every run has; comments may name them."),
-        ]
-        | UnsetType
-    ) = UNSET
-    output_format: Annotated[OutputFormat, Meta(description="How findings are printed.")] | UnsetType = UNSET
-    fail_on: Annotated[Level, Meta(description="The least severity that makes the exit code 1.")] | UnsetType = UNSET
-    severity: (
-        Annotated[dict[str, Level], Meta(description="A severity for all findings of the rules that a selector names.")]
-        | UnsetType
-    ) = UNSET
-    include_host: (
-        Annotated[bool, Meta(description="Also report code that only runs eagerly on the host.")] | UnsetType
-    ) = UNSET
-    keras: (
-        Annotated[
-            Literal[2, 3],
-            Meta(description="The Keras that runs the code; 2 converts `call` with AutoGraph, 3 does not."),
-        ]
-        | UnsetType
-    ) = UNSET
-    tensorflow: (
-        Annotated[str, Meta(description="The TensorFlow version that runs the code.", pattern=r"^\d+(\.\d+)*$")]
-        | UnsetType
-    ) = UNSET
-    target: (
-        Annotated[
-            Target,
-            Meta(
-                description="What alone the code is for; decides how grave findings are. Default: cpu and gpu, and "
-                "where a TPU strategy is made tpu, too."
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
-    unrolled_rounds: (
-        Annotated[int, Meta(description="From how many rounds on a loop that is unrolled is reported (XLA311).", ge=2)]
-        | UnsetType
-    ) = UNSET
-    file_timeout: (
-        Annotated[
-            float, Meta(description="Seconds of processor time for one file; what takes longer is reported.", gt=0)
-        ]
-        | UnsetType
-    ) = UNSET
-    jobs: (
-        Annotated[int, Meta(description="Processes that analyse a large project; 0: one a processor.", ge=0)]
-        | UnsetType
-    ) = UNSET
-    cache_dir: (
-        Annotated[str, Meta(description="Where results are kept, inside the project.", min_length=1)] | UnsetType
-    ) = UNSET
-    project: (
-        Annotated[
-            str,
-            Meta(
-                description="A folder to analyse all of, also where only some files are checked.",
-                min_length=1,
-            ),
-        ]
-        | UnsetType
-    ) = UNSET
-    baseline: (
-        Annotated[str, Meta(description="The file with the findings that are known and not reported.", min_length=1)]
-        | UnsetType
-    ) = UNSET
-    force_exclude: (
-        Annotated[bool, Meta(description="Exclude files that are named on the command line, too.")] | UnsetType
-    ) = UNSET
-    fix: (
-        Annotated[bool, Meta(description="Apply safe fixes; not for the settings of the code that is checked.")]
-        | UnsetType
-    ) = UNSET
-    unsafe_fixes: Annotated[bool, Meta(description="Apply unsafe fixes too, where fixes are applied.")] | UnsetType = (
-        UNSET
-    )
-    probe: Annotated[ProbeTable, Meta(description="How the probe runs code.")] | UnsetType = UNSET
 
 
 KEYS: Final = FileSettings.__struct_encode_fields__  # as written in TOML
