@@ -5,12 +5,47 @@ Fields come in the order in which they stand in a program, so that `children` do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Protocol
 
-if TYPE_CHECKING:
-    from .source import Text
+
+class SourceText(Protocol):
+    """What a node asks of the text that it stands in, and those ask who have a node: `source.Text`. Offsets count code
+    points, and extents are two of them."""
+
+    @property
+    def text(self) -> str: ...
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The line and 1-based column of an offset."""
+
+    def extent(self, node: CSTNode) -> tuple[int, int]:
+        """Where a node begins and ends, without parentheses around it."""
+
+    def whole(self, node: CSTNode) -> tuple[int, int]:
+        """Where a node begins and ends, parentheses around it included."""
+
+    def is_parenthesised(self, node: BaseExpression) -> bool:
+        """Whether parentheses stand around an expression that are not a call's."""
+
+    def code(self, node: CSTNode) -> str:
+        """A node as it is written, parentheses around it included."""
+
+    def bare_code(self, node: CSTNode) -> str:
+        """A node as it is written, without parentheses around it."""
+
+    def replaced(self, node: CSTNode, texts: Mapping[CSTNode, str]) -> str:
+        """A node as it is written, with other texts for parts of it and the parentheses around them."""
+
+    def comments(self, start: int, end: int) -> list[tuple[int, str]]:
+        """The comments between two offsets, each with where it begins."""
+
+    def has_fixed_lines(self, start: int, end: int) -> bool:
+        """Whether line breaks between two offsets mean something: behind a comment, in a string."""
+
+    def indent_at(self, offset: int) -> str:
+        """The indentation of the statement around an offset."""
 
 
 class CSTVisitor:
@@ -22,7 +57,7 @@ class CSTVisitor:
 class CSTNode:
     """A node. `start` and `end` are of the text: the line, times 2 ** 32, plus the column in bytes; 0: see `Text`."""
 
-    source: Text = field(init=False, repr=False)
+    source: SourceText = field(init=False, repr=False)
     start: int = field(init=False, repr=False)
     end: int = field(init=False, repr=False)
     inside: ClassVar[tuple[str, ...]] = ()  # the fields that hold nodes
