@@ -309,12 +309,12 @@ def in_process(folder: Path, *arguments: str, **environment: str) -> subprocess.
     )
 
 
-def test_installed_packages_offer_rules(project: Path) -> None:
-    site = installed(project / "site")
+def test_installed_packages_offer_rules(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    site = installed(tmp_path_factory.mktemp("elsewhere") / "site")
     done = in_process(project, "code", "--quiet", "--output-format", "concise", PYTHONPATH=str(site))
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("code/a.py:6:12: ACME101 ")
-    done = in_process(project, "rules", PYTHONPATH=str(installed(project / "wrong", "acme_gone")))
+    done = in_process(project, "rules", PYTHONPATH=str(installed(site.parent / "wrong", "acme_gone")))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "xlalint: error: rules of the package acme_gone: there is no such package\n"
 
