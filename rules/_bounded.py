@@ -10,7 +10,7 @@ from xlalint.analysis.domain.values import Dependence, Origin, Sequence, Slice, 
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, Consume
 from xlalint.facts.consumers import CONSUMERS, INDEXING, Consumer
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.fixes.rewrite import Rewriter
 from xlalint.linter.rule import Draft, DraftNote, Effect
 

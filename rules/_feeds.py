@@ -9,7 +9,7 @@ from xlalint.analysis.domain.varying_shapes import variations_of
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import FeedCompiled
 from xlalint.analysis.library import api
-from xlalint.fixes.masked import one_line
+from xlalint.fixes.quoted import one_line
 from xlalint.fixes.rewrite import Rewrite, Rewriter, after, replace
 from xlalint.linter.rule import Draft, DraftNote, Effect, Safety, Severity
 from xlalint.syntax import nodes as cst

@@ -16,7 +16,7 @@ from xlalint.facts.families import NO_KERNEL
 from xlalint.facts.kernels import about, lacking, listed, missing_of
 from xlalint.facts.replacements import instead_of
 from xlalint.facts.tables import ApiFact, Case
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import RAW_OPS, Draft, Effect, Severity
 
 NOT_READY = frozenset(tables.refused_names())  # XLA408 is about them

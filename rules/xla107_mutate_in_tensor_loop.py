@@ -45,7 +45,7 @@ from itertools import takewhile
 
 from xlalint.analysis.interpreter.events import Event, MutateInLoop
 from xlalint.fixes.arrays import unrolled
-from xlalint.fixes.masked import path_to
+from xlalint.fixes.quoted import path_to
 from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Fails, Good, Rule, Safety
 from xlalint.syntax import nodes as cst
 

@@ -42,7 +42,7 @@ from functools import partial
 
 from xlalint.analysis.interpreter.events import ContextKind, Event, JoinBranches
 from xlalint.fixes.defaults import default_before
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
 
 REASONS = {

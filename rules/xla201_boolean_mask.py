@@ -61,8 +61,9 @@ from collections.abc import Iterator
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
-from xlalint.fixes.masked import brief
-from xlalint.fixes.masks import Selection, selection
+from xlalint.fixes.masks import selection
+from xlalint.fixes.quoted import brief
+from xlalint.fixes.selections import Selection
 from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule, Safety
 from xlalint.syntax import nodes as cst
 

@@ -45,7 +45,7 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
 from xlalint.fixes.counts import distinct
-from xlalint.fixes.masked import brief, one_line
+from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import (
     Bad,
     Compiles,

@@ -41,8 +41,8 @@ the condition does not hold when there are less than `k`.
 from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
-from xlalint.fixes.masked import brief, one_line
 from xlalint.fixes.masks import positions
+from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule, Safety
 
 from ._bounded import NAMED, BoundedShapes, made_by

@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.fixes.arrays import sized_array
-from xlalint.fixes.masked import brief, parent
+from xlalint.fixes.quoted import brief, parent
 from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Safety
 from xlalint.syntax import nodes as cst
 

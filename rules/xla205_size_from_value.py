@@ -55,7 +55,7 @@ from xlalint.analysis.domain.values import Slice, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, Consume, ContextKind, Event, IndexWith
 from xlalint.facts.consumers import SIZED
 from xlalint.fixes.counts import binned
-from xlalint.fixes.masked import brief, one_line, replaced
+from xlalint.fixes.quoted import brief, one_line, replaced
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
 from xlalint.syntax import nodes as cst
 

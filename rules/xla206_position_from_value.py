@@ -49,8 +49,8 @@ from typing import Final
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Slice, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
-from xlalint.fixes.masked import brief
 from xlalint.fixes.positions import at_position
+from xlalint.fixes.quoted import brief
 from xlalint.fixes.rewrite import Rewriter
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, TpuOutcome, origin_note
 from xlalint.syntax import nodes as cst

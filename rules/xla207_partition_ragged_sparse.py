@@ -47,8 +47,8 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import UNKNOWN, ApiObject, Structure, Unknown
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
 from xlalint.facts.kernels import lacking
-from xlalint.fixes.masked import brief, one_line
 from xlalint.fixes.partitions import partitioned
+from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import (
     Bad,
     Compiles,

@@ -40,7 +40,7 @@ from functools import partial
 
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.fixes.suppression import marks, padded, padded_call
 from xlalint.linter.rule import (
     Bad,

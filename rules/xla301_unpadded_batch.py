@@ -46,8 +46,8 @@ from functools import partial
 from xlalint.analysis.domain.values import Variation
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
-from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
+from xlalint.fixes.quoted import brief
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
 from xlalint.fixes.syntax import plain
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity

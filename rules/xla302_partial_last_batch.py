@@ -58,6 +58,24 @@ dataset = tf.data.Dataset.from_tensor_slices((x, y))
 ARRAYS = (
     "tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(SIZE, drop_remainder=True)  # in place of arrays"
 )
+TWIN = """
+import keras
+
+class Twin(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.score = keras.layers.Dense(1)
+
+    def compile(self, first, **kwargs):
+        super().compile(**kwargs)
+        self.first = first
+
+    def train_step(self, data):
+        return {"loss": tf.reduce_mean(self.score(data))}
+
+twin = Twin()
+twin.compile(keras.optimizers.SGD(), jit_compile=True)
+"""
 TITLE = "Drop the last batch where it is smaller"
 DIFFERS = "by the examples of the smaller batch, which are left out"
 
@@ -68,47 +86,17 @@ class PartialLastBatch(Rule):
     handles = (FeedCompiled,)
     bad = (
         Bad(
-            """
-import keras
-
-class Twin(keras.Model):
-    def __init__(self):
-        super().__init__()
-        self.score = keras.layers.Dense(1)
-
-    def compile(self, first, **kwargs):
-        super().compile(**kwargs)
-        self.first = first
-
-    def train_step(self, data):
-        return {"loss": tf.reduce_mean(self.score(data))}
-
-twin = Twin()
-twin.compile(keras.optimizers.SGD(), jit_compile=True)
-twin.fit(tf.data.Dataset.from_tensor_slices(tf.ones([100, 3])).batch(48), verbose=0)
+            f"""{TWIN}
+rows = tf.data.Dataset.from_tensor_slices(tf.ones([100, 3]))
+twin.fit(rows.batch(48), verbose=0)
 """,
-            ["tf.data.Dataset.from_tensor_slices(tf.ones([100, 3])).batch(48)"],
+            ["rows.batch(48)"],
             Runs(2),
             severity=Severity.WARNING,
             safety=Safety.UNSAFE,
-            fixed="""
-import keras
-
-class Twin(keras.Model):
-    def __init__(self):
-        super().__init__()
-        self.score = keras.layers.Dense(1)
-
-    def compile(self, first, **kwargs):
-        super().compile(**kwargs)
-        self.first = first
-
-    def train_step(self, data):
-        return {"loss": tf.reduce_mean(self.score(data))}
-
-twin = Twin()
-twin.compile(keras.optimizers.SGD(), jit_compile=True)
-twin.fit(tf.data.Dataset.from_tensor_slices(tf.ones([100, 3])).batch(48, drop_remainder=True), verbose=0)
+            fixed=f"""{TWIN}
+rows = tf.data.Dataset.from_tensor_slices(tf.ones([100, 3]))
+twin.fit(rows.batch(48, drop_remainder=True), verbose=0)
 """,
             why="`compile` is overridden and passes the setting on",
         ),

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
-from xlalint.fixes.masked import replaced
+from xlalint.fixes.quoted import replaced
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.syntax import nodes as cst

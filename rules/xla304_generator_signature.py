@@ -35,8 +35,8 @@ from collections.abc import Iterator
 
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
-from xlalint.fixes.masked import one_line
 from xlalint.fixes.names import Names
+from xlalint.fixes.quoted import one_line
 from xlalint.fixes.rewrite import Rewrite, Rewriter, replace
 from xlalint.fixes.syntax import plain
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity

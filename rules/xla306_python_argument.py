@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
 
 KINDS = {"counter": "the counter of a loop", "number": "a Python number that is read from data"}

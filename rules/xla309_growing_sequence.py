@@ -34,7 +34,7 @@ Shown only: the model has to be told how much of the fixed length is filled.
 from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 
 from ._feeds import PER_SHAPE, fed, varying

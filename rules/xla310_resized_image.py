@@ -28,7 +28,7 @@ Shown only: `resize_with_pad` keeps the aspect ratio and adds a border.
 from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 
 from ._feeds import PER_SHAPE, fed, varying

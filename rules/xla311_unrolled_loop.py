@@ -34,7 +34,7 @@ Shown only: a loop in the graph keeps the shape and dtype of what it carries.
 from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import ContextKind, Event, UnrollLoop
-from xlalint.fixes.masked import one_line
+from xlalint.fixes.quoted import one_line
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Good, Rule, Severity
 
 

@@ -43,7 +43,7 @@ from functools import partial
 
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts.kernels import about, lacking, missing_of
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.fixes.replacements import replacement
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
 

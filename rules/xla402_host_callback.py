@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts.kernels import lacking
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule
 
 OPS = {

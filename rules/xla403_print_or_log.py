@@ -34,7 +34,7 @@ from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.analysis.library.raw_ops import PREFIX
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.guards import eagerly_only
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import RAW_OPS, Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
 
 from ._kernels import raw_missing

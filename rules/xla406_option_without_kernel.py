@@ -37,8 +37,8 @@ from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts.families import NO_KERNEL
 from xlalint.facts.kernels import about, lacking, missing_of
 from xlalint.facts.tables import Case
-from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
+from xlalint.fixes.quoted import brief
 from xlalint.fixes.rewrite import Rewrite
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
 

@@ -40,7 +40,7 @@ from xlalint.facts import tables, tpu
 from xlalint.facts.kernels import lacking
 from xlalint.facts.tables import Case
 from xlalint.facts.tpu import OnTpu
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Recompiles, Rule, Told, TpuOutcome
 
 from ._gradients import GRADIENTS, LoopsUnderGradients

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts import tables
 from xlalint.facts.kernels import lacking, missing_of
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule
 
 from ._kernels import CALLED, NOT_READY

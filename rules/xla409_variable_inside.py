@@ -46,7 +46,7 @@ from xlalint.analysis.domain.values import Static
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts import tables
-from xlalint.fixes.masked import brief, one_line, path_to
+from xlalint.fixes.quoted import brief, one_line, path_to
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
 from xlalint.syntax import nodes as cst
 

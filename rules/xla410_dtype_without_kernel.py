@@ -35,7 +35,7 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts import tables
 from xlalint.facts.tables import Kernel
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, origin_note
 
 from ._kernels import worst

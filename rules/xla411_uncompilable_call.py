@@ -48,7 +48,7 @@ from xlalint.facts.kernels import listed
 from xlalint.facts.replacements import instead_of
 from xlalint.facts.tables import ApiFact, Case, Outcome
 from xlalint.facts.tpu import CONSTANT
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.fixes.replacements import replacement
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity, origin_note
 

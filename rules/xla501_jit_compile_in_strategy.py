@@ -50,7 +50,7 @@ from typing import Final
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import Event, SetupCall
 from xlalint.analysis.library.strategies import is_tpu
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety
 
 from ._arguments import without_argument

@@ -48,7 +48,7 @@ from xlalint.analysis.domain.values import Sequence as Items
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.strategies import is_tpu, making_of
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.fixes.scopes import in_scope
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity
 

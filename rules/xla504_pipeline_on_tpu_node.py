@@ -43,7 +43,7 @@ from typing import Final
 from xlalint.analysis.domain.values import Sequence, Static, Value
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.strategies import beginning, is_node, is_strategy, may_be_node
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
 from xlalint.syntax import nodes as cst
 

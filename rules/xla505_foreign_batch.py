@@ -35,7 +35,7 @@ Unsafe: where something else in the program uses the batch as PyTorch's, that ha
 from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import Event, FeedForeign
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Safety, Severity
 
 from ._feeds import argument_set, with_arguments

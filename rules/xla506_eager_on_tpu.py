@@ -41,7 +41,7 @@ from typing import Final
 from xlalint.analysis.domain.values import ApiObject, FunctionValue, Static
 from xlalint.analysis.interpreter.events import ContextKind, Event, Program, SetupCall
 from xlalint.analysis.library.strategies import is_tpu
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety
 
 from ._arguments import without_argument

@@ -42,8 +42,8 @@ from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ContextKind, Event, Program, SetupCall
 from xlalint.analysis.library.strategies import asks_for_complex128, is_tpu, making_of
 from xlalint.fixes import rewrite
-from xlalint.fixes.masked import brief
 from xlalint.fixes.names import Names
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Safety, Told, TpuOutcome, reached
 from xlalint.syntax import nodes as cst
 

@@ -41,7 +41,7 @@ from typing import Final
 
 from xlalint.analysis.interpreter.events import Event, Program
 from xlalint.analysis.library.strategies import MODEL_MAKERS
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule
 
 from ._launches import launched

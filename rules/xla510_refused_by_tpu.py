@@ -42,7 +42,7 @@ from xlalint.analysis.interpreter.events import ContextKind, Event
 from xlalint.facts import tables, tpu
 from xlalint.facts.tables import ApiFact, Outcome
 from xlalint.facts.tpu import OnTpu
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Told, TpuOutcome
 
 from ._kernels import case_of, event_name, fact_of

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.values import Sequence, Static, Value
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
-from xlalint.fixes.masked import brief, one_line
+from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Good, Rule, Severity
 from xlalint.syntax import nodes as cst
 

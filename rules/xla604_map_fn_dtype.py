@@ -34,7 +34,7 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Static, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.analysis.library.api import named_dtype
-from xlalint.fixes.masked import brief
+from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Good, Rule
 
 USUAL = {"bool": "tf.bool", "int": "tf.int32", "float": "tf.float32", "complex": "tf.complex64"}

@@ -15,7 +15,6 @@ MOST_LINES = 500
 # Modules that are longer, each for a reason.
 LONGER = {
     "xlalint/analysis/domain/values.py": "abstract values and the definitions that they name are one recursive type",
-    "xlalint/fixes/masks.py": "the rewrite of one selection and of all that follows from it",
     "xlalint/fixes/branches.py": "the rewrites of one branch, which share what is known of its sides",
     "xlalint/probe/worker/compiling/meter.py": "the measurement of one function, step by step",
 }

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from ..syntax import nodes as cst
+from .rewrite import GivenUp
 
 _DIGITS: Final = "in the last digits"
 _NOT_FLOATS: Final = "where the elements are integers"
 _EXTREME: Final = "in the gradient, where everything selected is infinite"
+
+# Functions of TensorFlow's that compute something for each position by itself; of the last axis, if they have one.
+EACH_POSITION: Final = frozenset(
+    (
+        *("abs", "cast", "clip_by_value", "divide", "equal", "exp", "maximum", "minimum", "multiply", "negative"),
+        *("not_equal", "one_hot", "pow", "sigmoid", "sign", "sqrt", "square", "stop_gradient", "subtract", "tanh"),
+        *("add", "math.squared_difference", "math.log", "math.abs", "math.square", "math.sigmoid", "nn.relu"),
+        *("nn.softmax", "nn.log_softmax", "nn.sigmoid", "nn.softmax_cross_entropy_with_logits"),
+        *("nn.sparse_softmax_cross_entropy_with_logits", "nn.sigmoid_cross_entropy_with_logits"),
+    )
+)
+
+# Losses of classes by their numbers, of which no other number has one: NaN, whatever the weight. The argument is the
+# first, or has this name.
+OF_CLASSES: Final[Mapping[str, str]] = {
+    "nn.sparse_softmax_cross_entropy_with_logits": "labels",
+    "keras.losses.sparse_categorical_crossentropy": "y_true",
+    "keras.metrics.sparse_categorical_crossentropy": "y_true",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +164,18 @@ def reduction(api: str) -> str | None:
             return found if found in REDUCTIONS else None
         case _:
             return None
+
+
+def axis_of(rest: Sequence[cst.Arg]) -> str | None:
+    """The axis of a reduction: None for all, "0" for the first.
+
+    Raises `GivenUp` for any other argument."""
+    match rest:
+        case []:
+            return None
+        case [cst.Arg(keyword=None | cst.Name("axis"), value=cst.Name("None"))]:
+            return None
+        case [cst.Arg(keyword=None | cst.Name("axis"), value=cst.Integer("0"))]:
+            return "0"
+        case _:
+            raise GivenUp

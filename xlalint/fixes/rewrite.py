@@ -12,6 +12,10 @@ from ..findings.findings import Safety
 from .names import Names
 
 
+class GivenUp(Exception):  # noqa: N818
+    """What is flagged is used in a way that has no rewrite."""
+
+
 class Side(Enum):
     """Where the text of an edit goes."""
 
