@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from xlalint.probe.pool import Interpreter, Limits, Pool
+from xlalint.probe.pool import Pool
+from xlalint.probe.process import Interpreter, Limits
 from xlalint.probe.protocol import Outcome, Plan
 from xlalint.probe.target import Target
 from xlalint.probe.targets import Targets

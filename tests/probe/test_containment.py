@@ -13,7 +13,7 @@ import pytest
 
 from tests.robustness.system import forked
 from xlalint.probe.containment import hide_environment
-from xlalint.probe.pool import Interpreter, Limits, ProbeUnavailableError, Worker
+from xlalint.probe.process import Interpreter, Limits, ProbeUnavailableError, Worker
 from xlalint.probe.protocol import Plan
 from xlalint.probe.target import Target
 from xlalint.settings.config import load

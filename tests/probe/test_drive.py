@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from xlalint.probe.pool import Interpreter, Limits, Pool
+from xlalint.probe.pool import Pool
+from xlalint.probe.process import Interpreter, Limits
 from xlalint.probe.protocol import FAILS, Outcome, Plan, Spot
 from xlalint.probe.target import Frame, Given, Target
 

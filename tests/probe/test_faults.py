@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.probe.pool import Interpreter, Limits, Pool, Worker
+from xlalint.probe.pool import Pool
+from xlalint.probe.process import Interpreter, Limits, Worker
 from xlalint.probe.protocol import FAILS, Outcome, Plan
 from xlalint.probe.target import Given, Target
 

@@ -9,7 +9,7 @@ import pytest
 
 from xlalint.findings.findings import Report
 from xlalint.linter.run import check
-from xlalint.probe.pool import Interpreter, Limits, Worker
+from xlalint.probe.process import Interpreter, Limits, Worker
 from xlalint.probe.protocol import PROGRAM, Plan
 from xlalint.probe.targets import NoTarget, Targets
 from xlalint.probe.verdicts import Run, judged

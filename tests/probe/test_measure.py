@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.probe.pool import Interpreter, Limits, Worker
+from xlalint.probe.process import Interpreter, Limits, Worker
 from xlalint.probe.protocol import FAILS, RECOMPILES, Outcome, Plan, Spot
 from xlalint.probe.target import Given, Target
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.probe.pool import Interpreter
+from xlalint.probe.process import Interpreter
 from xlalint.probe.protocol import FAILS, Observation, Outcome, Plan, Spot
 from xlalint.probe.store import Store
 from xlalint.probe.target import Target

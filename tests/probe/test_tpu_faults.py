@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.probe.test_faults import alive
-from xlalint.probe.pool import Interpreter, Limits, Pool
+from xlalint.probe.pool import Pool
+from xlalint.probe.process import Interpreter, Limits
 from xlalint.probe.protocol import FAILS, PACKAGES, TPU, TPU_FAILS, Outcome, Plan
 from xlalint.probe.target import Given, Target
 from xlalint.tpu import stack

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from tests.commands import ran
-from xlalint.probe.pool import Interpreter
+from xlalint.probe.process import Interpreter
 from xlalint.probe.protocol import (
     FAILS,
     TPU,

@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeVar
 
 from ..facts import tpu
 from ..facts.tpu import OnTpu, TpuOutcome
-from ..probe.pool import Interpreter, Limits, Worker
+from ..probe.process import Interpreter, Limits, Worker
 from ..probe.protocol import TPU, TPU_BOUNDED, TPU_FAILS, Outcome, Plan
 from ..probe.target import Given, Target
 from ..tpu import stack

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..linter.rule import Behaviour, Breaks, Compiles, Diverges, Fails, Recompiles, Runs
 from ..probe import protocol
-from ..probe.pool import Interpreter, Limits, Worker
+from ..probe.process import Interpreter, Limits, Worker
 from ..probe.protocol import PROGRAM, Plan
 from ..probe.target import Given, Target
 

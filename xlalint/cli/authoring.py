@@ -41,7 +41,7 @@ def test_rules(paths: tuple[str, ...], no_compiler: bool) -> int:
     from ..authoring.trial import tried
     from ..findings import rule_files
     from ..linter.rule import all_rules
-    from ..probe.pool import ProbeUnavailableError
+    from ..probe.process import ProbeUnavailableError
     from ..reports.terminal import counted
 
     rule_files.give(paths)

@@ -84,7 +84,7 @@ class Fixes:
 
 
 def _proven(paths: Sequence[str], settings: Settings, narrow: Narrow) -> Outcome:
-    from ..probe.pool import ProbeUnavailableError
+    from ..probe.process import ProbeUnavailableError
 
     try:
         return fix_proven(paths, settings, narrow)

@@ -198,7 +198,7 @@ def _probed(
     confirmed_only: bool = False,
 ) -> Report:
     from ..probe.checking import with_verdicts
-    from ..probe.pool import ProbeUnavailableError
+    from ..probe.process import ProbeUnavailableError
 
     number = len(job.targets)
     steps = number * (1 if settings.probe.target == "cpu" else 2)

@@ -79,7 +79,7 @@ def _proven(readiness: Readiness, paths: Sequence[str], settings: Settings) -> t
     """The list with what a TPU's compiler says, and the exit code where it did not say everything."""
     from dataclasses import replace
 
-    from ..probe.pool import ProbeUnavailableError
+    from ..probe.process import ProbeUnavailableError
     from ..probe.running import check_available
     from ..probe.verdicts import NOT_RUN
     from ..readiness.proof import planned, prove, with_proofs

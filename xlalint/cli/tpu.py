@@ -70,7 +70,7 @@ def topologies() -> int:
 
 
 def _checked() -> int:
-    from ..probe.pool import ProbeUnavailableError
+    from ..probe.process import ProbeUnavailableError
     from ..probe.running import run_targets
     from ..probe.target import Given, Target
     from ..settings.config import ProbeSettings

@@ -14,7 +14,7 @@ from ..sources.packages import dotted_name
 from ..sources.scratch import Scratch
 from ..sources.text import encoding_of, kept_lines
 from .definitions import Definition, FileDefinitions
-from .pool import Interpreter, Limits, Worker
+from .process import Interpreter, Limits, Worker
 from .protocol import DIVERGES, FAILS, RECOMPILES, Outcome, Plan
 from .target import Target
 from .targets import TargetError, Targets

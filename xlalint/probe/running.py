@@ -13,7 +13,8 @@ from typing import Final
 from ..settings.config import ProbeSettings
 from ..tpu import stack
 from ..tpu.chips import chip_of
-from .pool import START_LIMIT, Interpreter, Limits, Pool, ProbeUnavailableError
+from .pool import Pool
+from .process import START_LIMIT, Interpreter, Limits, ProbeUnavailableError
 from .protocol import PACKAGES, Outcome, Plan
 from .store import Store
 from .target import Target

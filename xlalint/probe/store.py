@@ -16,7 +16,7 @@ import msgspec
 
 from ..cache.folder import Folder
 from ..cache.keys import key_of
-from .pool import Interpreter
+from .process import Interpreter
 from .protocol import Outcome, Plan, Spot
 from .target import Target
 

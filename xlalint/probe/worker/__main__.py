@@ -1,6 +1,7 @@
 """The loop of the worker process: jobs come in as JSON lines, what is seen of each goes out the same way.
 
-Started by `xlalint.probe.pool` with `XLA_FLAGS=--xla_dump_to=FOLDER/dump --xla_dump_hlo_as_text`, FOLDER its argument.
+Started by `xlalint.probe.process` with `XLA_FLAGS=--xla_dump_to=FOLDER/dump --xla_dump_hlo_as_text`, FOLDER its
+argument.
 """
 
 from __future__ import annotations
