@@ -162,7 +162,10 @@ def test_a_lambda_has_no_name_in_a_stack_of_xla() -> None:
 
 def test_an_installed_package_is_named_where_nothing_else_is() -> None:
     frame = '  File "/venv/lib/python3.11/site-packages/models/bert.py", line 3, in call\n    if x:\n'
-    assert where(only(f"Traceback (most recent call last):\n{frame}E: {NOT_A_BOOL}\n")) == ("bert.py", 3)
+    answer = only(f"Traceback (most recent call last):\n{frame}E: {NOT_A_BOOL}\n")
+    assert where(answer) == ("bert.py", 3)
+    assert answer.place is not None
+    assert answer.place.installed
     own = '  File "/home/ada/run.py", line 1, in <module>\n    go()\n'
     assert where(only(f"Traceback (most recent call last):\n{own}{frame}E: {NOT_A_BOOL}\n")) == ("run.py", 1)
 
@@ -327,7 +330,7 @@ WORDINGS = [
         "Detected unsupported operations when trying to compile graph b_14[] on XLA_TPU_JIT:Unique, Unique\n\t[[a]]",
         "XLA202",
     ),
-    ("RuntimeError: merge_call called while defining a new graph or a tf.function.", "XLA501"),
+    ("jit_compile=True\nRuntimeError: merge_call called while defining a new graph or a tf.function.", "XLA501"),
     ("RuntimeError: Mixing different tf.distribute.Strategy objects: <a object at 0x1> is not <b at 0x2>", "XLA502"),
     ("ValueError: Variable (a) was not created in the distribution strategy scope of (<MirroredStrategy>)", "XLA502"),
     ("ValueError: Metric (a) was created inside a different distribution strategy scope than the model.", "XLA502"),
@@ -347,6 +350,7 @@ WORDINGS = [
     ("WARNING:tensorflow:5 out of the last 5 calls to <function f> triggered tf.function retracing.", "XLA306"),
 ]
 UNRULED = [
+    "RuntimeError: merge_call called while defining a new graph or a tf.function.",
     "Trying to access resource dense/kernel_1 (defined @ /home/ada/core.py:31) located in device CPU:1 from CPU:0",
     "UnimplementedError: Support for TensorList crossing the XLA/TF boundary is not implemented",
     "InternalError: Invalid TensorList shape: (f32[2,4], s32[]), expected: (f32[2,2], s32[])",

@@ -15,26 +15,29 @@ from ..findings.findings import Finding
 from ..sources.text import UnreadableSource, read_bytes
 from .forms import forms_of
 from .log import Frame, Kind, Log, parse
-from .operations import operation_error
-from .patterns import LISTED, PATTERNS, UNLIKELY, UNSUPPORTED, UNSUPPORTED_LIST, Candidate, Pattern
+from .operations import LISTED, UNSUPPORTED, UNSUPPORTED_LIST, operation_error
+from .pattern import UNLIKELY, Candidate, Pattern
+from .patterns import PATTERNS
 
 # How far from a line of the traceback a finding may stand that explains it: a tensor is kept here and used there.
 _NEAR: Final = 25
 _LAYERS: Final = "keras/src/layers/preprocessing/"
 _SAID: Final = 160  # how much of the error's own words is repeated
 _EXCEPTION: Final = re.compile(r"^[ \t]*(?:\w+\.)*[A-Z]\w*(?:Error|Exception): (?P<message>.*)", re.MULTILINE)
+_COMPILED: Final = re.compile(r"jit_compile=True|_XlaMustCompile")
 # What announces an error that follows.
 _HERALD: Final = re.compile(r"in user code:|Exception encountered when calling |Graph execution error")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The user's own line, as the log names it."""
+    """The user's own line, as the log names it; `installed`: that of a package, where the log has none of theirs."""
 
     path: str
     line: int
     function: str | None
     source: str | None
+    installed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +109,17 @@ def _hits(log: Log) -> list[_Hit]:
                 found.append(_Hit(match.start(), listed.end(), pattern, reason))
     for pattern in PATTERNS:
         for match in pattern.wording.finditer(log.text):
-            if not any(taken[match.start() : match.end()]):
+            if not any(taken[match.start() : match.end()]) and _beside(log, match.start(), pattern.beside):
                 taken[match.start() : match.end()] = b"x" * len(match[0])
                 caught = {name: value or "" for name, value in match.groupdict().items()}
-                caught["op"] = next(filter(None, map(caught.get, ("op", "old", "name"))), "an operation")
+                caught["op"] = next(filter(None, map(caught.get, ("op", "old", "short", "name"))), "an operation")
                 found.append(_Hit(match.start(), match.end(), pattern, pattern.reason.format_map(caught), caught["op"]))
     return sorted(found, key=lambda hit: hit.start)
+
+
+def _beside(log: Log, position: int, words: re.Pattern[str] | None) -> bool:
+    """Whether the passage around a position has these words."""
+    return words is None or words.search(log.text, *log.passage(position)) is not None
 
 
 def _unknown(log: Log, hits: Sequence[_Hit]) -> tuple[str, ...]:
@@ -130,8 +138,8 @@ def _answer(log: Log, hit: _Hit) -> Answer:
     frames = _frames(log, hit)
     frame = _own(frames)
     text = (frame.text or _line_of(frame)) if frame is not None else None
-    place = Place(frame.path, frame.line, frame.function, text) if frame is not None else None
-    forms = _forms(hit, text, frames)
+    place = Place(frame.path, frame.line, frame.function, text, frame.installed) if frame is not None else None
+    forms = _forms(log, hit, text, frames)
     candidates = sorted(hit.pattern.candidates, key=lambda candidate: candidate.weight(forms))
     finding = _found(frames, candidates)
     if finding is not None:
@@ -186,11 +194,13 @@ def _own(frames: Sequence[Frame]) -> Frame | None:
     return next((frame for frame in reversed(own) if not frame.installed), own[-1] if own else None)
 
 
-def _forms(hit: _Hit, text: str | None, frames: Iterable[Frame]) -> frozenset[str]:
-    """What speaks for one rule or another: the form of the user's line, the functions that it called, the operation."""
+def _forms(log: Log, hit: _Hit, text: str | None, frames: Iterable[Frame]) -> frozenset[str]:
+    """What speaks for one rule or another: the form of the user's line, the functions that it called, the operation,
+    and whether the passage says that XLA compiles."""
     called = {f"call {frame.function}" for frame in frames if not frame.own}
     layers = {"preprocessing layer"} if any(_LAYERS in frame.path for frame in frames) else set()
-    return (forms_of(text) if text else frozenset()) | called | layers | {f"op {hit.op}"}
+    compiled = {"jit_compile"} if _beside(log, hit.start, _COMPILED) else set()
+    return (forms_of(text) if text else frozenset()) | called | layers | compiled | {f"op {hit.op}"}
 
 
 # -- the source, where it is at hand ----------------------------------------------------------------------------------

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+_NUMPY: Final = frozenset(("np", "numpy", "onp"))
 _COMPARING: Final = frozenset(("max", "min", "any", "all"))
 
 
 def forms_of(line: str) -> frozenset[str]:
-    """The names of the forms in a line: "if", "while", "assert", "operator", "bool()", "call NAME", ..."""
+    """The names of the forms in a line: "if", "while", "assert", "operator", "call NAME", "numpy", ..."""
     tree = _parsed(line.strip())
     return frozenset(form for node in ast.walk(tree) for form in _forms(node)) if tree is not None else frozenset()
 
@@ -32,8 +33,10 @@ def _forms(node: ast.AST) -> Iterator[str]:
             yield f"call {name}"
             if name in _COMPARING:
                 yield "operator"
-        case ast.Call(func=ast.Attribute(attr=name)):
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)):
             yield f"call {name}"
+            if isinstance(owner, ast.Name) and owner.id in _NUMPY:
+                yield "numpy"
         case ast.If() | ast.IfExp() | ast.comprehension(ifs=[_, *_]):
             yield "if"
         case ast.While():

@@ -65,10 +65,16 @@ class Log:
         return list(self.frames[first:last])
 
 
+# What people call code with, and what code computes with: test runners, notebooks, NumPy.
+_TOOLS: Final = (
+    r"absl|_pytest|pluggy|six\.py|numpy|wrapt|decorator\.py|IPython|ipykernel\w*|\w+_kernel_launcher|traitlets|tornado"
+)
 _LIBRARY: Final = re.compile(
-    r"""(?:^|/)(?:site-packages|dist-packages)/(?:tensorflow|keras|tf_keras|tensorflow_core|_pytest|pluggy|absl)/
-    | (?:^|/)tensorflow/(?:python|core|dtensor)/ | (?:^|/)keras/(?:src|engine|utils|layers)/ | (?:^|/)tf_keras/src/
-    | __autograph_generated_file | ^<(?!ipython) | (?:^|/)(?:_pytest|pluggy|runpy\.py|contextlib\.py|threading\.py)
+    rf"""(?:^|/)(?:site-packages|dist-packages)/(?:tensorflow(?:_core)?/|keras/|tf_keras/|(?:{_TOOLS})(?:/|\.py|$))
+    | (?:^|/)tensorflow(?:_core)?/(?:python|core|dtensor)/ | (?:^|/)keras/(?:src|engine|utils|layers)/
+    | (?:^|/)tf_keras/src/ | (?:^|/)keras_core/
+    | __autograph_generated_file | ^<(?!ipython|input>|stdin>|console>)
+    | (?:^|/)(?:_pytest|pluggy|runpy\.py|contextlib\.py|threading\.py)
     | (?:^|/)lib/python3\.\d+/(?!(?:site|dist)-packages)""",
     re.VERBOSE,
 )
@@ -141,12 +147,15 @@ _CALLS: Final = tuple(
         r'\s*File "(?P<path>[^"]+)", line (?P<line>\d{1,9})(?:, in ?(?P<function>.*?))?(?:  \*+)?$',
         r"File (?P<path>\S.*?\.py):(?P<line>\d{1,9}), in (?P<function>[\w.<>]+)",  # IPython 8
         r"(?P<path>(?:Cell In|Input In) ?\[\d+\]), (?:line (?P<line>\d{1,9})|in )(?:, in )?(?P<function>[\w.<>]+)?",
-        r"(?P<path><ipython-input-[\w-]+>|[~/]\S+\.py) in (?P<function>[\w.<>]+)(?P<line>)",  # IPython 7
+        # IPython 7
+        r"\[?(?P<path><ipython-input-[\w-]+>|[~/]\S+?\.py)(?:\]\(\S*\))? in (?P<function>[\w.<>]+)(?P<line>)",
         r"(?P<path>\S+\.py):(?P<line>\d{1,9}): in (?P<function>\S+)$",  # pytest --tb=short
+        # AutoGraph, to 2.4
+        r"\s*(?P<path>\S.*?\.py|<[\w-]+>):(?P<line>\d{1,9}) (?P<function>[\w<>.]+)(?:  \*+)?\s*$",
         r"(?P<path>\S+\.py):(?P<line>\d{1,9}): ?(?P<end>\w*)$",  # pytest, below its source
     )
 )
-_PERHAPS: Final = re.compile(r"\.py|, line |In ?\[|<ipython")  # what every one of these has
+_PERHAPS: Final = re.compile(r"\.py|, line |In ?\[|<ipython|>:\d")  # what every one of these has
 _DEFINITIONS: Final = re.compile(
     r"(?:The op is created at|Stack trace for op definition|.*defined at \(most recent call last\)"
     r"|.*was defined (?:here|at)|Defined at|.*cannot be accessed from .* because it was defined)"

@@ -7,9 +7,22 @@ from typing import Final
 
 from ..facts import tables
 from ..facts.families import NO_KERNEL, family
-from .patterns import Candidate, Pattern, wording
+from ..facts.kernels import listed
+from .pattern import Candidate, Pattern, wording
 
-_DEVICES: Final = {"XLA_CPU_JIT": "the CPU", "XLA_GPU_JIT": "the GPU", "XLA_TPU_JIT": "the TPU"}
+# Kernels are missing; TensorFlow 1 lists the operations only.
+UNSUPPORTED_LIST: Final = wording(
+    r"unsupported operations when trying to compile graph [^\n]*? on (?P<device>XLA_\w+):\s*"
+)
+LISTED: Final = re.compile(r"(?:\w+, )*\w+(?=\*{0,2}\s*(?:\n|\[\[|$))")
+# A kernel is missing.
+UNSUPPORTED: Final = wording(
+    r"No registered `(?P<op>\w+)` OpKernel for (?P<device>XLA_\w+)"
+    r"(?: devices compatible with node (?:\{\{[^}\n]*\}\}|\w*)"
+    r"(?:\n?\s*\(OpKernel was found, but attributes didn't match\) Requested Attributes: (?P<attributes>[^\n]*))?)?"
+)
+_NAMES: Final = {device: f"the {device.upper()}" for device in tables.DEVICES}
+_COLUMNS: Final = {f"XLA_{device.upper()}_JIT": device for device in tables.DEVICES}
 _TYPE: Final = re.compile(r"\bT\w*=(DT_\w+)")
 # Operations that several calls make.
 _SHARED: Final = {
@@ -17,6 +30,7 @@ _SHARED: Final = {
         Candidate("XLA403", "`tf.print` makes it"),
         Candidate("XLA404", "`tf.strings.format` makes it", frozenset(("call format",))),
     ),
+    "TensorListResize": (Candidate("XLA204", "a `tf.TensorArray` that shall grow makes it"),),
 }
 _LAYER: Final = Candidate("XLA408", "a Keras layer for preprocessing makes it", frozenset(("preprocessing layer",)))
 _ELSEWHERE: Final = "do it outside of the compiled function: in dataset.map, or on what the function returns"
@@ -28,7 +42,7 @@ _TPU_DTYPE: Final = "XLA507"
 
 def operation_error(op: str, device: str, attributes: str | None) -> tuple[Pattern, str]:
     """The pattern of an operation that has no kernel for a device, and the reason in words."""
-    where = _DEVICES.get(device, device)
+    where = _NAMES.get(_COLUMNS.get(device, ""), device)
     dtype = match[1] if attributes and (match := _TYPE.search(attributes)) else None
     if dtype == "DT_STRING":
         return _pattern(_STRINGS, op), f"A string reaches `{op}`, and XLA has no strings on {where}."
@@ -39,20 +53,49 @@ def operation_error(op: str, device: str, attributes: str | None) -> tuple[Patte
         code = _DTYPE if dtype else _OPTION
         return _pattern(code, op), f"XLA has a kernel of `{op}` for {where}, but not for {kind}."
     found = family(op)
+    measured = _since(op, device)
+    if measured is not None:
+        candidates = _candidates(found.code, op) if found.code != NO_KERNEL else ()
+        reason = f"That version of TensorFlow has no XLA kernel of `{op}` for {where}; {measured} has one."
+        return Pattern(UNSUPPORTED, "", candidates, f"TensorFlow {measured} or later", compiled=True), reason
     why = f": {found.why}" if found.why else ""
     makers = [f"`{maker}`" for maker in _makers(op)]
     made = f" It is what {' or '.join(makers[:3])} becomes." if makers else ""
-    return _pattern(found.code, op), f"XLA has no kernel of `{op}` for {where}{why}.{made}"
+    return _pattern(found.code, op), f"XLA has no kernel of `{op}` for {where}{why}.{_others(op)}{made}"
+
+
+def _since(op: str, device: str) -> str | None:
+    """The oldest measured version that has a kernel of the operation for the device, where the newest has one."""
+    having = None
+    for version in tables.versions():
+        fact = tables.op(op, version)
+        kernel = None if fact is None else fact.kernels.get(_COLUMNS.get(device, ""))
+        if kernel is None or not kernel.supported:
+            break
+        having = kernel.version
+    return having
+
+
+def _others(op: str) -> str:
+    """The devices that have a kernel where the one that was asked has none."""
+    fact = tables.op(op)
+    having = [] if fact is None else [_NAMES[device] for device, kernel in fact.kernels.items() if kernel.supported]
+    return f" For {listed(having)} there is one." if having else ""
 
 
 def _pattern(code: str | None, op: str) -> Pattern:
     from ..facts.replacements import instead_of_op
 
-    usual = _SHARED.get(op) or ((Candidate(code, "the operation has no XLA kernel"),) if code is not None else ())
+    usual = _candidates(code, op)
     option, only = _special(op)
     candidates = (*option, *usual, *_layers(op)) if only else (*usual, *option, *_layers(op))
     instead = instead_of_op(op) or (_ELSEWHERE if code == NO_KERNEL else None)
-    return Pattern(wording("No registered"), "", candidates, instead, compiled=True)
+    return Pattern(UNSUPPORTED, "", candidates, instead, compiled=True)
+
+
+def _candidates(code: str | None, op: str) -> tuple[Candidate, ...]:
+    """The rules about an operation, whatever makes it."""
+    return _SHARED.get(op) or ((Candidate(code, "the operation has no XLA kernel"),) if code is not None else ())
 
 
 def _makers(op: str) -> list[str]:
@@ -76,7 +119,7 @@ def _special(op: str) -> tuple[tuple[Candidate, ...], bool]:
     """The rules about options and gradients, where one makes the operation; and whether nothing else does."""
     cases = [(fact.plain, case) for fact in tables.apis() for case in fact.cases]
     plain = any(op in first.missing for first, _ in cases if first is not None)
-    if family(op).code != NO_KERNEL:
+    if family(op).code != NO_KERNEL or op in _SHARED:
         return (), False
     if any(op in case.missing for first, case in cases if case is not first):
         return (Candidate("XLA406", "the value of an option has no kernel"),), not plain

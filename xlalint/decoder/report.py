@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from textwrap import dedent
 from typing import Any
 
@@ -31,7 +32,8 @@ def _block(answer: Answer, paint: Paint) -> str:
     place = answer.place
     if place is not None:
         inside = f", in `{safe(place.function)}`" if place.function else ""
-        lines.append(f"  --> {safe(place.path)}:{place.line}{inside}")
+        whose = ", an installed package" if place.installed else ""
+        lines.append(f"  --> {safe(place.path)}:{place.line}{inside}{whose}")
         if place.source:
             number = str(place.line)
             lines += [f" {' ' * len(number)} |", f" {number} |     {safe(place.source)}", f" {' ' * len(number)} |"]
@@ -73,9 +75,7 @@ def _record(answer: Answer) -> dict[str, Any]:
         "reason": answer.reason,
         "error": answer.error,
         "times": answer.times,
-        "place": None
-        if place is None
-        else {"path": place.path, "line": place.line, "function": place.function, "source": place.source},
+        "place": None if place is None else asdict(place),
         "rewrite": answer.rewrite,
         "others": [{"code": other.code, "name": name_of(other.code), "when": other.when} for other in answer.others],
         "finding": None

@@ -1,0 +1,175 @@
+"""Variables, strategies, TPUs and their pipelines."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..pattern import Pattern, candidate, wording
+
+PATTERNS: Final[tuple[Pattern, ...]] = (
+    # -- variables, resources, devices
+    Pattern(
+        wording(
+            r"failed to lift variable creations out of this tf\.function"
+            r"|tf\.function-decorated function tried to create variables on non-first call"
+            r"|tf\.function only supports singleton tf\.Variables"
+            r"|Initializer for variable (?:\S+ )?is from inside a control-flow construct"
+            r"|The node `[^'\s]*/Assign` has inputs from different frames"
+        ),
+        "A variable is made while the function is traced; a compiled function can only use variables that exist.",
+        (candidate("XLA409", "a variable is made inside"),),
+    ),
+    Pattern(
+        wording(r"Trying to access resource [^\n]*?located in device"),
+        "A variable lies on another device than the compiled function: a copy that a strategy keeps on its second"
+        " device, an int32 variable, which TensorFlow keeps in host memory, or one made under another `tf.device`.",
+        (
+            candidate(
+                "XLA501",
+                "a strategy trains a model that was compiled with `jit_compile=True`",
+                "call fit|call evaluate|call predict|call train_on_batch|call test_on_batch",
+            ),
+        ),
+        rewrite="Under a strategy leave `jit_compile=True` out of `compile`.\n"
+        "Else make the variable int64 or float, on the device of the compiled function.",
+    ),
+    Pattern(
+        wording(r"merge_call called while defining a new graph|`?merge_call`?[^\n]{0,60}(?:tf\.function|jit)"),
+        "Replicas meet where an optimizer applies gradients or a metric is read, and they cannot meet inside of a"
+        " function that is traced for one of them: a `tf.function`, a loop or a branch of the graph within what"
+        " `strategy.run` runs (a decorated `train_step`, the loss scale of mixed precision).",
+        (candidate("XLA501", "a strategy trains a model that was compiled with `jit_compile=True`", "jit_compile"),),
+        rewrite="Decorate the function that calls `strategy.run`, and nothing that it runs.",
+    ),
+    Pattern(
+        wording(
+            r"Mixing different tf\.distribute\.Strategy objects|was not created in the distribution strategy scope of"
+            r"|was created inside (?:of )?a different distribution strategy scope"
+            r"|Trying to create optimizer slot variable under the scope for tf\.distribute\.Strategy"
+            r"|Need to be inside `with strategy\.scope\(\)`"
+            r"|must only be passed a variable created in this tf\.distribute\.Strategy\.scope\(\)"
+            r"|_distributed_tf_update_step[^\x00]{0,600}?\n\s*AssertionError"
+            r"|mirrored_strategy\.py[^\n]*, in _update\n[^\x00]{0,300}?AssertionError"
+        ),
+        "A strategy trains a model whose variables, or whose optimizer or metrics, were made outside of its scope, so"
+        " that they have no copies on its devices.",
+        (candidate("XLA502", "something was made outside of the strategy's scope"),),
+    ),
+    Pattern(
+        wording(
+            r"tpu_strategy\.py[^\x00]{0,3000}?IndexError: index 0 is out of bounds for axis 0"
+            r"|Please provide a TPU Name to connect to"
+        ),
+        "The strategy is made for a TPU that nobody initialised, or that the resolver cannot find.",
+        (candidate("XLA503", "the TPU is not initialised before the strategy is made"),),
+    ),
+    Pattern(
+        wording(r"(?P<op>\w+Grad) with [^\n]{1,80} is not yet implemented"),
+        "XLA has the operation, and for these options not its gradient (`{op}`).",
+        (candidate("XLA407", "the gradient of a call has no kernel"),),
+        compiled=True,
+    ),
+    Pattern(
+        wording(r"No OpKernel was registered to support Op `ConfigureDistributedTPU`"),
+        "This TensorFlow knows of no TPU: it was built without, or the program runs on a machine that has none.",
+        rewrite="On the TPU's machine: pip install tensorflow-tpu. From another one: tf.config."
+        "experimental_connect_to_cluster(resolver)\nbefore the TPU is initialised, with the TPU's name or address.",
+    ),
+    Pattern(
+        wording(r"failed to connect to all addresses|\bSocket closed\b|Unable to find (?:a|the) context_id"),
+        "The connection to the TPU's worker is lost: it was not there, or stopped; often a pipeline hands it more than"
+        " its memory holds.",
+        rewrite="Start the TPU and the program anew. Read large data from TFRecord files in a bucket, not from arrays.",
+    ),
+    Pattern(
+        wording(
+            r"(?:Op type not registered|No OpKernel was registered to support Op) `(?:Eager)?(?:PyFunc\w*|NumpyFunc)`"
+        ),
+        "The graph calls back into Python (`tf.py_function`, `tf.numpy_function`), and what loads it is not a Python"
+        " program: a server, or one in C++ or Java.",
+        rewrite="Save a graph without such calls: write them with TensorFlow's operations, or call them before and"
+        " after.",
+    ),
+    Pattern(
+        wording(
+            r"(?:Op type not registered `(?P<name>\w+)`"
+            r"|`(?P<op>\w+)` is neither a type of a primitive operation nor a name of a function registered)"
+            r" in binary running on"
+        ),
+        "The worker has not the operation `{name}{op}` that this program's TensorFlow has: their versions differ.",
+        rewrite="Give the TPU node the version of TensorFlow that this program imports, or import the node's.",
+    ),
+    Pattern(
+        wording(r"TPUStrategy\.run\(fn, \.\.\.\) does not support pure eager execution"),
+        "A TPU runs compiled programs only, and this step is handed to it as plain Python.",
+        (candidate("XLA506", "a step runs eagerly on a TPU"),),
+    ),
+    Pattern(
+        wording(
+            r"No registered `(?:Eager)?PyFunc` OpKernel for `CPU` devices"
+            r"|File system scheme `\[local\]` not implemented"
+        ),
+        "The input pipeline runs on the machine of the TPU, which has neither this program's Python nor its files.",
+        (candidate("XLA504", "the pipeline needs Python or local files"),),
+    ),
+    Pattern(
+        wording(
+            r"Unable to convert output to PyTorch tensors format, PyTorch is not installed"
+            r"|Data of type <class `torch\.Tensor`> is not allowed"
+            r"|Cannot convert the argument `type_value`: torch\.\w+ to a TensorFlow DType"
+        ),
+        "A tokenizer or a collator makes tensors of PyTorch, and TensorFlow is to take them.",
+        (candidate("XLA505", 'a batch is asked for with `return_tensors="pt"`'),),
+    ),
+    Pattern(
+        wording(
+            r"Unsupported data type for TPU: `?(?:string|7\b)|<dtype: `string`> is not a supported TPU infeed type"
+            r"|Can't copy Tensor with type string to device|DataTypeToPrimitiveType:? `?(?:DT_STRING|string)"
+            r"|op with type DT_STRING is not supported by XLA"
+        ),
+        "A string reaches what XLA compiled, and XLA has no strings on any device.",
+        (
+            candidate("XLA404", "strings are among the function's arguments, or it works on them"),
+            candidate("XLA408", "a layer that looks up or hashes strings is in the model", "preprocessing layer"),
+        ),
+    ),
+    Pattern(
+        wording(
+            r"Element type (?:C128|c128) is not supported on TPU|Unsupported data type for TPU: `?(?:complex128|18\b)"
+        ),
+        "A TPU has no numbers of complex128; complex64 it has. A Fourier transform of float64 gives complex128.",
+        (candidate("XLA507", "a tensor of complex128 is made"),),
+    ),
+    Pattern(
+        wording(r"Unsupported type in DataTypeToPrimitiveType:? `?(?P<name>\w+)"),
+        "A tensor of the dtype {name} reaches XLA, and this version of XLA has no such numbers.",
+        rewrite="A newer TensorFlow, or another dtype: XLA of 2.21 takes complex numbers, too.",
+    ),
+    Pattern(
+        wording(r"While rewriting computation to not contain X64 element types"),
+        "A TPU computes with numbers of 64 bits by splitting each in two of 32, and cannot split this operation.",
+        (candidate("XLA510", "a call that the TPU's compiler refuses for numbers of 64 bits"),),
+        compiled=True,
+    ),
+    Pattern(
+        wording(
+            r"Element type \w+ is not supported on TPU|Unsupported data type for TPU: `?\w+"
+            r"|No registered `\w+` OpKernel for `TPU`"
+            r"|<dtype: `\w+`> is not a supported TPU infeed type"
+        ),
+        "A dtype reaches the TPU that it does not take from a program: float32, bfloat16, int32, int64, uint32, bool"
+        " and complex64 it takes. Images are often uint8.",
+        rewrite="dataset = dataset.map(lambda image, label: (tf.cast(image, tf.float32), label))",
+    ),
+    Pattern(
+        wording(r"Function invoked by the following node is not compilable: [^\n]*?Tin=\[[^\]\n]*DT_STRING"),
+        "A string is an argument of a compiled function, and XLA has no strings on any device.",
+        (candidate("XLA404", "a string is handed to the function"),),
+    ),
+    Pattern(
+        wording(r"Model doesn't support `jit_compile=True`"),
+        "A layer of the model says that XLA cannot compile it (`supports_jit` is False: string and integer lookups,"
+        " hashing, some random image layers), so Keras runs the whole model without XLA.",
+        (candidate("XLA408", "such a layer is called"),),
+    ),
+)

@@ -1,0 +1,224 @@
+"""XLA: sizes that must be known, shapes that depend on data, lists of tensors, and what fails in other ways."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from ..pattern import Pattern, candidate, wording
+
+_BOUNDED: Final = (
+    "A selection by data (a boolean mask, one-argument `tf.where`, `tf.unique`) gave a tensor of bounded dynamic shape,"
+    " and this operation cannot take one: {what}."
+)
+_MASK: Final = candidate("XLA201", "the tensor comes from a boolean mask", "call boolean_mask|call compress")
+_SELECTIONS: Final = (
+    replace(_MASK, forms=_MASK.forms | {"any"}),
+    candidate("XLA203", "it comes from `tf.where(condition)`", "call where|call nonzero|call argwhere"),
+    candidate("XLA202", "it comes from `tf.unique`", "call unique"),
+    candidate("XLA208", "it comes from non-maximum suppression", "call non_max_suppression"),
+)
+_BATCHES: Final = (
+    candidate("XLA302", "the last batch is smaller: `batch` without `drop_remainder=True`"),
+    candidate("XLA305", "a dimension is left open, as in `keras.Input(shape=(None,))`"),
+    _MASK,
+    *_SELECTIONS[1:],
+)
+_TPU: Final = re.compile(r"TPU|tpu_compil|Compilation failure: |CrossReplicaSum")
+_UNBOUNDED: Final = (
+    "A TPU compiles a program for fixed shapes, and here one has a dimension that is known only while the program runs:"
+    " that of the batch, since the last one may be smaller, or one that was left open. Without either it is a"
+    " selection by data (a boolean mask, one-argument `tf.where`)."
+)
+_DYNAMIC: Final = (
+    r"(?P<what>Squeeze op does not support bounded dynamic dimensions"
+    r"|(?:XLA has not implemented )?dynamic sized slice with non-trivi?al stride"
+    r"|Split op doesn't support split for the dynamic dimension|Asked to propagate a dynamic dimension"
+    r"|Dynamic reshape is not implemented|[Ff]ail(?:ed)? to proof the equality of two dimensions"
+    r"|Reshape's input dynamic dimension)[^\n]*"
+)
+_BOUND: Final = r"\b(?:pred|bf16|[sufc]\d+)\[(?:\d+,)*<=\d+[^\n]*"
+_SHAPE_DEPENDS: Final = (
+    "XLA knows every shape and axis when it compiles, and this argument of `{op}` is computed from data while the"
+    " program runs: a loop carries it, or it is drawn at random."
+)
+
+# Operations whose constant argument is an axis, a permutation or a position rather than a size.
+_POSITIONED: Final = (
+    "All Any ArgMax ArgMin ConcatV2 Cumprod Cumsum ExpandDims GatherV2 InvertPermutation Max Mean Min Prod"
+    " ResourceStridedSliceAssign ReverseV2 Roll Slice Split SplitV StridedSlice Sum TensorStridedSliceUpdate Transpose"
+)
+_CONCRETE: Final = r"XLA compilation requires that operator arguments that represent shapes or dimensions[^\n]*"
+_ALL: Final = rf"(?:\.?\s*(?:`\s*)?{_CONCRETE})?"
+# Calls that have to know an argument, whatever else is compiled for every value.
+_FRAMED: Final = "call frame|call stft|call extract_sequences|call swapaxes"
+
+PATTERNS: Final[tuple[Pattern, ...]] = (
+    # -- XLA: sizes that must be known
+    Pattern(
+        wording(r"requires? a fixed tensor list size"),
+        "XLA reserves a list for what each round of a loop stores (for the gradient, or a `tf.TensorArray`), and"
+        " nothing says how many rounds there are at most.",
+        (
+            candidate("XLA109", "the gradient goes through `tf.while_loop`"),
+            candidate("XLA102", "it goes through a `while` statement", "while"),
+            candidate("XLA204", "a `tf.TensorArray` of unknown size", "call TensorArray"),
+            candidate("XLA407", "it goes through a call with a loop inside", "call expm|call matrix_exponential"),
+        ),
+        compiled=True,
+    ),
+    Pattern(
+        wording(
+            r"[Ii]nput \d+ to (?:node `[^\x60'\"\s]+` with op `?(?P<op>\w+)`?|`?(?P<old>\w+)`? [Oo]p(?:erator)?)"
+            rf" must be a compile[- ]time constant{_ALL}|Argument to function must be a compile-time constant{_ALL}"
+            rf"|while evaluating input \d+ of (?P<name>\S+) as a compile-time constant|{_CONCRETE}"
+            r"|`?\b(?P<short>\w+)`? Op must be a compile[- ]time constant"
+        ),
+        _SHAPE_DEPENDS,
+        (
+            candidate("XLA206", "it is an axis or a position", "|".join(f"op {op}" for op in _POSITIONED.split())),
+            candidate("XLA205", "it is a size"),
+            candidate("XLA103", "it is a `for .. in range(n)` over a tensor"),
+            candidate("XLA202", "it is `keras.ops.unique(.., size=n)`", "call unique"),
+            candidate("XLA411", "it is a length or step of frames, or an axis that is swapped", _FRAMED),
+        ),
+        compiled=True,
+    ),
+    # -- XLA: bounded dynamic shapes
+    Pattern(
+        wording(
+            r"(?:Dynamic (?:Spatial Convolution|concatenation) is not supported"
+            r"|(?:CustomCall|\w+) is not supported to have a dynamic dimension"
+            r"|[Dd]ynamic (?:shape|dimension)[^\n]{0,80}non(?:-| )trivial window"
+            r"|dataset doesn't have (?:a )?static batch shape)[^\n]*"
+        ),
+        _UNBOUNDED,
+        _BATCHES,
+    ),
+    *(Pattern(wording(words), _UNBOUNDED, _BATCHES, compiled=True, beside=_TPU) for words in (_DYNAMIC, _BOUND)),
+    Pattern(
+        wording(_DYNAMIC),
+        _BOUNDED,
+        _SELECTIONS,
+        compiled=True,
+    ),
+    Pattern(
+        wording(
+            r"(?:Incompatible shapes: \[|Shapes of all inputs must match|Input to reshape is a tensor with \d+ values"
+            r"|Shape of tensor [^\n]{1,200} is not compatible with expected shape)"
+            r"[^\x00]{0,3000}?tf2xla conversion failed"
+        ),
+        "XLA compares shapes when it compiles. If eager execution accepts these, one of them depends on data (a boolean"
+        " mask, one-argument `tf.where`, `tf.unique`), and XLA takes its upper bound.",
+        _SELECTIONS,
+        compiled=True,
+    ),
+    Pattern(
+        wording(_BOUND),
+        "A shape with `<=` in this message is bounded and dynamic: a selection by data (a boolean mask, one-argument"
+        " `tf.where`, `tf.unique`) gave it, and this operation cannot take it.",
+        _SELECTIONS,
+        compiled=True,
+    ),
+    # -- XLA: lists of tensors
+    Pattern(
+        wording(r"Invalid TensorList shape: (?P<given>[^\n]*?), expected: (?P<wanted>[^\n]*)"),
+        "Every element of a `tf.TensorArray` has one shape under XLA, and this one has another than the first.",
+        rewrite="Pad the elements to one shape before they are written, and keep their lengths in a second tensor.",
+        compiled=True,
+    ),
+    Pattern(
+        wording(r"Slice dim size 1 greater than dynamic slice dimension: 0"),
+        "An element of an empty list of tensors is read: `tf.map_fn` or a loop over an axis of length 0, or a"
+        " `tf.TensorArray` that was made with `size=0`.",
+        (candidate("XLA204", "a `tf.TensorArray` made with `size=0`", "call TensorArray|call read|call gather"),),
+        rewrite="Give the array its size from the start; leave the loop out where the static length is 0.",
+        compiled=True,
+    ),
+    Pattern(
+        wording(
+            r"TensorArray dtype is \w+ but Op is trying to write dtype \w+"
+            r"|Invalid data types; op elements \w+ but list elements \w+"
+        ),
+        "A function gives another dtype than `tf.map_fn` or the `tf.TensorArray` was told. XLA does not even say so: it"
+        " reads the bits of the one as the other.",
+        (candidate("XLA604", "`tf.map_fn` with another dtype"),),
+    ),
+    Pattern(
+        wording(r"Expected bool for argument `(?:dynamic_size|resize_if_index_out_of_bounds)` not"),
+        "`dynamic_size` of `tf.TensorArray` is True or False, not a number; and XLA ignores it.",
+        (candidate("XLA204", "a `tf.TensorArray` that shall grow"),),
+    ),
+    Pattern(
+        wording(r"TensorList crossing the XLA/TF boundary is not implemented"),
+        "The forward pass is compiled and the gradient is taken outside of it, so lists of tensors that a loop stored"
+        " would have to leave the compiled function, which they cannot.",
+        rewrite="Put `jit_compile=True` on the whole step that holds the `tf.GradientTape`, not on the forward pass.",
+    ),
+    # -- XLA: what fails in other ways
+    Pattern(
+        wording(r"Expected comparison type SIGNED\. actual: TOTALORDER"),
+        "`tf.random.shuffle` of a vector of floats does not compile on a CPU with TensorFlow 2.21, of integers it"
+        " does.",
+        (candidate("XLA411", "a vector of floats is shuffled"),),
+        compiled=True,
+    ),
+    Pattern(
+        wording(r"Current implementation does not yet support pivoting"),
+        "XLA's kernel of `tf.linalg.tridiagonal_solve` does not pivot.",
+        (candidate("XLA411", "`tf.linalg.tridiagonal_solve` without `partial_pivoting=False`"),),
+        compiled=True,
+    ),
+    Pattern(
+        wording(r"Cannot concatenate arrays that differ in dimensions other than the one being concatenated"),
+        "Parts of different shapes are joined. `keras.ops.associative_scan` makes such parts itself.",
+        (candidate("XLA411", "`keras.ops.associative_scan`", "call associative_scan|any"),),
+        compiled=True,
+    ),
+    Pattern(
+        wording(r"<function (?:\w+\.)*make_\w+_function\.<locals>\.\w+ at \w+> triggered tf\.function retracing"),
+        "Keras traces its own step again and again: each new model has its own, and each new shape of the arrays that"
+        " it is given is another trace, and with XLA another compilation.",
+        (
+            candidate("XLA302", "the last batch is smaller than the others", "call fit|call evaluate"),
+            candidate("XLA307", "`tf.function` is called in a loop", "call function"),
+        ),
+        rewrite="Make the model once, outside of the loop; give `predict` arrays of one shape, or of a few (padded).\n"
+        "For single small arrays call the model itself: model(x, training=False).",
+    ),
+    Pattern(
+        wording(r"<function [\w.]+\.<locals>\.[\w.<>]+ at \w+> triggered tf\.function retracing"),
+        "The function is made inside of another one, and each time anew: a new `tf.function` is traced again, and with"
+        " XLA compiled again, whatever its arguments are.",
+        (
+            candidate("XLA307", "the `tf.function` is made in a loop, or in a function that is called in one"),
+            candidate("XLA306", "its arguments are Python numbers that change, such as the counter of a loop"),
+        ),
+    ),
+    Pattern(
+        wording(r"triggered tf\.function retracing"),
+        "The function is traced again and again: each new Python number, Python object or shape among its arguments is"
+        " another trace, and with XLA another compilation. An `input_signature` with None or `reduce_retracing=True`"
+        " cures the tracing; XLA still compiles each shape.",
+        (
+            candidate("XLA306", "its arguments are Python numbers that change, such as the counter of a loop"),
+            candidate("XLA307", "`tf.function` is called in a loop, or in a function that a loop calls"),
+            candidate("XLA301", "its arguments are texts as long as they happen to be"),
+            candidate("XLA302", "two shapes are those of full batches and of a smaller last one"),
+            candidate("XLA309", "its argument grows in each round"),
+        ),
+    ),
+    Pattern(
+        wording(r"Constant folding an instruction is taking > "),
+        "XLA computes with a large constant while it compiles: a tensor of zeros, ones or positions, or a large array"
+        " that the function takes from Python. It is slow once for each compilation, not wrong.",
+        rewrite="Hand the large array to the function as an argument, or keep it in a tf.Variable.",
+    ),
+    Pattern(
+        wording(r"Very slow compile\?"),
+        "XLA needs long for one compilation. A Python loop that is unrolled while tracing is the usual cause: the"
+        " program grows with the number of rounds, and the time more than with its size.",
+        (candidate("XLA311", "a Python loop of many rounds is unrolled"),),
+    ),
+)

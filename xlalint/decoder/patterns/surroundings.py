@@ -1,0 +1,83 @@
+"""What no change of the code mends: memory, drivers, libraries."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..pattern import Pattern, wording
+
+_LESS: Final = (
+    "A smaller batch, or accumulated gradients; bfloat16, with keras.mixed_precision.set_global_policy;\n"
+    "activations computed again in the backward pass (tf.recompute_grad).\n"
+    "xlalint probe --target tpu --batch N says what a program needs on a TPU, without one."
+)
+
+PATTERNS: Final[tuple[Pattern, ...]] = (
+    # -- memory
+    Pattern(
+        wording(r"Ran out of memory in memory space (?P<what>vmem|smem)\b[^\n]*"),
+        "One operation does not fit into the small memory of a TPU core ({what}): a dimension of it is too large, or"
+        " there are too many arguments.",
+        rewrite="Shorter sequences, smaller tiles or a smaller last dimension; a newer libtpu splits more operations.",
+    ),
+    Pattern(
+        wording(
+            r"(?:Ran out of memory in memory space \w+|Out of memory while trying to allocate|CUDA_ERROR_OUT_OF_MEMORY"
+            r"|OOM when allocating tensor with shape|Attempting to (?:reserve|allocate) [\d.]+[KMG]i?B?"
+            r" at the bottom of memory|That was not possible\. There are [\d.]+[KMG]i?B? free)[^\n]*"
+        ),
+        "The compiled program does not fit into the memory of the device: its arguments, its results and what it keeps"
+        " for the backward pass together. Shapes decide, not the code around them.",
+        rewrite=_LESS,
+    ),
+    # -- CUDA
+    Pattern(
+        wording(r"libdevice not found|libdevice\.10\.bc|Can't find libdevice directory"),
+        "XLA does not find the CUDA toolkit's `libdevice`: the installation, not the code.",
+        rewrite="XLA_FLAGS=--xla_gpu_cuda_data_dir=/path/to/cuda  # the folder that holds nvvm/libdevice",
+    ),
+    Pattern(
+        wording(r"ptxas not found|No PTX compilation provider is available|Couldn't find a suitable version of ptxas"),
+        "XLA does not find `ptxas`, the assembler of the CUDA toolkit: the installation, not the code.",
+        rewrite="pip install 'tensorflow[and-cuda]', or put the toolkit's bin folder, with ptxas, on PATH",
+    ),
+    Pattern(
+        wording(r"You are using ptxas [\d.]+, which is older than|ptxas before [\d.]+ is known to miscompile"),
+        "The `ptxas` that XLA found is so old that it miscompiles: the installation, not the code.",
+        rewrite="A newer CUDA toolkit; its ptxas alone, first on PATH, is enough.",
+    ),
+    Pattern(
+        wording(r"Invoking GPU asm compilation is supported on Cuda non-Windows platforms only"),
+        "That version of XLA does not compile for GPUs on Windows, and TensorFlow after 2.10 has no GPU there at all.",
+        rewrite="Run it in Windows' subsystem for Linux (WSL 2).",
+    ),
+    Pattern(
+        wording(
+            r"CUDA_ERROR_NO_BINARY_FOR_GPU|no kernel image is available for execution on the device"
+            r"|device CUDA:\d+ not supported by XLA service"
+        ),
+        "This TensorFlow was not built for this GPU: the GPU is newer than it, or too old for XLA.",
+        rewrite="A TensorFlow that supports the GPU (https://www.tensorflow.org/install/source#gpu); one of CUDA 11 or"
+        " later\nfor Ampere, of CUDA 12.8 or later for Blackwell.",
+    ),
+    Pattern(
+        wording(r"[Cc]ould not find (?:registered )?compiler for platform (?P<name>\w+)[^\n]*"),
+        "XLA has no compiler for this device ({name}) in this TensorFlow.",
+        rewrite='model.compile(.., jit_compile=False), which is "auto" otherwise; no jit_compile=True on functions',
+    ),
+    Pattern(
+        wording(r"Could not load (?:dynamic )?library `?libcud\w+"),
+        "A library of CUDA or cuDNN is not found, or is of another version than TensorFlow's: the installation, not the"
+        " code.",
+        rewrite="pip install 'tensorflow[and-cuda]'  # brings the libraries it was built with",
+    ),
+    Pattern(
+        wording(
+            r"CUDA driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver"
+            r"|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|DNN library (?:initialization failed|is not found)"
+        ),
+        "The GPU's driver or cuDNN does not fit the CUDA that TensorFlow was built with: the installation, not the"
+        " code.",
+        rewrite="A newer driver; nvidia-smi shows the CUDA version that the driver takes.",
+    ),
+)
