@@ -52,7 +52,7 @@ def join(a: Value, b: Value) -> Value:
     if isinstance(a, Deferred) or isinstance(b, Deferred):
         a, b = settled(a), settled(b)
     if not isinstance(a, OneOf) and not isinstance(b, OneOf):
-        return _meet(a, b) or OneOf((a, b))
+        return _meet(a, b) or OneOf((_apart(a), _apart(b)))
     merged = list(options(a))
     changed = False
     for option in options(b):
@@ -63,7 +63,7 @@ def join(a: Value, b: Value) -> Value:
                 merged[position] = met
                 break
         else:
-            merged.append(option)
+            merged.append(_apart(option))
             changed = True
     if not changed:
         return a
@@ -74,6 +74,11 @@ def join(a: Value, b: Value) -> Value:
             return UNKNOWN
         merged = [*tensors, UNKNOWN]
     return OneOf(tuple(merged))
+
+
+def _apart(value: Value) -> Value:
+    """A value as one of several alternatives: of what is done to them nothing can be said of a parameter."""
+    return replace(value, parameter=None) if isinstance(value, Structure) and value.parameter is not None else value
 
 
 def join_all(*values: Value) -> Value:
@@ -123,6 +128,7 @@ def _meet_nests(a: Structure, b: Structure) -> Structure:
         passed=a.passed or b.passed,
         carried=a.carried or b.carried,
         several=a.several and b.several,
+        parameter=a.parameter if a.parameter is b.parameter else None,
     )
     return stronger if merged == stronger else merged
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeGuard
 
 from .values import (
+    KEYS,
     NONE,
     Array,
     Deferred,
@@ -13,15 +14,12 @@ from .values import (
     Dict,
     OneOf,
     Sequence,
+    Static,
     Structure,
     Tensor,
     Value,
     Variation,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 _STRUCTURES: Final = (Sequence, Dict, Structure)
 
@@ -51,6 +49,18 @@ def options(value: Value) -> Iterator[Value]:
         yield from value.options
     else:
         yield value
+
+
+def is_key(value: Value | None) -> TypeGuard[Static]:
+    """Whether a value is a constant that tells entries of a dict apart."""
+    return isinstance(value, Static) and isinstance(value.constant, KEYS)
+
+
+def iterates_tensor(value: Value) -> bool:
+    """Whether what is iterated is a tensor whatever happened before, or at best an array where another way is gone."""
+    kinds = [option for option in options(value) if option != NONE]
+    tensor = any(isinstance(option, Tensor) for option in kinds)
+    return tensor and all(isinstance(option, Tensor) for option in kinds)
 
 
 def surely_tensor(value: Value) -> bool:

@@ -100,6 +100,10 @@ class Member(Record):
     name: str
 
 
+# The constants that tell the entries of a dict apart.
+KEYS: Final = (str, int, float, bytes, Member)
+
+
 class Variation(Record):
     """Why a tensor has another shape, or a Python number another value, from one call to the next.
 
@@ -157,7 +161,7 @@ class Tensor(Record):
 class Structure(Record):
     """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `passed`: by
     users of a layer, perhaps an object that holds more than tensors. `carried`: as of a tensor. `several`: the code has
-    asked whether it is one tensor, and it is not."""
+    asked whether it is one tensor, and it is not. `parameter`: the syntax of the parameter that it is all of."""
 
     dependence: Dependence = Dependence.VALUE
     origin: Origin | None = None
@@ -165,6 +169,7 @@ class Structure(Record):
     passed: bool = False
     carried: bool = False
     several: bool = False
+    parameter: cst.Param | None = None
 
     @property
     def tensor(self) -> Tensor:
@@ -174,7 +179,7 @@ class Structure(Record):
     @property
     def part(self) -> Structure:
         """What it holds: one tensor again, or a structure of them."""
-        return replace(self, several=False) if self.several else self
+        return replace(self, several=False, parameter=None) if self.several or self.parameter is not None else self
 
 
 class Array(Record):

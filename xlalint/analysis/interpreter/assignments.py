@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import as_tuple, element_of, join_all, join_parts
-from ..domain.kinds import as_tensor, leaves, options, surely_tensor
+from ..domain.kinds import as_tensor, is_key, iterates_tensor, leaves, options
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -81,15 +81,18 @@ class Assignments(Interpreter):
     def _unpack(self, frame: Frame, target: cst.Tuple | cst.List, value: Value, statement: cst.CSTNode | None) -> None:
         value = self.as_iterable(frame, as_tuple(value), target)
         options = value.options if isinstance(value, OneOf) else (value,)
-        if surely_tensor(value):
+        if iterates_tensor(value):
             source = statement.value if isinstance(statement, cst.Assign) else target
             self.emit(frame, IterateOver, source, iterable=value, form="unpacking")
         for option in options:
-            if isinstance(option, Unknown) and option.part:
-                continue
-            self.refute_tensor(frame, option)  # code that works unpacks a tuple
-            if isinstance(option, Unknown):
-                frame.unpacked |= option.names
+            match option:
+                case Unknown(part=True):
+                    continue
+                case Unknown(names):
+                    self.refute_tensor(frame, option)  # code that works unpacks a tuple
+                    frame.unpacked |= names
+                case Structure():
+                    self.doubt_tensor(frame, option)
         parts = [self._parts(frame, target, option) for option in options if option != NONE]
         for element, *found in zip(target.elements, *parts, strict=True):
             self.assign(frame, element.value, join_all(*found) if found else UNKNOWN)
@@ -121,12 +124,11 @@ class Assignments(Interpreter):
                 self.subscript(frame, target, base, index, store=True)
             case Dict(entries, element):
                 key = index[0]
-                known = isinstance(key, Static) and isinstance(key.constant, str | int)
                 # Of a dict that came from elsewhere nobody knows the keys.
-                new = element is None and not (known and isinstance(key, Static) and key.constant in entries)
+                new = element is None and not (is_key(key) and key.constant in entries)
                 if as_tensor(key, Dependence.STATIC) is not None or not _is_same_each_time(frame, value):
                     self._mutated(frame, statement, target.value, "new key" if new else "item")
-                if known and isinstance(key, Static):
+                if is_key(key):
                     changed = Dict({**entries, key.constant: value}, element)
                 else:
                     changed = Dict(entries, value if element is None else join_parts(element, value))
@@ -181,7 +183,7 @@ class Assignments(Interpreter):
                 self.set_attribute(frame, self.evaluate(frame, owner), name, value)
             case cst.Subscript(value=owner, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
                 base, key = self.evaluate(frame, owner), self.evaluate(frame, index)
-                if isinstance(base, Dict) and isinstance(key, Static) and isinstance(key.constant, str | int):
+                if isinstance(base, Dict) and is_key(key):
                     self.assign_quietly(frame, owner, Dict({**base.entries, key.constant: value}, base.element))
 
     def _note_outside(self, frame: Frame, target: cst.BaseExpression, node: cst.CSTNode) -> None:

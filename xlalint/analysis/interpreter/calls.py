@@ -100,7 +100,7 @@ class Calls(Interpreter):
             frame.summary.host_only = True
         if traits.of_structures:
             for value in arguments.positional:
-                self.refute_tensor(frame, value)
+                self.confirm_structure(frame, value)
         result = traits.special(self, frame, arguments, node) if traits.special is not None else None
         if result is None and traits.written and (written := self.project.written(name)) is not None:
             return self.call_written(frame, written, name, arguments, node)
@@ -188,7 +188,7 @@ class Calls(Interpreter):
         if "training" in arguments.keywords:
             self.refute_tensor(frame, arguments.keywords["training"])
         for value in arguments.positional[:1]:
-            if api.kind_of(owner.api) in ("layer", "model", "loss"):
+            if api.kind_of(owner.api) in ("layer", "model", "loss") and not isinstance(value, Structure):
                 self.confirm_tensor(frame, value)
         self._said_foreign(frame, owner, arguments, node)
         bound, nodes = bind_api(None, arguments)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts, pattern
-from ..domain.kinds import as_condition
-from ..domain.values import UNKNOWN, Dict, Sequence, Static, Structure, Value
+from ..domain.kinds import as_condition, is_key
+from ..domain.values import KEYS, UNKNOWN, Dict, Sequence, Static, Structure, Value
 from .events import BranchOn
 from .frames import Frame
 from .interface import Handlers, Interpreter
@@ -47,7 +47,7 @@ class Displays(Interpreter):
             value = self.evaluate(frame, element.value)
             if isinstance(element, cst.DictElement):
                 key = self.evaluate(frame, element.key)
-                if isinstance(key, Static) and key.known and isinstance(key.constant, str | int | bool | float):
+                if is_key(key):
                     entries[key.constant] = value
                 else:
                     rest = value if rest is None else join_parts(rest, value)
@@ -92,7 +92,7 @@ class Displays(Interpreter):
                 self.assign(inner, node.for_in.target, item)
             if isinstance(node, cst.DictComp):
                 match self.evaluate(inner, node.key), self.evaluate(inner, node.value):
-                    case Static(str() | int() as name), value:
+                    case Static(name), value if isinstance(name, KEYS):
                         entries[name] = value
                     case _, value:
                         rest = value if rest is None else join_parts(rest, value)

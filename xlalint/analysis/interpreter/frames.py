@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import IntFlag
 
 from msgspec import Struct, field
 
 from ...syntax import nodes as cst
-from ..domain.values import UNKNOWN, Class, Function, Module, Value
+from ..domain.values import UNKNOWN, Class, Function, Module, Structure, Unknown, Value
 from ..files.unit import Location, Unit
 from ..record import Record, replace
 from .events import CallPath, Context, ContextKind, Event
@@ -60,6 +61,29 @@ class Arguments(Struct, eq=False):
         return replace(self, keywords=keywords, keyword_nodes=nodes)
 
 
+class Use(IntFlag):
+    """What the uses of a structure of tensors say: that it is one tensor, that it is none, that it would matter."""
+
+    NUMBER = 1
+    CONTAINER = 2
+    EITHER = 4
+
+
+class Aliases(Struct, eq=False):
+    """What the caller of a function has for its parameters: the names behind what is not known, and its own parameters
+    that are structures of tensors."""
+
+    names: dict[str, frozenset[str]] = field(default_factory=dict)
+    structures: dict[cst.Param, cst.Param] = field(default_factory=dict)
+
+    def note(self, parameter: cst.Param, given: Value | None) -> None:
+        match given:
+            case Unknown(names, part=False):
+                self.names[parameter.name.value] = names
+            case Structure(parameter=cst.Param() as outer):
+                self.structures[parameter] = outer
+
+
 class Summary(Struct, eq=False):
     """One analysis of one function for one pattern of arguments in one context.
 
@@ -75,6 +99,8 @@ class Summary(Struct, eq=False):
     calls: list[tuple[Location, Summary]] = field(default_factory=list)
     given: Mapping[str, Value] = field(default_factory=dict)  # what the parameters are, as far as it is known
     structures: set[str] = field(default_factory=set)  # parameters that a use says are no single tensor
+    operands: set[str] = field(default_factory=set)  # parameters that arithmetic says are numbers or tensors
+    uses: dict[cst.Param, Use] = field(default_factory=dict)  # of parameters that are structures of tensors
     host_only: bool = False
     looped: set[Summary] = field(default_factory=set)  # what it calls in a Python loop
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
@@ -140,3 +166,9 @@ class Frame(Struct, eq=False):
     caller: Frame | None = None  # of a function of Python's library: who called it
     call: cst.CSTNode | None = None  # .. and where
     unsure_yields: bool = False  # some are made under a condition, or by a loop
+
+
+def note_use(frame: Frame, parameter: cst.Param, use: Use) -> None:
+    """Remember what is done with a parameter that is a structure of tensors."""
+    uses = frame.summary.uses
+    uses[parameter] = uses.get(parameter, Use(0)) | use

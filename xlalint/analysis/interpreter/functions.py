@@ -33,7 +33,7 @@ from ..program.project import Project
 from ..record import replace
 from .events import HOST, NOT_TRACED, Context, ContextKind, JoinBranches
 from .feeding import report_compiled_call, report_own_call
-from .frames import Arguments, Compilation, Frame, Summary
+from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use
 from .host_code import is_plain
 from .interface import Interpreter, Models, Options
 
@@ -254,14 +254,18 @@ class Functions(Interpreter):
                     self.compare_returns(frame)
             learned: dict[str, Value] = {
                 name: Structure(origin=Origin(Location(frame.unit, node), f"`{name}` is an input"))
-                for name in sorted(frame.inputs & frame.unpacked)
+                for name in sorted((frame.inputs & frame.unpacked) - summary.operands)
                 if not summary.context.by_keras and isinstance(env.get(name), Unknown)
             }
             learned |= {
                 name: Tensor(Dependence.VALUE, origin=Origin(frame.function.label, f"`{name}` is used as a tensor"))
-                for name in sorted((frame.evidence & frame.doubts) - frame.shapes | (frame.inputs - summary.structures))
+                for name in sorted((frame.evidence & frame.doubts) - frame.shapes | _numbers(frame))
                 if frame.function is not None and isinstance(env.get(name), Unknown)
             }
+            for parameter, use in summary.uses.items():
+                own = env.get(parameter.name.value)
+                if use == Use.NUMBER | Use.EITHER and isinstance(own, Structure) and own.parameter is parameter:
+                    learned[parameter.name.value] = own.tensor
             if attempt or not learned:
                 break
             env = {**env, **learned}
@@ -305,14 +309,28 @@ def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> fr
     )
 
 
-def _pass_on(
-    summary: Summary, aliases: Mapping[str, frozenset[str]], caller: Frame | None, env: Mapping[str, Value]
-) -> None:
-    """What a function's uses say against its parameters (and what it closes over) holds for the caller's arguments;
-    `aliases`: the caller's names for them."""
-    if caller is not None:
-        for name in tuple(summary.structures):  # a function that calls itself is its own caller
-            caller.summary.structures |= aliases.get(name, frozenset()) if name in env else {name}
+def _numbers(frame: Frame) -> frozenset[str]:
+    """The inputs of a compiled function that may be tensors, for all that is said of them."""
+    return frame.inputs - (frame.summary.structures - frame.summary.operands)
+
+
+def _pass_on(summary: Summary, aliases: Aliases, caller: Frame | None, env: Mapping[str, Value]) -> None:
+    """What a function's uses say of its parameters (and what it closes over) holds for the caller's arguments."""
+    if caller is None:
+        return
+    for name in tuple(summary.structures):  # a function that calls itself is its own caller
+        caller.summary.structures |= aliases.names.get(name, frozenset()) if name in env else {name}
+    if not caller.conditional:
+        for name in tuple(summary.operands):
+            caller.summary.operands |= aliases.names.get(name, frozenset()) if name in env else {name}
+    for parameter, use in tuple(summary.uses.items()):
+        own = env.get(parameter.name.value)
+        if isinstance(own, Structure) and own.parameter is parameter:
+            outer = aliases.structures.get(parameter)
+        else:
+            outer = parameter
+        if outer is not None:
+            note_use(caller, outer, use & ~Use.NUMBER if caller.conditional else use)
 
 
 def _outside(frame: Frame, node: cst.CSTNode) -> tuple[Frame, cst.CSTNode]:

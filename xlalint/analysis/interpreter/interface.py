@@ -29,7 +29,7 @@ from .events import (
     Context,
     Event,
 )
-from .frames import Arguments, Compilation, Frame, Summary
+from .frames import Aliases, Arguments, Compilation, Frame, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,16 @@ class Interpreter(ABC):
         """A use that only tensors have: the parameter that `value` is, is one."""
 
     @abstractmethod
+    def confirm_number(self, frame: Frame, value: Value) -> None:
+        """A use that numbers and tensors alone have: what `value` is, is no list, tuple or dict of them."""
+
+    @abstractmethod
     def refute_tensor(self, frame: Frame, value: Value) -> None:
         """A use that a tensor has not: what `value` comes from is a structure, a flag or an object."""
+
+    @abstractmethod
+    def confirm_structure(self, frame: Frame, value: Value) -> None:
+        """A question that is asked of what may be a list, a tuple or a dict of tensors."""
 
     @abstractmethod
     def report_setup(
@@ -432,8 +440,8 @@ class Interpreter(ABC):
         value: FunctionValue,
         arguments: Arguments,
         crossing: bool,
-    ) -> tuple[dict[str, Value], dict[str, frozenset[str]]]:
-        """The names that the parameters start with, and those of the caller behind what is not known."""
+    ) -> tuple[dict[str, Value], Aliases]:
+        """The names that the parameters start with, and what the caller has for them."""
 
     @abstractmethod
     def annotated_value(self, frame: Frame, annotation: cst.BaseExpression) -> Value | None:

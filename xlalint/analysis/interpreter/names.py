@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterator
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
 from ..domain.joins import join
 from ..domain.kinds import settled
-from ..domain.values import UNKNOWN, Api, Deferred, Unknown, Value
+from ..domain.values import UNKNOWN, Deferred, Unknown, Value
 from ..program import customary_names as libraries
+from ..program.python_library import BUILTINS
 from .frames import Frame
 from .interface import Handlers, Interpreter
-
-BUILTINS: Final = {name: Api(f"builtins.{name}") for name in dir(builtins)}
 
 
 class Names(Interpreter):

@@ -17,7 +17,20 @@ from ..domain.operators import (
     joined_structures,
     rank_of,
 )
-from ..domain.values import STATIC, UNKNOWN, Api, Array, Dict, Instance, Sequence, Static, Structure, Tensor, Value
+from ..domain.values import (
+    STATIC,
+    UNKNOWN,
+    Api,
+    Array,
+    Dict,
+    Instance,
+    Sequence,
+    Static,
+    Structure,
+    Tensor,
+    Unknown,
+    Value,
+)
 from ..record import replace
 from .events import Consume, DivideBy, TruthOf
 from .frames import Frame
@@ -25,6 +38,10 @@ from .interface import Handlers, Interpreter
 from .narrowing import truth
 
 _REMAINDERS: Final = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
+_ARITHMETIC: Final = (
+    *(cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power, cst.MatrixMultiply),
+    *(cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign, cst.DivideAssign, cst.PowerAssign),
+)
 _UNARY: Final = {cst.Minus: "__neg__", cst.Plus: "__pos__", cst.BitInvert: "__invert__"}
 _TOLD_APART: Final = 16  # items of a list that is multiplied
 
@@ -76,6 +93,10 @@ class Operations(Interpreter):
         if isinstance(sign, cst.Add | cst.AddAssign) and (joined := joined_structures(left, right)) is not None:
             return joined
         tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
+        if isinstance(sign, _ARITHMETIC):
+            for side, other in ((left, right), (right, left)):
+                if isinstance(side, Unknown | Structure) and _tells_numbers(side, other):
+                    self.confirm_number(frame, side)
         if tensors:
             if isinstance(left, Static) and isinstance(left.constant, str):
                 return STATIC  # "%s" % tensor is text
@@ -146,3 +167,14 @@ class Operations(Interpreter):
         cst.UnaryOperation: _unary,
         cst.BinaryOperation: _binary,
     }
+
+
+def _tells_numbers(side: Value, other: Value) -> bool:
+    """Whether arithmetic with `other` says that `side` is a number or a tensor, and no list or tuple."""
+    match other:
+        case Tensor() | Array():
+            return True
+        case Static(constant):
+            return isinstance(constant, float) or (isinstance(side, Structure) and not isinstance(constant, str))
+        case _:
+            return False

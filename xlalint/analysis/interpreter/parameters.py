@@ -25,9 +25,10 @@ from ..domain.values import (
     Value,
 )
 from ..program.project import Project
+from ..record import replace
 from .annotations import value_of_annotation
 from .events import HOST
-from .frames import Arguments, Frame, Summary
+from .frames import Aliases, Arguments, Frame, Summary
 from .interface import Interpreter, Models, Options
 
 _DEEPEST_SIGNATURE: Final = 48  # defaults and annotations that call what they are a part of
@@ -51,21 +52,20 @@ class Parameters(Interpreter):
         value: FunctionValue,
         arguments: Arguments,
         crossing: bool,
-    ) -> tuple[dict[str, Value], dict[str, frozenset[str]]]:
-        """The names that the parameters start with, and those of the caller behind what is not known."""
+    ) -> tuple[dict[str, Value], Aliases]:
+        """The names that the parameters start with, and what the caller has for them."""
         parameters = node.params
         positional = list(arguments.positional)
         if value.bound is not None:
             positional.insert(0, value.bound)
         keywords = dict(arguments.keywords)
         env: dict[str, Value] = {}
-        aliases: dict[str, frozenset[str]] = {}
+        aliases = Aliases()
         for parameter in (*parameters.posonly_params, *parameters.params):
             given = positional.pop(0) if positional else keywords.pop(parameter.name.value, None)
             if given is None:
                 given = arguments.rest or _from_keywords(parameter, arguments)
-            if isinstance(given, Unknown) and not given.part:
-                aliases[parameter.name.value] = given.names
+            aliases.note(parameter, given)
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
         if isinstance(parameters.star_arg, cst.Param):
             rest = Sequence("tuple", tuple(positional)) if arguments.rest is None and not arguments.unknown else None
@@ -73,8 +73,7 @@ class Parameters(Interpreter):
             env[parameters.star_arg.name.value] = rest or Sequence("tuple", None, element)
         for parameter in parameters.kwonly_params:
             given = keywords.pop(parameter.name.value, None) or _from_keywords(parameter, arguments)
-            if isinstance(given, Unknown) and not given.part:
-                aliases[parameter.name.value] = given.names
+            aliases.note(parameter, given)
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
         if parameters.star_kwarg is not None:
             others = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
@@ -99,6 +98,8 @@ class Parameters(Interpreter):
             # The names of the caller mean nothing here; that it is unknown still does.
             if isinstance(given, Unknown):
                 return Unknown(frozenset((name,)), given.compared)
+            if isinstance(given, Structure):
+                return replace(given, parameter=parameter)
             return _as_placeholder(given) if crossing else given
         said = self.annotated_value(scope, annotation.annotation) if annotation is not None else None
         if parameter.default is None:

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.kinds import options
-from ..domain.values import Tensor, Unknown, Value
+from ..domain.values import Structure, Tensor, Unknown, Value
 from ..files.unit import Location
 from ..library.strategies import sets_up
 from ..program.exposure import Shows, Sign
 from .events import BranchOn, Context, ContextKind, Event, HostRead, IterateOver, LoopWhile, Setup, SetupCall, TruthOf
-from .frames import Frame
+from .frames import Frame, Use, note_use
 from .interface import Interpreter
 
 # What can be said of a call of Python's library without a look at its source.
@@ -65,6 +65,8 @@ class Reporting(Interpreter):
         """Remember that it would matter whether `value` is a tensor."""
         if isinstance(value, Unknown) and value.names:
             frame.doubts |= value.names
+        elif isinstance(value, Structure) and value.parameter is not None:
+            note_use(frame, value.parameter, Use.EITHER)
 
     def confirm_tensor(self, frame: Frame, value: Value) -> None:
         """A use that only tensors have: the parameter that `value` is, is one."""
@@ -73,11 +75,27 @@ class Reporting(Interpreter):
         if isinstance(value, Unknown) and len(value.names) == 1 and not value.compared and not value.part:
             (name,) = value.names
             frame.evidence.add(name)
+        elif isinstance(value, Structure) and value.parameter is not None and not value.several:
+            note_use(frame, value.parameter, Use.NUMBER)
+
+    def confirm_number(self, frame: Frame, value: Value) -> None:
+        """A use that numbers and tensors alone have: what `value` is, is no list, tuple or dict of them."""
+        match value:
+            case Unknown(names, compared=False, part=False) if len(names) == 1 and not frame.conditional:
+                frame.summary.operands |= names
+            case Structure():
+                self.confirm_tensor(frame, value)
 
     def refute_tensor(self, frame: Frame, value: Value) -> None:
         """A use that a tensor has not: what `value` comes from is a structure, a flag or an object."""
         if isinstance(value, Unknown) and value.names:
             frame.summary.structures |= value.names
+
+    def confirm_structure(self, frame: Frame, value: Value) -> None:
+        """A question that is asked of what may be a list, a tuple or a dict of tensors."""
+        self.refute_tensor(frame, value)
+        if isinstance(value, Structure) and value.parameter is not None:
+            note_use(frame, value.parameter, Use.CONTAINER)
 
     def report_setup(
         self,

@@ -72,6 +72,9 @@ class Subscripts(Interpreter):
                 origin = Origin(Location(frame.unit, node.value), "`{code}` is a tensor")
                 base = Tensor(Dependence.VALUE, origin=origin, carried=isinstance(base, Structure) and base.carried)
             case Structure():
+                self.doubt_tensor(frame, base)
+                if any(isinstance(item, Static) and isinstance(item.constant, str) for item in index):
+                    self.confirm_structure(frame, base)
                 return base.part
             case Unknown(names):
                 for item in index:

@@ -10,6 +10,7 @@ from ...syntax import nodes as cst
 from ..domain.joins import element_of, join, join_all, join_parts
 from ..domain.kinds import leaves
 from ..domain.values import (
+    KEYS,
     NONE,
     STATIC,
     UNKNOWN,
@@ -21,7 +22,6 @@ from ..domain.values import (
     Tensor,
     Value,
 )
-from ..interpreter.events import ContextKind
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import ContainerModel, Interpreter
 
@@ -124,7 +124,7 @@ def _shrinks(form: str, default: int | None) -> ContainerModel:
         interpreter.mutated_call(frame, node, form)
         match owner, arguments.positional:
             case Dict(entries, element), [Static(key), *rest] if key is not UNSET:
-                found = entries.get(key) if isinstance(key, str | int) else None
+                found = entries.get(key) if isinstance(key, KEYS) else None
                 if found is not None and _is_certain(frame):
                     left = {name: value for name, value in entries.items() if name != key}
                     _rebind(interpreter, frame, node, Dict(left, element))
@@ -145,6 +145,43 @@ def _shrinks(form: str, default: int | None) -> ContainerModel:
                 return UNKNOWN
 
     return handle
+
+
+def _pops_item(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value:
+    """`popitem()`: the last key with its value."""
+    interpreter.mutated_call(frame, node, "pop")
+    match owner:
+        case Dict(entries, None) if entries and _is_certain(frame) and not (arguments.positional or arguments.keywords):
+            *left, (key, value) = entries.items()
+            _rebind(interpreter, frame, node, Dict(dict(left)))
+            return Sequence("tuple", (Static(key), value))
+        case Dict():
+            return Sequence("tuple", (STATIC, _any_of(owner)))
+        case _:
+            return UNKNOWN
+
+
+def _position(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value:
+    """`index(value)`: where a constant stands among constants."""
+    match owner, arguments.positional:
+        case Sequence(items=tuple(items)), [Static() as wanted] if wanted.known:
+            for position, item in enumerate(items):
+                if not (isinstance(item, Static) and item.known):
+                    break
+                if item.constant == wanted.constant:
+                    return Static(position)
+    return STATIC
+
+
+def _sends(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value:
+    """`generator.send(value)`: what it yields, which may be made of what it is sent."""
+    return join_all(*arguments.positional, *([owner.element] if isinstance(owner, Sequence) and owner.element else []))
 
 
 def _forgets(form: str) -> ContainerModel:
@@ -177,12 +214,12 @@ def _clears(
 
 def _get(interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match owner, arguments.positional:
-        case Dict(entries, element), [Static(str() | int() as key), *rest]:
+        case Dict(entries, element), [Static(key), *rest] if isinstance(key, KEYS):
             if key in entries:
                 return entries[key]
             default = rest[0] if rest else NONE
             return default if element is None else join(element, default)
-        case Dict(entries), [_, *rest] if entries and frame.context.kind is ContextKind.HOST:
+        case Dict(entries), [_, *rest] if entries:
             return join(_any_of(owner), rest[0] if rest else NONE)
         case Dict(element=element), [Static(), *rest]:
             default = rest[0] if rest else NONE
@@ -258,7 +295,7 @@ def _setdefault(
 ) -> Value:
     interpreter.mutated_call(frame, node, "setdefault")
     match owner, arguments.positional:
-        case Dict(entries), [Static(key), default] if isinstance(key, str | int):
+        case Dict(entries), [Static(key), default] if isinstance(key, KEYS):
             value = entries.get(key, default)
             _rebind(interpreter, frame, node, Dict({**entries, key: value}, owner.element))
             return value
@@ -280,7 +317,9 @@ METHODS: Final[dict[str, ContainerModel]] = {
     "clear": _clears,
     "pop": _shrinks("pop", -1),
     "popleft": _shrinks("pop", 0),
-    "popitem": _shrinks("pop", None),
+    "popitem": _pops_item,
+    "index": _position,
+    "send": _sends,
     "get": _get,
     "values": _values,
     "items": _items,

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all, join_parts
-from ..domain.kinds import as_tensor, options, perhaps_array
+from ..domain.kinds import as_tensor, is_key, options, perhaps_array
 from ..domain.operators import concatenate
 from ..domain.values import (
+    KEYS,
     NONE,
     STATIC,
     UNKNOWN,
@@ -24,6 +25,7 @@ from ..domain.values import (
     Instance,
     OneOf,
     Sequence,
+    Slice,
     Static,
     Structure,
     Tensor,
@@ -76,6 +78,7 @@ def _reader(name: str) -> FunctionModel:
 def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     value = _first(arguments)
     interpreter.refute_tensor(frame, value)
+    interpreter.doubt_tensor(frame, value)
     vague = any(isinstance(option, Structure) for option in options(value))  # a list as likely as not
     tensor = None if vague else as_tensor(value, Dependence.STATIC)
     if tensor is not None:
@@ -97,6 +100,9 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
 
 def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     payload: Value | None = _rounds(arguments.positional)
+    if frame.module.written and isinstance(payload, Static) and payload.constant <= _TOLD_APART:
+        numbers = range(*(bound.constant for bound in arguments.positional if isinstance(bound, Static)))
+        return Sequence("list", tuple(map(Static, numbers)))
     for value in arguments.positional:
         interpreter.doubt_tensor(frame, value)
         tensor = as_tensor(value, Dependence.STATIC)
@@ -139,31 +145,15 @@ def _iterator(form: str) -> FunctionModel:
             if form == "zip" and len(known) == len(arguments.positional) and len(set(map(len, known))) == 1:
                 return Sequence("list", tuple(Sequence("tuple", row) for row in zip(*known, strict=True)))
             return Sequence("list", None, Sequence("tuple", tuple(elements)))
-        if form == "sorted":
-            _compares(interpreter, frame, arguments, node)
         kind = "tuple" if form == "tuple" else "set" if form == "set" else "list"
         match arguments.positional[:1]:
             case [Sequence(items=tuple(items))] if form in ("list", "tuple"):
                 return Sequence(kind, items)
             case [Sequence(items=tuple(items))] if form == "reversed":
                 return Sequence(kind, items[::-1])
-            case [Sequence(items=tuple(items))] if form == "sorted" and len(items) <= 1:
-                return Sequence(kind, items)
         return Sequence(kind, None, elements[0]) if elements else Sequence(kind, ())
 
     return handle
-
-
-def _compares(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
-    """`sorted([t1, t2])` asks which of two is less, of the items themselves or of what `key` makes of them."""
-    match _first(arguments):
-        case Sequence(items=(_, _, *_) as items):
-            key = arguments.keywords.get("key", NONE)
-            if key != NONE:
-                items = tuple(interpreter.call(frame, key, Arguments([item]), node) for item in items)
-            if any(as_tensor(item, Dependence.STATIC) for item in items):
-                names = dict(frame.env or {})
-                interpreter.emit(frame, TruthOf, node, operands=items, form="sorted", tested=False, names=names)
 
 
 def _map(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -206,36 +196,25 @@ def _filter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
 
 
 def _chosen(form: str) -> FunctionModel:
-    """`max`, `min`, `any`, `all`, `sum`: over one iterable, or comparing several arguments."""
+    """`any`, `all`, `sum` over an iterable."""
 
     def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        values = arguments.positional
-        if len(values) == 1 or form == "sum":
-            only = _first(arguments)
-            iterable = interpreter.iterate(frame, only, _node(arguments, node), form)
-            if as_tensor(only, Dependence.STATIC):
-                return UNKNOWN
-            start = arguments.get(1, "start")
-            if isinstance(start, Sequence) and isinstance(iterable, Sequence) and iterable.items is not None:
-                return reduce(concatenate, (row for row in iterable.items if isinstance(row, Sequence)), start)
-            item = interpreter.element(frame, iterable, node)
-            tensor = as_tensor(item, Dependence.STATIC)
-            if tensor is not None and form != "sum":
+        only = _first(arguments)
+        iterable = interpreter.iterate(frame, only, _node(arguments, node), form)
+        if as_tensor(only, Dependence.STATIC):
+            return UNKNOWN
+        start = arguments.get(1, "start")
+        if isinstance(start, Sequence) and isinstance(iterable, Sequence) and iterable.items is not None:
+            return reduce(concatenate, (row for row in iterable.items if isinstance(row, Sequence)), start)
+        item = interpreter.element(frame, iterable, node)
+        tensor = as_tensor(item, Dependence.STATIC)
+        if form in ("any", "all"):
+            if tensor is not None:
                 interpreter.emit(
                     frame, TruthOf, node, operands=(item,), form=form, tested=False, names=dict(frame.env or {})
                 )
-            if form in ("any", "all"):
-                return STATIC  # Python's own, also where AutoGraph converts the function
-            return tensor if tensor is not None else STATIC if isinstance(item, Static) else UNKNOWN
-        tensors = [value for value in values if as_tensor(value, Dependence.STATIC)]
-        if tensors:
-            interpreter.emit(
-                frame, TruthOf, node, operands=tuple(values), form=form, tested=False, names=dict(frame.env or {})
-            )
-            return join_all(*tensors)
-        for value in values:
-            interpreter.doubt_tensor(frame, value)
-        return join_all(*values) if values else STATIC
+            return STATIC  # Python's own, also where AutoGraph converts the function
+        return tensor if tensor is not None else STATIC if isinstance(item, Static) else UNKNOWN
 
     return handle
 
@@ -243,7 +222,7 @@ def _chosen(form: str) -> FunctionModel:
 def _isinstance(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     if len(arguments.positional) < 2 or len(arguments.nodes) < 2:
         return STATIC
-    interpreter.refute_tensor(frame, arguments.positional[0])
+    interpreter.confirm_structure(frame, arguments.positional[0])
     names = class_names(interpreter, frame, arguments.nodes[1])
     value = arguments.positional[0]
     known = is_instance(value, names)
@@ -363,7 +342,7 @@ def _entries(pairs: tuple[Value, ...]) -> dict[Any, Value] | None:
     entries: dict[Any, Value] = {}
     for pair in pairs:
         match pair:
-            case Sequence(items=(Static(str() | int() as key), value)):
+            case Sequence(items=(Static(key), value)) if isinstance(key, KEYS):
                 entries[key] = value
             case _:
                 return None
@@ -375,6 +354,28 @@ def _defaultdict(interpreter: Interpreter, frame: Frame, arguments: Arguments, n
     if not arguments.positional or arguments.positional[0] == NONE:
         return Dict({}, None)
     return Dict({}, interpreter.call(frame, arguments.positional[0], Arguments(), node))
+
+
+def _from_keys(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`dict.fromkeys(keys, value)`."""
+    value = arguments.get(1, "value") or NONE
+    match _first(arguments):
+        case Sequence(items=tuple(keys)) if all(map(is_key, keys)):
+            return Dict({key.constant: value for key in keys if is_key(key)}, None)
+        case _:
+            return Dict({}, value)
+
+
+def _slice(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    match arguments.positional:
+        case [stop]:
+            return Slice(None, stop, None)
+        case [start, stop]:
+            return Slice(start, stop, None)
+        case [start, stop, step]:
+            return Slice(start, stop, step)
+        case _:
+            return STATIC
 
 
 def _folded(function: Callable[..., float]) -> FunctionModel:
@@ -409,7 +410,12 @@ def _next(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
 
 
 def _type(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`type(object)`, or a class of a name, bases and attributes."""
     match arguments.positional:
+        case [Static(str(name)), Sequence(items=tuple(bases)), Dict(entries)]:
+            made = DefinedClass(frame.module, name, name, attributes=dict(entries))
+            made.base_values = bases
+            return ClassValue(made)
         case [Instance(cls)]:
             return ClassValue(cls)
         case _:
@@ -418,13 +424,10 @@ def _type(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{f"builtins.{name}": _reader(name) for name in ("int", "float", "bool", "complex", "round", "memoryview")},
-    **{
-        f"builtins.{name}": _iterator(name)
-        for name in ("enumerate", "zip", "list", "tuple", "set", "sorted", "reversed")
-    },
+    **{f"builtins.{name}": _iterator(name) for name in ("enumerate", "zip", "list", "tuple", "set", "reversed")},
     "builtins.frozenset": _iterator("set"),
     "builtins.iter": _iter,
-    **{f"builtins.{name}": _chosen(name) for name in ("max", "min", "any", "all", "sum")},
+    **{f"builtins.{name}": _chosen(name) for name in ("any", "all", "sum")},
     "builtins.len": _len,
     "builtins.range": _range,
     "builtins.map": _map,
@@ -438,6 +441,8 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.vars": _vars,
     **{f"builtins.{name}": _wrapped(name) for name in ("property", "staticmethod", "classmethod")},
     "builtins.dict": _dict,
+    "builtins.dict.fromkeys": _from_keys,
+    "builtins.slice": _slice,
     "builtins.next": _next,
     "builtins.type": _type,
     "copy.copy": _copy,
@@ -469,7 +474,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
             "bytes",
             "bytearray",
             "object",
-            "slice",
             "divmod",
             "pow",
             "eval",

@@ -12,6 +12,7 @@ from . import (
     datasets,
     functions,
     keras_models,
+    ordering,
     python_builtins,
     records,
     strategies,
@@ -22,6 +23,7 @@ from . import (
 MODELS: Final = Models(
     functions={
         **python_builtins.FUNCTIONS,
+        **ordering.FUNCTIONS,
         **records.FUNCTIONS,
         **compilation.FUNCTIONS,
         **functions.FUNCTIONS,

@@ -8,7 +8,20 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.joins import element_of
 from ..domain.kinds import as_tensor, options
-from ..domain.values import UNKNOWN, Dependence, Dict, Sequence, Static, Structure, Tensor, Unknown, Value
+from ..domain.values import (
+    UNKNOWN,
+    Array,
+    Dependence,
+    Dict,
+    Member,
+    OneOf,
+    Sequence,
+    Static,
+    Structure,
+    Tensor,
+    Unknown,
+    Value,
+)
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..library.class_checks import STRUCTURES, is_instance
@@ -45,9 +58,11 @@ def _leaves(value: Value) -> list[Value] | None:
     match value:
         case Sequence(items=tuple(items)):
             parts: Iterable[Value] = items
-        case Dict(entries, None) if len({type(key) for key in entries}) <= 1:
+        case Dict(entries, None) if len({type(key) for key in entries}) <= 1 and Member not in map(type, entries):
             parts = (entries[key] for key in sorted(entries))
-        case Tensor() | Static():
+        case Tensor() | Static() | Array():
+            return [value]
+        case OneOf(alternatives) if all(isinstance(option, Tensor | Static | Array) for option in alternatives):
             return [value]
         case _:
             return None

@@ -29,7 +29,7 @@ from ..files.file import File
 from ..library import api
 from ..library.tokenizers import LIBRARIES
 from .definitions import DefinedClass, DefinedFunction
-from .python_library import CONTAINERS
+from .python_library import BUILTINS, CONTAINERS
 
 _MOST_SETTINGS: Final = 64  # of a dict whose values are told apart
 _TESTS: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/")
@@ -199,7 +199,7 @@ class ProjectModule:
     def resolve_text(self, text: str) -> Value:
         """The value of a dotted name in source text (a base class); UNKNOWN for anything more complicated."""
         head, *rest = text.split("[")[0].split(".")
-        value = without_none(self.lookup(head) or UNKNOWN)
+        value = without_none(self.lookup(head) or BUILTINS.get(head) or UNKNOWN)
         for attribute in rest:
             match value:
                 case Api(name):

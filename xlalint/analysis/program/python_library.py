@@ -6,10 +6,14 @@ yield, and `hash(None)` is a number that is not known. A loop over what is known
 
 from __future__ import annotations
 
+import builtins
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from ..domain.values import Api
+
+BUILTINS: Final = {name: Api(f"builtins.{name}") for name in dir(builtins)}
 # The classes of containers that projects derive their own from, and where their methods are written down.
 CONTAINERS: Final = {
     "builtins.dict": "collections.OwnDict",

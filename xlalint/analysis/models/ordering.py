@@ -1,0 +1,103 @@
+"""What puts values in order, and what asks for the least or the greatest: of constants, which one that is."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...syntax import nodes as cst
+from ..domain.joins import join_all
+from ..domain.kinds import as_tensor
+from ..domain.values import NONE, STATIC, UNKNOWN, Dependence, Sequence, Static, Value
+from ..interpreter.events import TruthOf
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter
+
+_TOLD_APART: Final = 16  # items of a sequence of which each is looked at by itself
+_ORDERED: Final = (int, float, str)
+
+
+def _sorted(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`sorted([t1, t2])` asks which of two is less, of the items themselves or of what `key` makes of them."""
+    if not arguments.positional:
+        return Sequence("list", None, UNKNOWN)
+    where = arguments.nodes[0] if arguments.nodes else node
+    iterable = interpreter.iterate(frame, arguments.positional[0], where, "sorted")
+    match iterable:
+        case Sequence(items=tuple(items)) if len(items) <= 1:
+            return Sequence("list", items)
+        case Sequence(items=tuple(items)) if len(items) <= _TOLD_APART:
+            order = _order(interpreter, frame, items, arguments, node, "sorted")
+            if order is not None:
+                match arguments.keywords.get("reverse", Static(False)):
+                    case Static(bool(turned)):
+                        return Sequence("list", tuple(order[::-1] if turned else order))
+    return Sequence("list", None, interpreter.element(frame, iterable, where))
+
+
+def _extreme(form: str) -> FunctionModel:
+    """`max` and `min`: of one iterable, or of several arguments."""
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        values = tuple(arguments.positional)
+        if len(values) == 1:
+            iterable = interpreter.iterate(frame, values[0], arguments.nodes[0] if arguments.nodes else node, form)
+            if as_tensor(values[0], Dependence.STATIC):
+                return UNKNOWN
+            match iterable:
+                case Sequence(items=(only,)):
+                    return only
+                case Sequence(items=tuple(items)) if items and len(items) <= _TOLD_APART:
+                    values = items
+                case _:
+                    values = (interpreter.element(frame, iterable, node),)
+        order = _order(interpreter, frame, values, arguments, node, form)
+        if order:
+            return order[-1 if form == "max" else 0]
+        tensors = [value for value in values if as_tensor(value, Dependence.STATIC)]
+        return join_all(*(tensors or values)) if values else STATIC
+
+    return handle
+
+
+def _order(
+    interpreter: Interpreter,
+    frame: Frame,
+    items: tuple[Value, ...],
+    arguments: Arguments,
+    node: cst.BaseExpression,
+    form: str,
+) -> list[Value] | None:
+    """The items from the least to the greatest, where that is known; what is compared may be tensors, which is said."""
+    key = arguments.keywords.get("key", NONE)
+    compared = items
+    if key != NONE:
+        compared = tuple(interpreter.call(frame, key, Arguments([item]), node) for item in items)
+    if any(as_tensor(value, Dependence.STATIC) for value in compared):
+        names = dict(frame.env or {})
+        interpreter.emit(frame, TruthOf, node, operands=compared, form=form, tested=False, names=names)
+        return None
+    for value in compared:
+        interpreter.doubt_tensor(frame, value)
+    heads = [_head(value) for value in compared]
+    known = all(isinstance(head, _ORDERED) for head in heads)
+    if not known or len({isinstance(head, str) for head in heads}) > 1 or len(set(heads)) < len(heads):
+        return None
+    return [item for _, item in sorted(zip(heads, items, strict=True), key=lambda pair: pair[0])]
+
+
+def _head(value: Value) -> Any:
+    """What decides in the first place where a value belongs."""
+    match value:
+        case Static(constant):
+            return constant
+        case Sequence(items=(Static(constant), *_)):
+            return constant
+        case _:
+            return None
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "builtins.sorted": _sorted,
+    "builtins.max": _extreme("max"),
+    "builtins.min": _extreme("min"),
+}
