@@ -104,12 +104,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.repairs", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", help="parts of the functions' names; default: all")
     parser.add_argument("--broken", action="store_true", help="make no fix")
+    parser.add_argument("--group", help="only those that were chosen together")
     parser.add_argument("--show", action="store_true", help="print what was changed, too")
     options = parser.parse_args()
-    counts, unseen = Counter[str](), Counter[str]()
+    counts, groups = Counter[str](), dict[str, Counter[str]]()
     print("| package | function | flagged | verdict | XLA, before | after |\n|" + " --- |" * 6)
     for function in functions():
         if options.names and not any(part in function.name for part in options.names):
+            continue
+        if options.group not in (None, function.group):
             continue
         code = function.code
         after, rules = (code, []) if options.broken else fixed(code)
@@ -121,12 +124,14 @@ def main() -> int:
             left = "" if now is None else now["changed"] or trouble(now)
             cells = [", ".join(rules), verdict(answer), trouble(answer["before"]), left]
         counts[cells[1]] += 1
-        unseen[cells[1]] += function.unseen
+        groups.setdefault(function.group, Counter())[cells[1]] += 1
         texts = [text.replace("|", "/").replace("\n", " ")[:90] for text in cells]
         print(f"| {' | '.join([function.package.partition('==')[0], function.name, *texts])} |", flush=True)
         if options.show:
             print("".join(difflib.unified_diff(code.splitlines(True), after.splitlines(True), n=1)))
-    print(f"\n{dict(counts)}; of those that were chosen when the rewrites stood: {dict(+unseen)}")
+    for group, found in (*groups.items(), ("all", counts)):
+        print(f"\n{group}: {dict(found)}", end="")
+    print()
     return 1 if counts["worse"] else 0
 
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
+import re
 import subprocess
 import sys
 import textwrap
 import tomllib
+import urllib.request
 import zipfile
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(os.environ.get("XLALINT_REPAIRS", Path.home() / ".cache" / "xlalint-repairs"))
-_TARGET: Final = ("--python-version", "3.11", "--platform", "manylinux2014_x86_64", "--only-binary", ":all:")
+# Releases for another Python than the one that runs this: their code is read, not installed.
+_TARGET: Final = ("--python-version", "3.10", "--platform", "manylinux2014_x86_64", "--only-binary", ":all:")
+_REPOSITORY: Final = re.compile(r"github:(?P<name>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{40})")
 _HEAD: Final = "from __future__ import annotations\n\nimport numpy as np\nimport tensorflow as tf\n\n"
 # What the losses of `transformers` ask of the library around them.
 _LOSSES: Final = """
@@ -56,14 +62,19 @@ class Function:
     driver: str
     inputs: list[str]
     before: str = ""
-    unseen: bool = False  # chosen when the rewrites stood
+    group: str = "first"  # by when it was chosen
 
     @property
     def code(self) -> str:
         """A file with the function as it is published, and `f`, which is compiled."""
-        source = (_release(self.package) / self.path).read_text(encoding="utf-8")
-        before = _AROUND.get(self.before, self.before)
-        return "\n\n".join([_HEAD + before, *cut(source, self.take), self.driver.strip("\n")]) + "\n"
+        parts = [_HEAD + _AROUND.get(self.before, self.before)]
+        for path, names in groupby(self.take, self._file):
+            source = (_release(self.package) / path).read_text(encoding="utf-8")
+            parts += cut(source, [name.rpartition(":")[2] for name in names])
+        return "\n\n".join([*parts, self.driver.strip("\n")]) + "\n"
+
+    def _file(self, name: str) -> str:
+        return name.rpartition(":")[0] or self.path
 
 
 def functions() -> list[Function]:
@@ -72,9 +83,18 @@ def functions() -> list[Function]:
 
 
 def _release(requirement: str) -> Path:
-    """Where the Python files of a release are."""
-    folder = FOLDER / requirement
-    if not folder.exists():
+    """Where the Python files of a release, or of a commit of a repository, are."""
+    folder = FOLDER / requirement.replace("/", "+")
+    repository = _REPOSITORY.fullmatch(requirement)
+    if not folder.exists() and repository is not None:
+        address = f"https://codeload.github.com/{repository['name']}/zip/{repository['commit']}"
+        with urllib.request.urlopen(address) as answer, zipfile.ZipFile(io.BytesIO(answer.read())) as archive:
+            for name in archive.namelist():
+                if name.endswith(".py"):
+                    path = folder / name.partition("/")[2]
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(archive.read(name))
+    elif not folder.exists():
         wheels = FOLDER / "wheels"
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(wheels), *_TARGET]
         before = {*wheels.glob("*.whl")}
