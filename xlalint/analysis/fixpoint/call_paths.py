@@ -37,14 +37,15 @@ def reached_from(
     return seen
 
 
-def calls_from(roots: Iterable[Summary]) -> dict[object, list[Summary]]:
-    """How each function is called by what these lead to, but for tests, by identity."""
-    found: dict[object, list[Summary]] = {}
+def calls_from(roots: Iterable[Summary]) -> dict[object, list[tuple[Summary, Summary]]]:
+    """How each function is called by what these lead to, but for tests, by identity: each time the caller, and what is
+    called."""
+    found: dict[object, list[tuple[Summary, Summary]]] = {}
     for summary in reached_from(roots):
         if summary.function is None or not summary.function.module.is_test:
             for _, callee in summary.calls:
                 if callee.function is not None:
-                    found.setdefault(callee.function.identity, []).append(callee)
+                    found.setdefault(callee.function.identity, []).append((summary, callee))
     return found
 
 

@@ -12,13 +12,7 @@ from typing import Final, TypeAlias, cast
 from ...sources.words import words_in
 from ..budget import Clock, Work
 from ..domain.joins import pattern
-from ..domain.values import (
-    Class,
-    Function,
-    FunctionValue,
-    Module,
-    Value,
-)
+from ..domain.values import Class, Function, FunctionValue, Module, Value
 from ..files.files import Files
 from ..files.troubles import InternalTrouble
 from ..interpreter.events import HOST, Context, ContextKind, Event, Run
@@ -46,7 +40,8 @@ from .call_paths import (
     spread_host_only,
 )
 from .partitions import GatheredMessages, Key, Message, Messages, Partition, Round, UncalledFunction
-from .roles import KINDS, OUTSIDE, is_eager_by_role, may_take_tensors, role_arguments, without_roles
+from .role_calls import RoleCalls
+from .roles import KINDS, OUTSIDE, is_eager_by_role, may_take_tensors, role_arguments
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
 
 _Position: TypeAlias = tuple[int, str, int]
@@ -160,7 +155,8 @@ class _Analysis:
         yield from self._learn_called()
         self._run_inputs()
         others = [*interpreter.host_roots, *interpreter.fragments.values(), *(root for _, root in self.open_roots)]
-        self.roots = without_roles(self.roots, calls_from([*self.roots, *others]), interpreter.handed)
+        roles = RoleCalls(calls_from([*self.roots, *others]), interpreter.handed)
+        self.roots = roles.without_left(self.roots, (yield from self._exchanged(roles.keys)))
         yield from self._learn_called()
         yield from self._find_opened()
         yield from self._find_piped()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from ..domain.values import (
     NONE,
-    Class,
     Dependence,
-    Dict,
     Function,
     FunctionValue,
     OneOf,
@@ -19,10 +16,9 @@ from ..domain.values import (
     Tensor,
     Value,
 )
-from ..domain.values import Sequence as ListValue
-from ..interpreter.events import NOT_TRACED, Context, ContextKind
-from ..interpreter.frames import Arguments, Summary
-from ..program.parameter_uses import dicts_among
+from ..interpreter.events import Context, ContextKind
+from ..interpreter.frames import Arguments
+from ..program.parameter_uses import structures_among
 
 KINDS: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule", "regularizer", "constraint")
 
@@ -70,15 +66,18 @@ def role_arguments(kind: str, name: str, method: Function) -> Arguments:
     match kind, name:
         case ("loss", _):
             # A model with several outputs hands its loss all of them, where the loss takes them apart.
-            dicts = dicts_among(method.node)
+            apart = structures_among(method.node)
             names = [parameter.name.value for parameter in method.node.params.params[1:3]]
-            given: list[Value] = [nest if name in dicts else tensor() for name in names]
+            given: list[Value] = [nest if name in apart else tensor() for name in names]
         case ("optimizer", "update_step"):
             given = [tensor(), tensor()]
         case ("optimizer", "apply"):
             given = [nest, nest]
         case ("metric", "update_state"):
-            given = [tensor(), tensor(), OneOf((NONE, tensor()))]
+            apart = structures_among(method.node)
+            names = [parameter.name.value for parameter in method.node.params.params[1:3]]
+            given = [nest if name in apart else tensor() for name in names]
+            given += [tensor()] * (2 - len(names)) + [OneOf((NONE, tensor()))]
         case ("metric", _):
             given = []
         case ("schedule", _):
@@ -90,27 +89,3 @@ def role_arguments(kind: str, name: str, method: Function) -> Arguments:
     node = method.node.params
     count = len(node.posonly_params) + len(node.params) - 1
     return Arguments(given[: max(count, 0)], unknown=True)
-
-
-def without_roles(
-    roots: Iterable[Summary], calls: Mapping[object, Sequence[Summary]], handed: Collection[Class]
-) -> list[Summary]:
-    """The entry points, but for methods of losses and metrics that Keras is passed no object of and that the project
-    calls itself: a metric from eager code alone, or a loss with containers. They are run as these calls run them."""
-    return [root for root in roots if not _is_left_to(calls, root, handed)]
-
-
-def _is_left_to(calls: Mapping[object, Sequence[Summary]], root: Summary, handed: Collection[Class]) -> bool:
-    function = root.function
-    if function is None or function.owner is None or not root.context.by_keras:
-        return False
-    found = calls.get(function.identity, ())
-    if not found or any(function.owner in cls.mro for cls in handed):
-        return False
-    if function.owner.is_keras("metric"):
-        return all(call.context.kind in NOT_TRACED for call in found)
-    return function.owner.is_keras("loss") and all(map(_takes_containers, found))
-
-
-def _takes_containers(call: Summary) -> bool:
-    return any(isinstance(value, Dict | ListValue) for value in call.given.values())

@@ -36,7 +36,7 @@ from ..library.array_batches import batches_of
 from ..library.datasets import is_dataset
 from ..library.strategies import is_tpu
 from ..program.exposure import Shows
-from ..program.parameter_uses import dicts_among
+from ..program.parameter_uses import structures_among
 from ..record import replace
 from .compilation import show_setting
 
@@ -73,11 +73,11 @@ def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: 
             continue
         entry = f"`{found.function.qualname}`, a {role} {how}"
         origin = _argument(found, role)
-        dicts = dicts_among(found.function.node)
+        apart = structures_among(found.function.node)
         parameters = found.function.node.params.params[found.bound is not None :]
         names = [parameter.name.value for parameter in parameters[:count]]
         given: list[Value] = [
-            Structure(origin=origin) if name in dicts else Tensor(Dependence.VALUE, "float", origin=origin)
+            Structure(origin=origin) if name in apart else Tensor(Dependence.VALUE, "float", origin=origin)
             for name in (*names, *[""] * (count - len(names)))
         ]
         if role == "function in a Lambda layer":

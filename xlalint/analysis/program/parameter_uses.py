@@ -10,18 +10,20 @@ from ...syntax import nodes as cst
 _OF_DICTS = frozenset(("items", "keys", "values", "get"))
 
 
-def dicts_among(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
-    """The names that the function reads as dicts: by text as a key, by a dict's methods, or key by key."""
-    finder = _Dicts()
+def structures_among(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
+    """The names that the function takes apart: read as dicts (by text as a key, by a dict's methods, or key by key), or
+    unpacked into names, which nobody does with the examples of a batch."""
+    finder = _Structures()
     node.body.visit(finder)
     return frozenset(finder.found)
 
 
-class _Dicts(cst.CSTVisitor):
-    """Collects the names that only a dict can stand for."""
+class _Structures(cst.CSTVisitor):
+    """Collects the names that no single tensor stands for."""
 
     def __init__(self) -> None:
         self.found: set[str] = set()
+        self._bound: set[str] = set()  # by the code itself, so far
         self._keys: dict[str, set[str]] = {}  # what loops run over, by the name that they bind
 
     def visit_For(self, node: cst.For) -> None:  # noqa: N802
@@ -34,6 +36,14 @@ class _Dicts(cst.CSTVisitor):
         match node.iter, node.target:
             case cst.Name(value=name), cst.Name(value=key):
                 self._keys.setdefault(key, set()).add(name)
+
+    def visit_Assign(self, node: cst.Assign) -> None:  # noqa: N802
+        match node:
+            case cst.Assign(
+                value=cst.Name(value=name), targets=[cst.AssignTarget(target=cst.Tuple() | cst.List())]
+            ) if name not in self._bound:
+                self.found.add(name)
+        self._bound |= {name.value for target in node.targets for name in _names_in(target.target)}
 
     def visit_Subscript(self, node: cst.Subscript) -> None:  # noqa: N802
         match node.value, node.slice:

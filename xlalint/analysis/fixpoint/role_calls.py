@@ -1,0 +1,101 @@
+"""Which losses and metrics are left to the project: of which Keras is passed no object, and that the project calls
+itself, a metric from eager code alone, or a loss with containers. They are run as these calls run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import TypeAlias
+
+from ..domain.values import Class, Dict, Function
+from ..domain.values import Sequence as ListValue
+from ..interpreter.events import NOT_TRACED
+from ..interpreter.frames import Summary
+from .partitions import Key
+
+_Calls: TypeAlias = Mapping[object, Sequence[tuple[Summary, Summary]]]
+
+
+class _How(StrEnum):
+    """What is known of how a method of a loss or metric is run."""
+
+    HANDED = "of an object that Keras is passed"
+    ASIDE = "called by the project where Keras would not call it"
+    INSIDE = "called by the project as Keras calls it"
+
+
+class RoleCalls:
+    """How a partition calls the methods of losses and metrics that Keras runs. `calls`: each call of a function, with
+    its caller; `handed`: the classes of which Keras is passed objects."""
+
+    def __init__(self, calls: _Calls, handed: Collection[Class]) -> None:
+        self._calls = calls
+        self.keys = frozenset((*_of_classes(handed), *_of_calls(calls)))
+
+    def without_left(self, roots: Iterable[Summary], is_named: Callable[[Key], bool]) -> list[Summary]:
+        """The entry points, without the methods that are left to the project. `is_named`: whether other partitions
+        have one of their `keys` in common with this."""
+        return [root for root in roots if not self._is_left(root, is_named)]
+
+    def _is_left(self, root: Summary, is_named: Callable[[Key], bool]) -> bool:
+        function = root.function
+        if function is None or not root.context.by_keras or not _has_role(function):
+            return False
+
+        def known(method: Function, how: _How) -> bool:
+            key = _key(method, how)
+            return key in self.keys or is_named(key)
+
+        if known(function, _How.HANDED) or known(function, _How.INSIDE):
+            return False
+        if known(function, _How.ASIDE) or any(known(update, how) for update in _updates(function) for how in _How):
+            return True
+        # What only the same methods of its heirs call is run as these are.
+        heirs = [caller for caller, _ in self._calls.get(function.identity, ()) if caller is not root]
+        return bool(heirs) and all(self._is_left(heir, is_named) for heir in heirs)
+
+
+def _of_classes(handed: Iterable[Class]) -> Iterator[Key]:
+    for cls in handed:
+        for ancestor in cls.mro:
+            if not isinstance(ancestor, str):
+                yield from (_key(function, _How.HANDED) for function in ancestor.functions.values())
+
+
+def _of_calls(calls: _Calls) -> Iterator[Key]:
+    for found in calls.values():
+        for caller, called in found:
+            function = called.function
+            if function is not None and _has_role(function) and not _is_inherited(caller, function):
+                yield _key(function, _How.ASIDE if _is_aside(function, called) else _How.INSIDE)
+
+
+def _has_role(function: Function) -> bool:
+    return function.owner is not None and (function.owner.is_keras("metric") or function.owner.is_keras("loss"))
+
+
+def _is_inherited(caller: Summary, function: Function) -> bool:
+    """Whether a method that Keras runs calls the one that it overrides."""
+    heir = caller.function
+    return caller.context.by_keras and heir is not None and heir.name == function.name and _has_role(heir)
+
+
+def _updates(function: Function) -> Iterator[Function]:
+    """The method that a metric is updated by, of its result: who calls the one reads the other, by a name that need
+    not tell of which metric."""
+    if function.owner is not None and function.owner.is_keras("metric") and function.name == "result":
+        update = function.owner.find("update_state")
+        if update is not None:
+            yield update
+
+
+def _is_aside(function: Function, called: Summary) -> bool:
+    assert function.owner is not None
+    if function.owner.is_keras("metric"):
+        return called.context.kind in NOT_TRACED
+    return any(isinstance(value, Dict | ListValue) for value in called.given.values())
+
+
+def _key(function: Function, how: _How) -> Key:
+    path, line, name = function.key
+    return (path, line, f"{name}: {how}")
