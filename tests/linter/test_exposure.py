@@ -157,6 +157,45 @@ def test_what_tracing_refuses_needs_no_xla(effect: Effect, context: Context, tra
     assert unexposed_severity(effect, context, traced) is severity
 
 
+SCRIPT: Final = JIT.replace("from helper import kept\n", "import helper\n").replace("kept(x)", "x")
+RUN: Final = '\n\nif __name__ == "__main__":\n    print(step(tf.ones([2])))\n'
+OWN_STEP: Final = """
+
+def train(x, model, optimizer):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model(kept(x)))
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        ({"main.py": SCRIPT}, Severity.WARNING),
+        ({"main.py": SCRIPT + RUN}, Severity.INFO),
+        ({"main.py": SCRIPT.replace("sum(x)", "sum(helper.kept(x))") + RUN}, Severity.WARNING),
+        ({"main.py": SCRIPT + RUN, "helper.py": HELPER + OWN_STEP}, Severity.WARNING),
+        ({"main.py": SCRIPT.replace("helper", "pkg.helper") + RUN, "pkg/__init__.py": ""}, Severity.WARNING),
+        ({"main_test.py": SCRIPT + RUN, "step.py": SCRIPT}, Severity.WARNING),
+    ],
+    ids=["no script", "a script", "one that leads to it", "a training step", "a package without one", "a test"],
+)
+def test_what_no_script_leads_to_is_information(tmp_path: Path, files: dict[str, str], severity: Severity) -> None:
+    if "pkg/__init__.py" in files:
+        files = {**files, "pkg/helper.py": HELPER + "\n\n@tf.function(jit_compile=True)\ndef f(x):\n    return x\n"}
+    for name, text in {"helper.py": HELPER, **files}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    where = "pkg/helper.py" if "pkg/helper.py" in files else "helper.py"
+    [found] = [one for one in check([tmp_path], Settings()).findings if one.path.endswith(where)][-1:]
+    assert found.severity is severity
+    assert found.context is not None
+    assert (found.context.exposure, found.context.lowered) == (CERTAIN, False)
+    assert ("none of the scripts" in found.context.shown) is (severity is Severity.INFO)
+    raised = [one for one in check([tmp_path], Settings(target="gpu")).findings if one.path.endswith(where)]
+    assert [one.severity for one in raised] == [Severity.WARNING]
+
+
 def test_the_last_line_says_what_was_lowered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "helper.py").write_text(HELPER)
     (tmp_path / "step.py").write_text(STEP)

@@ -39,6 +39,7 @@ _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 # Where a rewrite differs that is not asked for in every analysis of its function.
 _SOMETIMES: Final = "where the function is called with something else than tensors here"
 _BREAKING: Final = frozenset((Effect.FAILS, Effect.DIVERGES))
+_UNUSED: Final = "; none of the scripts here was seen to lead to this function"
 TPU: Final = frozenset(("tpu",))
 ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
 # What becomes under a TPU's strategy of that for which XLA compiles again, by value: its effect, and what is said.
@@ -120,7 +121,7 @@ class Candidate:
     """What one rule says of one place, as plain data that processes can hand to each other. `refused`: it has a
     rewrite, but not for every way in which the place is reached; `on_tpu`: what it says instead where the project
     turns out to be for TPUs, too; `withheld`: it says nothing where not; `unexposed`: how grave it is where nothing
-    shows that XLA compiles the program."""
+    shows that XLA compiles the program; `unused`: nothing that is run here was seen to lead to it."""
 
     gravity: tuple[Severity, int]
     finding: Finding
@@ -128,6 +129,7 @@ class Candidate:
     unexposed: Severity
     on_tpu: Candidate | None = None
     withheld: bool = False
+    unused: bool = False
 
 
 class Dispatcher:
@@ -216,7 +218,9 @@ class Dispatcher:
                         told.append(Candidate(gravest.gravity, finding, refused, unexposed))
                 if told:
                     withheld = not any(one.draft.told.of(targets) for one in handled)
-                    yield replace(told[0], on_tpu=told[-1] if differs else None, withheld=withheld)
+                    unused = all(one.event.context.unused for one in handled)
+                    by_target = [replace(one, unused=unused) for one in told]
+                    yield replace(by_target[0], on_tpu=by_target[-1] if differs else None, withheld=withheld)
 
     def _answers(self, rule: Rule, location: Location, handled: Iterable[_Handled]) -> dict[Fix | None, str]:
         """What those who have a rewrite of a place make of it, each with its text; None where one of them has none
@@ -274,13 +278,15 @@ def gravest_of(
 def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     """What is said of a file of which it is so sure that XLA compiles its program."""
     finding, (severity, effect) = candidate.finding, candidate.gravity
-    lowered = False
-    if exposed.exposure is Exposure.NONE:
+    lowered, shown = False, exposed.shown
+    unused = exposed.whole and candidate.unused
+    if exposed.exposure is Exposure.NONE or unused:
         severity = min(severity, candidate.unexposed)
-        lowered = candidate.unexposed < finding.severity
+        lowered = exposed.exposure is Exposure.NONE and candidate.unexposed < finding.severity
         finding = replace(finding, severity=candidate.unexposed)
+        shown += _UNUSED if shown and unused else ""
     if finding.context is not None:
-        context = replace(finding.context, exposure=exposed.exposure, shown=exposed.shown, lowered=lowered)
+        context = replace(finding.context, exposure=exposed.exposure, shown=shown, lowered=lowered)
         finding = replace(finding, context=context)
     return replace(candidate, finding=finding, gravity=(severity, effect))
 

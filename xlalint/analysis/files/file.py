@@ -19,6 +19,7 @@ from .unit import Unit, parsed_alone, text_of_stretch
 
 # An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`;
 # or of Accelerate's launcher, whose programs are read for the sake of its own rules.
+_RUN: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
 _IMPORTS: Final = re.compile(
     r"^[ \t]*(?:from|import)\b[^\n#]*\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b",
     re.MULTILINE,
@@ -136,6 +137,12 @@ class File:
                 for binding in bindings
             )
         )
+
+    @cached_property
+    def is_script(self) -> bool:
+        """Whether the file is there to be run by itself: a notebook, or one that asks whether it is."""
+        text = self.source.text
+        return bool(self.source.cells) or ("__main__" in text and _RUN.search(text) is not None)
 
     @property
     def _mentions_tensorflow(self) -> bool:

@@ -122,6 +122,7 @@ def events_reached_from(
     anything, what only eager code can do ends the way, and so does what is in `without`; a loop around steps leads to
     the steps alone."""
     seen = set(without)
+    used = reached_from(root for root in roots if root.context.kind is not ContextKind.OPEN or _trains(root))
     runs: dict[object, list[Run]] = {}
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     while pending:
@@ -136,13 +137,18 @@ def events_reached_from(
                 together.append(run)
                 for event in summary.events:
                     if not event.of_host and not isinstance(event, Setup):
-                        yield replace(event, trail=trail), run
+                        context = event.context if summary in used else replace(event.context, unused=True)
+                        yield replace(event, context=context, trail=trail), run
             following += [
                 (callee, callee.trail(location, trail))
                 for location, callee in summary.calls
                 if callee not in seen and (summary not in loops or callee in summary.steps or callee in loops)
             ]
         pending = following
+
+
+def _trains(root: Summary) -> bool:
+    return any(summary.trains for summary in reached_from((root,)))
 
 
 def entered_by_host(roots: Iterable[Summary]) -> dict[Summary, None]:

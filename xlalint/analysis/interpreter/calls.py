@@ -156,6 +156,7 @@ class Calls(Interpreter):
         compiled = frame.context.kind is ContextKind.XLA
         if shows_xla(name):
             self.show(frame, Shows.XLA, node, f"`{name}`")
+        frame.summary.trains |= name == "tf.GradientTape.gradient"
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
         for value in bound.values():

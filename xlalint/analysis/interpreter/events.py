@@ -36,7 +36,8 @@ class Context(Record):
     """How a function is run. `entry` completes "reached from ..." in a message; `plain_python` says why AutoGraph
     converts nothing here although it is on ("a walrus", "a match statement"), else None. `pipeline`: the host runs it
     as part of an input pipeline. `scope`: the scope of a distribution strategy around it. `by_keras`: nobody but Keras
-    decides whether XLA compiles it."""
+    decides whether XLA compiles it; `unused`: nothing that is run here was seen to lead to it, and no step of training
+    does."""
 
     kind: ContextKind
     autograph: bool
@@ -45,6 +46,7 @@ class Context(Record):
     pipeline: bool = False
     scope: Scope | None = None
     by_keras: bool = False
+    unused: bool = False
 
     @property
     def converted(self) -> bool:

@@ -115,6 +115,7 @@ class Reporting(Interpreter):
         compiled = frame.context.kind is ContextKind.XLA
         method = name.rpartition(".")[2]
         if method in _OPTIMIZES and not compiled:
+            frame.summary.trains = True
             self.show(frame, Shows.TRAINING, node, "an optimizer's step")
         if not inside and ((compiled and sets_up(name)) or method in ("__call__", "update_state")):
             return

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...findings.findings import Exposure
 
@@ -32,20 +33,24 @@ class Sign(Struct, frozen=True, array_like=True, order=True):
 
 class ModuleSigns(Struct, array_like=True):
     """A file, by its absolute path: the package that it is of (the outermost folder, else the file), the files that it
-    imports, and what it shows. `test`: what it imports is not used by a program for that."""
+    imports, and what it shows. `test`: what it imports is not used by a program for that; `script`: it is run by
+    itself."""
 
     path: str
     package: str
     test: bool
+    script: bool
     imports: list[str]
     signs: dict[Shows, Sign]
 
 
 class Exposed(Struct, frozen=True):
-    """How sure it is of a file, and what shows that."""
+    """How sure it is of a file, and what shows that. `whole`: the scripts that use the file are here, so that nobody
+    calls what they do not lead to; a package without a script has users elsewhere."""
 
     exposure: Exposure
     shown: str = ""
+    whole: bool = False
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
@@ -65,7 +70,9 @@ def exposures(modules: Iterable[ModuleSigns], name: Callable[[str], str]) -> dic
     libraries = dict.fromkeys(graph.libraries(), _LIBRARY)
     units = {**_spread(libraries, graph.imports), **units}
     found = {file: units.get(unit, NOT_EXPOSED) for file, unit in graph.unit.items()}
-    return {file: own[file] if file in own and own[file].exposure is of.exposure else of for file, of in found.items()}
+    found |= {file: said for file, said in own.items() if said.exposure is found[file].exposure}
+    whole = graph.used_by_scripts()
+    return {file: replace(of, whole=graph.unit[file] in whole) for file, of in found.items()}
 
 
 def _place(path: str, sign: Sign) -> str:
@@ -107,6 +114,12 @@ class _Graph:
         """The marks of units, for all of the programs that they are in."""
         users = _spread(marks, self._importers)
         return users | _spread({unit: said for unit, said in users.items() if unit not in self._tests}, self.imports)
+
+    def used_by_scripts(self) -> set[str]:
+        """The units of scripts, and the files in no package that these import."""
+        scripts = {module.package for module in self._modules if module.script and not module.test}
+        used = _spread(dict.fromkeys(scripts, NOT_EXPOSED), self.imports)
+        return scripts | {unit for unit in used if unit in self.unit}
 
     def libraries(self) -> Iterator[str]:
         """What no program here imports and has classes that Keras runs: others will. A file beside programs that train

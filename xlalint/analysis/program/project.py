@@ -94,7 +94,12 @@ class Project:
                 imports = self._imported.get(path, set()) | set(self._imports_of(module))
                 found.append(
                     ModuleSigns(
-                        str(path), str(package), module.is_test, sorted(map(str, imports)), self._shown.get(path, {})
+                        str(path),
+                        str(package),
+                        module.is_test,
+                        module.file.is_script,
+                        sorted(map(str, imports)),
+                        self._shown.get(path, {}),
                     )
                 )
         return found
