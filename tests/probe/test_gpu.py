@@ -15,6 +15,7 @@ from xlalint.findings.findings import Effect, Finding, FindingContext, Report, S
 from xlalint.probe import checking
 from xlalint.probe.checking import planned, with_verdicts
 from xlalint.probe.protocol import GPU_FAILS, Call, Lowering, Observation, Outcome, Plan, Spot
+from xlalint.probe.running import Ran
 from xlalint.probe.target import Target
 from xlalint.probe.verdicts import Run
 from xlalint.reports.probed import probed
@@ -74,10 +75,14 @@ def judge(
     asked: list[str] = []
 
     def run_targets(
-        targets: Sequence[Target], settings: ProbeSettings, cache_dir: Path | None, heard: Callable[[Run], None]
-    ) -> tuple[list[Run], bool]:
+        targets: Sequence[Target],
+        settings: ProbeSettings,
+        cache_dir: Path | None,
+        heard: Callable[[Run], None],
+        told: Callable[[str], None],
+    ) -> Ran:
         asked.append(settings.target)
-        return [Run(one, cpu if settings.target == "cpu" else lowered) for one in targets], True
+        return Ran([Run(one, cpu if settings.target == "cpu" else lowered) for one in targets], True)
 
     monkeypatch.setattr(checking, "run_targets", run_targets)
     monkeypatch.setattr(checking, "check_available", lambda settings: None)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.probe.process import Interpreter
 from xlalint.probe.protocol import FAILS, Observation, Outcome, Plan, Spot
 from xlalint.probe.store import Store
 from xlalint.probe.target import Target
@@ -52,7 +51,7 @@ def target(file: Path) -> Target:
 
 def store(file: Path) -> Store:
     """As a new run opens it."""
-    return Store(file.parent / "cache", Interpreter())
+    return Store(file.parent / "cache", "an interpreter")
 
 
 def outcome(file: Path) -> Outcome:

@@ -26,6 +26,7 @@ from xlalint.probe.protocol import (
     Spot,
     Trouble,
 )
+from xlalint.probe.running import Ran
 from xlalint.probe.target import Target
 from xlalint.probe.verdicts import Run
 from xlalint.readiness import proof
@@ -106,13 +107,17 @@ def recorded(monkeypatch: pytest.MonkeyPatch, answer: Answers, *, complete: bool
     asked: list[ProbeSettings] = []
 
     def run_targets(
-        targets: Sequence[Target], settings: ProbeSettings, cache_dir: Path | None, heard: Callable[[Run], None]
-    ) -> tuple[list[Run], bool]:
+        targets: Sequence[Target],
+        settings: ProbeSettings,
+        cache_dir: Path | None,
+        heard: Callable[[Run], None],
+        told: Callable[[str], None],
+    ) -> Ran:
         asked.append(settings)
         runs = [Run(target, answer(target)) for target in targets]
         for run in runs:
             heard(run)
-        return runs, complete
+        return Ran(runs, complete)
 
     monkeypatch.setattr(proof, "run_targets", run_targets)
     monkeypatch.setattr("xlalint.probe.running.check_available", lambda settings: None)
@@ -228,6 +233,8 @@ def test_what_was_compiled_before_an_interruption_is_told(
     program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Interrupted:
+        identity = "of nothing"
+
         def __init__(self, *given: object) -> None:
             pass
 
@@ -235,7 +242,7 @@ def test_what_was_compiled_before_an_interruption_is_told(
             done(0, Outcome(programs=(FITS,), not_run="it was interrupted", death="was interrupted"))
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("xlalint.probe.running._interpreter", lambda settings: Interpreter())
+    monkeypatch.setattr("xlalint.probe.running.interpreter_of", lambda settings: Interpreter())
     monkeypatch.setattr("xlalint.probe.running.Pool", Interrupted)
     code, item, _ = proven(capsys)
     assert (code, item["state"]) == (130, "not seen")

@@ -140,6 +140,10 @@ def test_the_limits_of_the_probe_depend_on_the_target() -> None:
         ("probe.memory = 99999999", "pyproject.toml: probe.memory: at most 12288; "),
         ("probe.processes = 9", "pyproject.toml: probe.processes: at most 8; "),
         ('probe.environment = ["TOKEN"]', "pyproject.toml: probe.environment: only --config can let code see the"),
+        (
+            'probe.cluster = "tcp://somewhere:1"',
+            "pyproject.toml: probe.cluster: only the command line and --config can send",
+        ),
         ('cache-dir = "/somewhere/else"', "pyproject.toml: cache-dir: '/somewhere/else' is outside the project"),
         ('cache-dir = "../else"', "outside the project"),
         ('cache-dir = ".git/hooks"', "pyproject.toml: cache-dir: '.git/hooks' holds something else than a cache"),

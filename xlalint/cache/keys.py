@@ -36,6 +36,16 @@ def tool_digest() -> bytes:
     return digest.digest()
 
 
+@cache
+def content_digest() -> str:
+    """The digest of the tool's files by their content, which is the same on all machines with this version of it."""
+    digest = hashlib.blake2b(digest_size=20)
+    for file in files_of_the_tool():
+        content = Path(file).read_bytes()
+        digest.update(f"{os.path.relpath(file, _PACKAGE)} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
 def files_of_the_tool() -> list[str]:
     """The sources and tables of which the tool is made."""
     return sorted(_files_below(str(_PACKAGE)))

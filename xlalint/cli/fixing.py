@@ -84,9 +84,10 @@ class Fixes:
 
 
 def _proven(paths: Sequence[str], settings: Settings, narrow: Narrow) -> Outcome:
+    from ..probe.cluster.gone import ClusterGoneError
     from ..probe.process import ProbeUnavailableError
 
     try:
         return fix_proven(paths, settings, narrow)
-    except ProbeUnavailableError as error:
+    except (ProbeUnavailableError, ClusterGoneError) as error:
         raise click.ClickException(str(error)) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +30,12 @@ sandbox_option = click.option(
     is_flag=True,
     default=None,
     help="Run the code without network, and with nothing to write but its folder (needs bubblewrap).",
+)
+
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Run the code on the workers of this Dask scheduler (tcp://host:8786); `local` starts one here.",
 )
 
 
@@ -57,6 +64,7 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="What a process that runs code may hold. Default: 4096; for a TPU 12288.",
         ),
         sandbox_option,
+        cluster_option,
     )
     for option in reversed(options):
         command = option(command)
@@ -67,7 +75,7 @@ def probe_settings(given: dict[str, Any]) -> dict[str, Any]:
     """What `probe_options` say, as the table of the settings."""
     return {
         key: given[key]
-        for key in ("python", "timeout", "target", "topology", "batch", "memory", "sandbox")
+        for key in ("python", "timeout", "target", "topology", "batch", "memory", "sandbox", "cluster")
         if given[key] is not None
     }
 
@@ -209,9 +217,15 @@ def _probed(
                 advance()
 
             checked = {file.absolute() for file in files}
-            return with_verdicts(report, job, settings, heard, files=checked, confirmed_only=confirmed_only)
+            told = telling(quiet=given["quiet"])
+            return with_verdicts(report, job, settings, heard, files=checked, confirmed_only=confirmed_only, told=told)
     except ProbeUnavailableError as error:
         raise click.ClickException(str(error)) from error
+
+
+def telling(*, quiet: bool) -> Callable[[str], None]:
+    """What says on the standard error what a run has to say before it ends."""
+    return (lambda line: None) if quiet else partial(complain, label="xlalint")
 
 
 @contextmanager

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from .console import CLEAN, FAILED, FOUND, INTERRUPTED, coloured, complain, own_rules, write
-from .probe import running, sandbox_option
+from .probe import cluster_option, running, sandbox_option, telling
 
 if TYPE_CHECKING:
     from ..probe.verdicts import Run
     from ..readiness.checklist import Readiness
     from ..settings.config import Settings
 
-_OF_THE_PROBE: Final = ("python", "topology", "batch", "timeout", "memory", "sandbox")
+_OF_THE_PROBE: Final = ("python", "topology", "batch", "timeout", "memory", "sandbox", "cluster")
 
 
 @click.command()
@@ -31,6 +31,7 @@ _OF_THE_PROBE: Final = ("python", "topology", "batch", "timeout", "memory", "san
 )
 @click.option("--memory", type=click.IntRange(1), metavar="MB", help="What a process may hold. Default: 12288.")
 @sandbox_option
+@cluster_option
 @click.option("--no-cache", is_flag=True, help="With --prove: neither read nor write verdicts of earlier runs.")
 @click.option("--output-format", type=click.Choice(("text", "json", "markdown")), default="text", help="Default: text.")
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
@@ -92,10 +93,12 @@ def _proven(readiness: Readiness, paths: Sequence[str], settings: Settings) -> t
             def heard(run: Run) -> None:
                 advance()
 
-            proofs = prove(job, settings, heard)
+            proofs = prove(job, settings, heard, telling(quiet=False))
     except ProbeUnavailableError as error:
         complain(f"nothing was compiled for a TPU: {error}")
         return with_proofs(readiness, (), settings, str(error)), FAILED
+    if proofs.trouble:
+        complain(proofs.trouble)
     ended = CLEAN if proofs.complete else INTERRUPTED
     if proofs.complete and (not proofs.found or any(proof.outcome == NOT_RUN for proof in proofs.found)):
         ended = FAILED

@@ -84,7 +84,7 @@ def _checked() -> int:
         for chip in CHIPS.values():
             settings = ProbeSettings(target="tpu", topology=chip.topology)
             try:
-                (run,), _ = run_targets([target], settings, None)
+                (run,) = run_targets([target], settings, None).runs
             except ProbeUnavailableError as error:
                 raise click.ClickException(str(error)) from error
             outcome = run.outcome

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from ..findings.findings import Finding, Report
+from ..findings.findings import Finding, Problem, Report
 from ..settings.config import Settings
 from ..sources.reading import read_source
 from ..sources.suppressions import suppressions_of
@@ -52,17 +52,19 @@ def with_verdicts(
     *,
     files: Collection[Path] | None = None,
     confirmed_only: bool = False,
+    told: Callable[[str], None] = lambda line: None,
 ) -> Report:
     """The report with what the probe says of its findings. Raises ProbeUnavailableError.
 
-    `files`: those that were checked, where others are run too.
+    `files`: those that were checked, where others are run too; `heard` and `told`: as for `run_targets`.
     """
     probe = settings.probe
     check_available(probe)
-    runs, complete = run_targets(job.targets, replace(probe, target="cpu"), settings.cache_dir, heard)
-    if probe.target != "cpu" and complete:
-        lowered, complete = run_targets(job.targets, probe, settings.cache_dir, heard)
-        runs = [_together(*both, probe.target) for both in zip(runs, lowered, strict=True)]
+    ran = run_targets(job.targets, replace(probe, target="cpu"), settings.cache_dir, heard, told)
+    runs = ran.runs
+    if probe.target != "cpu" and ran.complete and not ran.trouble:
+        ran = run_targets(job.targets, probe, settings.cache_dir, heard, told)
+        runs = [_together(*both, probe.target) for both in zip(runs, ran.runs, strict=True)]
     owners = {position: runs[index] for position, index in job.owners.items()}
     for position, reason in job.without.items():
         finding = report.findings[position]
@@ -70,7 +72,8 @@ def with_verdicts(
         owners[position] = Run(nothing, Outcome(not_run=reason))
     wanted = partial(_wanted, settings=settings, files=files)
     found = judged(report, runs, owners, wanted, confirmed_only=confirmed_only)
-    return replace(found, interrupted=not complete)
+    problems = (*found.problems, Problem("", ran.trouble)) if ran.trouble else found.problems
+    return replace(found, interrupted=not ran.complete, problems=problems)
 
 
 def _together(run: Run, lowered: Run, target: str) -> Run:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event, Lock, current_thread, main_thread
-from typing import Final
+from typing import Final, Protocol
 
+from .interpreters import identity
 from .process import Interpreter, Limits, Worker, more_by
 from .protocol import COMPILE, DIVERGES, LINE, LOCATE, SEARCH, Outcome, Plan, Spot
 from .target import Target
@@ -89,19 +90,45 @@ def within(limits: Limits, left: float) -> Limits:
     return limits if left >= limits.function else replace(limits, function=left, raised_by=_TOTAL)
 
 
+class Runner(Protocol):
+    """Runs targets somewhere. `identity`: of what runs the code there, which an outcome depends on."""
+
+    @property
+    def identity(self) -> str: ...
+
+    def run(
+        self,
+        targets: Sequence[Target],
+        done: Callable[[int, Outcome], None],
+        originals: Mapping[int, Target] | None = None,
+    ) -> None:
+        """Run all targets; `done` hears of each in the order in which they end. `originals`: by index, a target whose
+        eager results count instead of the target's own. Raises ProbeUnavailableError.
+
+        However it is left, no worker and nothing that one started is left running.
+        """
+
+
 class Pool:
-    """Runs targets on several workers at once."""
+    """Runs targets on several worker processes of this machine."""
 
     def __init__(self, interpreter: Interpreter, limits: Limits, plan: Plan, processes: int = 1) -> None:
         self._interpreter, self._limits, self._plan, self._processes = interpreter, limits, plan, processes
         self._stop = Event()
         self._lock = Lock()
 
-    def run(self, targets: Sequence[Target], done: Callable[[int, Outcome], None]) -> None:
-        """Run all targets; `done` hears of each in the order in which they end. Raises ProbeUnavailableError.
+    @property
+    def identity(self) -> str:
+        """The interpreter is asked for it."""
+        return identity(self._interpreter)
 
-        However it is left, no worker and nothing that one started is left running.
-        """
+    def run(
+        self,
+        targets: Sequence[Target],
+        done: Callable[[int, Outcome], None],
+        originals: Mapping[int, Target] | None = None,
+    ) -> None:
+        """As a runner does."""
         waiting = list(enumerate(targets))[::-1]
         deadline = time.monotonic() + self._limits.total
 
@@ -115,7 +142,7 @@ class Pool:
                         index, target = waiting.pop()
                     left = deadline - time.monotonic()
                     outcome = (
-                        slot.outcome(target, self._plan, within(self._limits, left))
+                        slot.outcome(target, self._plan, within(self._limits, left), (originals or {}).get(index))
                         if left > 0
                         else used_up(self._limits)
                     )

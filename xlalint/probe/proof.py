@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from ..settings.config import Settings
 from ..sources.packages import dotted_name
 from ..sources.scratch import Scratch
 from ..sources.text import encoding_of, kept_lines
 from .definitions import Definition, FileDefinitions
-from .process import Interpreter, Limits, Worker
-from .protocol import DIVERGES, FAILS, RECOMPILES, Outcome, Plan
+from .process import Limits
+from .protocol import DIVERGES, FAILS, RECOMPILES, Outcome
+from .running import plan_of, runner_of
 from .target import Target
 from .targets import TargetError, Targets
-
-_SHARE: Final = 0.5  # of a function's time, after which no further shapes are begun
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +41,31 @@ class Proof:
 def prove(files: Sequence[Rewritten], settings: Settings) -> list[Proof]:
     """Run every function that the rewrites change. Raises ProbeUnavailableError."""
     targets = Targets(settings.probe.inputs, settings.keras)
-    probe = settings.probe
-    limits = Limits(*replace(probe, target="cpu").limits)
-    interpreter = Interpreter(probe.python or sys.executable, probe.environment, sandbox=probe.sandbox)
-    plan = Plan(seconds=limits.function * _SHARE, locate=False)
-    found: list[Proof] = []
-    worker: Worker | None = None
+    probe = replace(settings.probe, target="cpu")
+    limits = Limits(*probe.limits)
+    plan = replace(plan_of(probe, limits), locate=False)
+    proofs: dict[tuple[Path, str], Proof] = {}
+    rewritten: list[tuple[Path, Target, Target]] = []
     with _shadows(files) as shadows:
-        try:
-            for file in files:
-                for qualname in changed_functions(file):
-                    try:
-                        original = targets.at(file.path, qualname)
-                    except TargetError as error:
-                        found.append(Proof(file.path, qualname, False, f"not run: {error}"))
-                        continue
-                    if worker is not None and worker.spent(limits):
-                        worker.close()
-                        worker = None
-                    worker = worker or Worker(interpreter)
-                    outcome = worker.ask(_moved(original, file, shadows), plan, limits, original)
-                    found.append(Proof(file.path, qualname, *judged(outcome)))
-        finally:
-            if worker is not None:
-                worker.close()
-    return found
+        for file in files:
+            for qualname in changed_functions(file):
+                proofs[file.path, qualname] = Proof(file.path, qualname, False, "not run: it was interrupted")
+                try:
+                    original = targets.at(file.path, qualname)
+                except TargetError as error:
+                    proofs[file.path, qualname] = Proof(file.path, qualname, False, f"not run: {error}")
+                else:
+                    rewritten.append((file.path, _moved(original, file, shadows), original))
+
+        def done(index: int, outcome: Outcome) -> None:
+            path, _, original = rewritten[index]
+            proofs[path, original.qualname] = Proof(path, original.qualname, *judged(outcome))
+
+        if rewritten:
+            originals = {index: original for index, (*_, original) in enumerate(rewritten)}
+            with runner_of(probe, limits, plan) as runner:
+                runner.run([moved for _, moved, _ in rewritten], done, originals)
+    return list(proofs.values())
 
 
 def changed_functions(file: Rewritten) -> list[str]:

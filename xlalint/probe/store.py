@@ -16,22 +16,10 @@ import msgspec
 
 from ..cache.folder import Folder
 from ..cache.keys import key_of
-from .process import Interpreter
 from .protocol import Outcome, Plan, Spot
 from .target import Target
 
 _KEPT: Final = 4096  # outcomes; the oldest go first
-_LIBRARIES: Final = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "jax", "keras", "tf-keras", "numpy")
-_ASK: Final = """\
-import importlib.metadata, json, sys
-found = {"python": sys.version}
-for name in sys.argv[1:]:
-    try:
-        found[name] = importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        pass
-print(json.dumps(found))
-"""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -49,11 +37,11 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Store:
-    """Outcomes in a cache, for one interpreter."""
+    """Outcomes in a cache, for what runs the code, by its identity."""
 
-    def __init__(self, cache: Path, interpreter: Interpreter) -> None:
+    def __init__(self, cache: Path, identity: str) -> None:
         self._folder = Folder(cache, _KEPT, "probe")
-        self._versions = _versions(interpreter)
+        self._identity = identity
         self._sources: dict[str, Source | None] = {}
 
     def load(self, target: Target, plan: Plan) -> Outcome | None:
@@ -101,14 +89,7 @@ class Store:
     def _key(self, target: Target, plan: Plan) -> str:
         start = target.lines[0]
         placed = replace(target, lines=(0, 0), wanted=tuple(line - start for line in target.wanted))
-        return key_of((json.dumps(placed.to_json()), json.dumps(dataclasses.asdict(plan)), self._versions))
-
-
-def _versions(interpreter: Interpreter) -> str:
-    """What the interpreter and its libraries are; asked of it, without importing any of them."""
-    told = interpreter.told(_ASK, *_LIBRARIES, timeout=60)
-    where = " in a sandbox" if interpreter.sandbox else ""
-    return f"{interpreter.program}{where} {told or ''}"  # where it cannot be run a worker will say why
+        return key_of((json.dumps(placed.to_json()), json.dumps(dataclasses.asdict(plan)), self._identity))
 
 
 # -- what of a file an outcome depends on -----------------------------------------------------------------------------

@@ -34,10 +34,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """What was said of each. `complete`: the user did not end it early."""
+    """What was said of each. `complete`: the user did not end it early; `trouble`: what else did."""
 
     found: tuple[Proof, ...]
     complete: bool
+    trouble: str = ""
 
 
 def planned(readiness: Readiness, paths: Sequence[str | Path], settings: Settings) -> Job:
@@ -60,10 +61,12 @@ def planned(readiness: Readiness, paths: Sequence[str | Path], settings: Setting
     return Job(tuple(sorted(targets.values(), key=lambda target: not known.gives_model(target))), tuple(without))
 
 
-def prove(job: Job, settings: Settings, heard: Callable[[Run], None]) -> Proofs:
-    """Lower and compile each. Raises ProbeUnavailableError."""
-    runs, complete = run_targets(job.targets, replace(settings.probe, target="tpu"), settings.cache_dir, heard)
-    return Proofs((*map(_proof, runs), *job.without), complete)
+def prove(
+    job: Job, settings: Settings, heard: Callable[[Run], None], told: Callable[[str], None] = lambda line: None
+) -> Proofs:
+    """Lower and compile each; `heard` and `told`: as for `run_targets`. Raises ProbeUnavailableError."""
+    ran = run_targets(job.targets, replace(settings.probe, target="tpu"), settings.cache_dir, heard, told)
+    return Proofs((*map(_proof, ran.runs), *job.without), ran.complete, ran.trouble)
 
 
 def with_proofs(readiness: Readiness, proofs: Sequence[Proof], settings: Settings, look: str = "") -> Readiness:

@@ -46,13 +46,20 @@ class _Bar:
 
     def show(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         with self._lock:
             if self._closed:
                 return
-            counted = () if self._total is None else (MofNCompleteColumn(),)
-            columns = (TextColumn(self._doing), BarColumn(), *counted, TimeElapsedColumn())
+            counted = () if self._total is None else (MofNCompleteColumn(), TextColumn("left:"), TimeRemainingColumn())
+            columns = (TextColumn(self._doing), BarColumn(), TimeElapsedColumn(), *counted)
             self._shown = Progress(*columns, console=Console(stderr=True), transient=True)
             self._task = self._shown.add_task(self._doing, total=self._total, completed=self._done)
             self._shown.start()

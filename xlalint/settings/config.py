@@ -64,6 +64,7 @@ class ProbeSettings:
     topology: str = "v5e:2x2"
     batch: int | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
+    cluster: str | None = None
 
     @property
     def limits(self) -> tuple[float, float, int]:
@@ -305,6 +306,8 @@ def _refuse_what_lifts_limits(values: FileSettings, origin: str) -> None:
             )
     if probe.environment:
         raise ConfigurationError(f"{origin}: probe.environment: only --config can let code see the environment")
+    if probe.cluster is not UNSET:
+        raise ConfigurationError(f"{origin}: probe.cluster: only the command line and --config can send code elsewhere")
 
 
 class _Merged:

@@ -52,6 +52,17 @@ class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_
         UNSET
     )
     batch: Annotated[int, Meta(description="How many examples a TPU gets at once.", gt=0)] | UnsetType = UNSET
+    cluster: (
+        Annotated[
+            str,
+            Meta(
+                description="The address of a Dask scheduler whose workers run the code, or `local`; for --config, not "
+                "for the settings of a project.",
+                min_length=1,
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     inputs: (
         Annotated[
             dict[str, str],

@@ -96,7 +96,7 @@ def discover(
 
 
 def _walk(top: Path, exclude: PathPatterns, problems: list[Problem]) -> Iterator[Path]:
-    pending = [(str(top), _GitIgnores.above(top, problems))]
+    pending = [(str(top), GitIgnores.above(top, problems))]
     while pending:
         folder, above = pending.pop()
         try:
@@ -119,13 +119,13 @@ def _walk(top: Path, exclude: PathPatterns, problems: list[Problem]) -> Iterator
 
 
 @dataclass(frozen=True, slots=True)
-class _GitIgnores:
+class GitIgnores:
     """The ignore files in force in a folder, outermost first: the last one with a matching pattern decides."""
 
     specs: tuple[tuple[str, GitIgnoreSpec], ...] = ()
 
     @classmethod
-    def above(cls, folder: Path, problems: list[Problem]) -> _GitIgnores:
+    def above(cls, folder: Path, problems: list[Problem]) -> GitIgnores:
         """Those between `folder` and the root of its Git repository; none outside a repository.
 
         A folder that they themselves ignore was named on purpose: then they do not speak for what is in it.
@@ -139,10 +139,10 @@ class _GitIgnores:
             result = result.within(str(location), problems)
         return cls() if folder != root and result.ignore(str(folder), folder=True) else result
 
-    def within(self, folder: str, problems: list[Problem]) -> _GitIgnores:
+    def within(self, folder: str, problems: list[Problem]) -> GitIgnores:
         return self._with(folder, Path(folder, ".gitignore"), problems)
 
-    def _with(self, folder: str, file: Path, problems: list[Problem]) -> _GitIgnores:
+    def _with(self, folder: str, file: Path, problems: list[Problem]) -> GitIgnores:
         try:
             lines = read_bytes(file, MOST_SETTINGS).decode("utf-8", "replace").splitlines()
         except UnreadableSource:  # there is none, or Git could not read it either
@@ -157,7 +157,7 @@ class _GitIgnores:
             return self
         from .globs import spec  # 30 ms, and many trees need none
 
-        return _GitIgnores((*self.specs, (folder, spec(patterns))))
+        return GitIgnores((*self.specs, (folder, spec(patterns))))
 
     def ignore(self, path: str, *, folder: bool) -> bool:
         for base, spec in reversed(self.specs):
