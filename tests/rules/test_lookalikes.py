@@ -306,6 +306,21 @@ def f(x):
     return kept[0].stack(), first * float(view), Scaled(x).doubled, Scaled(x).halved(), Scaled(x[0]).doubled
 """
 
+OPTIONAL_PARTS: Final = """\
+import typing
+import tensorflow as tf
+
+class Output(typing.NamedTuple):
+    logits: tf.Tensor
+    lengths: tf.Tensor
+
+@tf.function(jit_compile=True)
+def f(x, shapes: Output = Output((2, 2), (2,))):
+    rows = shapes.logits[0]
+    if rows is None:
+        rows = tf.shape(x)[0]
+    return tf.concat([x, tf.zeros([rows, 1])], axis=1)
+"""
 CODE: Final = {
     "what Python asks for": ASKED_BY_PYTHON,
     "what may be a structure": STRUCTURES,
@@ -313,6 +328,7 @@ CODE: Final = {
     "what a value is asked about first": ASKED,
     "a decorator returns more than the function": DECORATORS,
     "what each round of a loop has for itself": ROUNDS,
+    "optional parts": OPTIONAL_PARTS,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
+from ..budget import Clock
 from ..domain.joins import as_tuple, element_of, join_all, join_parts
 from ..domain.kinds import as_tensor, is_key, iterates_tensor, leaves, options
 from ..domain.values import (
@@ -24,12 +25,15 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..library.class_checks import is_called_tensor
+from ..program.parameter_uses import asked_for
+from ..program.project import Project
 from .events import (
     IterateOver,
     MutateInLoop,
 )
 from .frames import Frame
-from .interface import Handlers, Interpreter
+from .interface import Handlers, Interpreter, Models, Options
 
 _FIXED: Final = (Api, ModuleValue, ClassValue, Unknown)
 
@@ -37,12 +41,30 @@ _FIXED: Final = (Api, ModuleValue, ClassValue, Unknown)
 class Assignments(Interpreter):
     """Assignments to names, attributes and items, and Python state that is changed where a tensor decides how often."""
 
+    def __init__(
+        self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock, models: Models
+    ) -> None:
+        super().__init__(project, options, wanted_apis, clock, models)
+        self._asked_for: dict[cst.CSTNode, frozenset[str]] = {}  # what a function compares with None
+
     def _assign(self, frame: Frame, node: cst.Assign) -> None:
         value = self.evaluate(frame, node.value)
+        if isinstance(node.value, cst.Subscript) and is_called_tensor(value) and self._is_asked_for(frame, node):
+            value = UNKNOWN  # of a tensor no part is None: the annotation means something else
         for target in node.targets:
             if not _is_same_each_time(frame, value):
                 self._note_outside(frame, target.target, node)
             self.assign(frame, target.target, value, node)
+
+    def _is_asked_for(self, frame: Frame, node: cst.Assign) -> bool:
+        """Whether the function asks of a name that this binds whether it is None."""
+        if frame.function is None:
+            return False
+        function = frame.function.node
+        if function not in self._asked_for:
+            self._asked_for[function] = asked_for(function)
+        names = {target.target.value for target in node.targets if isinstance(target.target, cst.Name)}
+        return not names.isdisjoint(self._asked_for[function])
 
     def _annotated(self, frame: Frame, node: cst.AnnAssign) -> None:
         if node.value is not None:

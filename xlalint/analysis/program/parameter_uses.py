@@ -58,6 +58,28 @@ class _Structures(cst.CSTVisitor):
                 self.found.add(name)
 
 
+def asked_for(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
+    """The names of which the function asks whether they are None."""
+    asking = _Asking()
+    node.body.visit(asking)
+    return frozenset(asking.names)
+
+
+class _Asking(cst.CSTVisitor):
+    """Collects the names that are compared with None."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def visit_Comparison(self, node: cst.Comparison) -> None:  # noqa: N802
+        match node:
+            case cst.Comparison(
+                left=cst.Name(value=name),
+                comparisons=[cst.ComparisonTarget(operator=cst.Is() | cst.IsNot(), comparator=cst.Name(value="None"))],
+            ):
+                self.names.add(name)
+
+
 class Parts(cst.CSTVisitor):
     """What the body of a loop does: of what it takes the part at the position of its counter (`bases`), whether it
     makes names of the counter, as those who number their layers do, and which names it binds or appends to."""
