@@ -196,6 +196,38 @@ def test_what_no_script_leads_to_is_information(tmp_path: Path, files: dict[str,
     assert [one.severity for one in raised] == [Severity.WARNING]
 
 
+GATED: Final = """\
+import tensorflow as tf
+
+class Gate(tf.keras.layers.Layer):
+    def call(self, x):
+        if tf.reduce_sum(x) > 0.0:
+            return x
+        return tf.boolean_mask(x, x > 0)
+"""
+ENDED: Final = (
+    *("tf.keras.optimizers.SGD(lr=0.1)", "tf.keras.experimental.CosineDecay(0.1, 10)"),
+    *("tf.keras.metrics.Mean().reset_states()", "tf.keras.mixed_precision.experimental.set_policy('mixed_float16')"),
+    *("model.fit([[1.0]], workers=2)", "tf.keras.backend.set_learning_phase(1)"),
+)
+
+
+@pytest.mark.parametrize("line", ENDED)
+def test_what_only_keras_2_runs_is_of_keras_2(tmp_path: Path, line: str) -> None:
+    train = "import tensorflow as tf\nfrom gate import Gate\n\nmodel = tf.keras.Sequential([Gate()])\n"
+    files = {"gate.py": GATED, "train.py": f"{train}model.compile('adam', 'mse'{{}})\nmodel.fit([[1.0]])\n{{}}\n"}
+
+    def severities(settings: str, line: str = "") -> dict[str, Severity]:
+        for name, text in files.items():
+            (tmp_path / name).write_text(text.format(settings, line), encoding="utf-8")
+        found = check([tmp_path], Settings()).findings
+        return {one.code: one.severity for one in found if one.path.endswith("gate.py")}
+
+    assert severities("") == {"XLA101": Severity.ERROR, "XLA201": Severity.WARNING}
+    assert severities("", line) == {"XLA101": Severity.INFO, "XLA201": Severity.INFO}
+    assert severities(", jit_compile=True", line) == {"XLA101": Severity.INFO, "XLA201": Severity.WARNING}
+
+
 def test_the_last_line_says_what_was_lowered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "helper.py").write_text(HELPER)
     (tmp_path / "step.py").write_text(STEP)

@@ -10,6 +10,7 @@ from ..analysis.budget import Clock, Work
 from ..analysis.files.troubles import InternalTrouble
 from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import (
+    KERAS_2_CONVERTS,
     ApiCall,
     CallPath,
     Context,
@@ -39,7 +40,8 @@ _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 # Where a rewrite differs that is not asked for in every analysis of its function.
 _SOMETIMES: Final = "where the function is called with something else than tensors here"
 _BREAKING: Final = frozenset((Effect.FAILS, Effect.DIVERGES))
-_UNUSED: Final = "; none of the scripts here was seen to lead to this function"
+_UNUSED: Final = "none of the scripts here was seen to lead to this function"
+_CONVERTED: Final = "the program uses what only Keras 2 has, which converts this"
 TPU: Final = frozenset(("tpu",))
 ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
 # What becomes under a TPU's strategy of that for which XLA compiles again, by value: its effect, and what is said.
@@ -121,7 +123,7 @@ class Candidate:
     """What one rule says of one place, as plain data that processes can hand to each other. `refused`: it has a
     rewrite, but not for every way in which the place is reached; `on_tpu`: what it says instead where the project
     turns out to be for TPUs, too; `withheld`: it says nothing where not; `unexposed`: how grave it is where nothing
-    shows that XLA compiles the program; `unused`: nothing that is run here was seen to lead to it."""
+    shows that XLA compiles the program; `lowered_by`: why it is no more than information, where its program is so."""
 
     gravity: tuple[Severity, int]
     finding: Finding
@@ -129,7 +131,13 @@ class Candidate:
     unexposed: Severity
     on_tpu: Candidate | None = None
     withheld: bool = False
-    unused: bool = False
+    lowered_by: tuple[str, ...] = ()
+
+
+_REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
+    _UNUSED: lambda handled: handled.event.context.unused,
+    _CONVERTED: lambda handled: KERAS_2_CONVERTS in handled.draft.message,
+}
 
 
 class Dispatcher:
@@ -218,8 +226,8 @@ class Dispatcher:
                         told.append(Candidate(gravest.gravity, finding, refused, unexposed))
                 if told:
                     withheld = not any(one.draft.told.of(targets) for one in handled)
-                    unused = all(one.event.context.unused for one in handled)
-                    by_target = [replace(one, unused=unused) for one in told]
+                    lowered_by = tuple(reason for reason, holds in _REASONS.items() if all(map(holds, handled)))
+                    by_target = [replace(one, lowered_by=lowered_by) for one in told]
                     yield replace(by_target[0], on_tpu=by_target[-1] if differs else None, withheld=withheld)
 
     def _answers(self, rule: Rule, location: Location, handled: Iterable[_Handled]) -> dict[Fix | None, str]:
@@ -279,12 +287,14 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     """What is said of a file of which it is so sure that XLA compiles its program."""
     finding, (severity, effect) = candidate.finding, candidate.gravity
     lowered, shown = False, exposed.shown
-    unused = exposed.whole and candidate.unused
-    if exposed.exposure is Exposure.NONE or unused:
-        severity = min(severity, candidate.unexposed)
-        lowered = exposed.exposure is Exposure.NONE and candidate.unexposed < finding.severity
-        finding = replace(finding, severity=candidate.unexposed)
-        shown += _UNUSED if shown and unused else ""
+    of_program = {_UNUSED: exposed.whole, _CONVERTED: exposed.keras_2}
+    reasons = [reason for reason in candidate.lowered_by if of_program[reason]]
+    if exposed.exposure is Exposure.NONE or reasons:
+        least = Severity.INFO if _CONVERTED in reasons else candidate.unexposed
+        severity = min(severity, least)
+        lowered = exposed.exposure is Exposure.NONE and least < finding.severity
+        finding = replace(finding, severity=least)
+        shown = "; ".join((shown, *reasons)) if shown else shown
     if finding.context is not None:
         context = replace(finding.context, exposure=exposed.exposure, shown=shown, lowered=lowered)
         finding = replace(finding, context=context)

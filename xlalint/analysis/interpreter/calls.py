@@ -45,13 +45,14 @@ from ..library.call_kinds import (
     WEIGHT_MAKERS,
 )
 from ..library.host_shapes import shaped
+from ..library.keras_classes import ended_with_keras_2
 from ..library.strategies import OF_OTHERS, asks_for_complex128, sets_up, shows_xla, with_creation
 from ..library.text import call_text
 from ..library.tokenizers import MODEL
 from ..program.exposure import Shows
 from ..program.python_library import may_be_written
 from ..record import Record, replace
-from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead
+from .events import HOST, KERAS_2_CONVERTS, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead
 from .feeding import passed_values, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
@@ -156,6 +157,8 @@ class Calls(Interpreter):
         compiled = frame.context.kind is ContextKind.XLA
         if shows_xla(name):
             self.show(frame, Shows.XLA, node, f"`{name}`")
+        if ended_with_keras_2(name, bound) and self._said_keras(frame.module) is None:
+            self.show(frame, Shows.KERAS_2, node, f"`{name}`")
         frame.summary.trains |= name == "tf.GradientTape.gradient"
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
@@ -336,7 +339,7 @@ class Calls(Interpreter):
         if self.keras_version(module) == 2:
             return True, "which Keras 2 converts with AutoGraph"
         sure = self._said_keras(module) is not None
-        return False, f"which Keras 3 runs without AutoGraph{'' if sure else ' (Keras 2 converts it)'}"
+        return False, f"which Keras 3 runs without AutoGraph{'' if sure else KERAS_2_CONVERTS}"
 
     @classmethod
     def functions_in(cls, value: Value) -> tuple[FunctionValue, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import cache
 from typing import Final
 
@@ -99,3 +99,23 @@ def keras_roles(kind: str) -> Mapping[str, str]:
     """The methods of a kind of class that Keras runs where XLA may compile them, each with its description."""
     article = "an" if kind[:1] in "aeiou" else "a"
     return {method: f"`{method}` of {article} Keras {kind}" for method in _ROLES.get(kind, ())}
+
+
+# What Keras 3 no longer has (measured with 3.15), besides methods of objects and arguments.
+_ENDED: Final = (
+    *("keras.experimental.", "keras.mixed_precision.experimental.", "keras.backend.set_learning_phase"),
+    *("keras.mixed_precision.set_policy", "tf.contrib.", "tf.estimator."),
+)
+_LOOPS: Final = ("fit", "evaluate", "predict")
+
+
+def ended_with_keras_2(name: str, arguments: Container[str]) -> bool:
+    """Whether a call of the library, with arguments of these names, fails in Keras 3 for what it is."""
+    owner, _, method = name.rpartition(".")
+    if method == "reset_states":
+        return owner.startswith("keras.metrics.")
+    if owner.startswith("keras.optimizers") and "lr" in arguments:
+        return True
+    if method in _LOOPS and ("use_multiprocessing" in arguments or "workers" in arguments):
+        return owner in ("keras.Model", "keras.Sequential")
+    return name.startswith(_ENDED)

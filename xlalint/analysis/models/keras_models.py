@@ -166,7 +166,7 @@ def _remember_compiled(
     show_setting(interpreter, frame, "jit_compile", arguments.keywords.get("jit_compile"), node)
     how = Compiled(*_jit(interpreter, frame, model, arguments.keywords), Location(frame.unit, node))
     if how.jit is None:
-        interpreter.show(frame, Shows.PERHAPS, node, f"`{frame.unit.code(node.func)}`: {how.why}")
+        interpreter.show(frame, Shows.KERAS_3, node, f"`{frame.unit.code(node.func)}`: {how.why}")
     if how.jit and isinstance(model, ApiObject) and model.payload is not None:
         context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`, which has XLA compile the steps")
         report_feed(interpreter, frame, context, [(model.payload, node)], node, (how.location, "build"), often=True)

@@ -19,7 +19,9 @@ class Shows(StrEnum):
     """What a place in a file shows of its program."""
 
     XLA = "xla"  # XLA compiles something, for certain
-    PERHAPS = "perhaps"  # Keras decides that when it runs, or a switch
+    PERHAPS = "perhaps"  # a switch decides that when it runs
+    KERAS_3 = "keras 3"  # Keras decides that when it runs, if it is Keras 3
+    KERAS_2 = "keras 2"  # the program does not run on Keras 3
     TRAINING = "training"  # a model is trained, and nothing else is said
     KERAS = "keras"  # a class that Keras runs
 
@@ -46,25 +48,36 @@ class ModuleSigns(Struct, array_like=True):
 
 class Exposed(Struct, frozen=True):
     """How sure it is of a file, and what shows that. `whole`: the scripts that use the file are here, so that nobody
-    calls what they do not lead to; a package without a script has users elsewhere."""
+    calls what they do not lead to; a package without a script has users elsewhere. `keras_2`: the program does not run
+    on Keras 3."""
 
     exposure: Exposure
     shown: str = ""
     whole: bool = False
+    keras_2: bool = False
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
 _LIBRARY: Final = Exposed(Exposure.LIKELY, "classes for Keras, which whoever imports them may have compiled")
-_LEVELS: Final = {Shows.XLA: Exposure.CERTAIN, Shows.PERHAPS: Exposure.LIKELY}
+_LEVELS: Final = {
+    Shows.XLA: Exposure.CERTAIN,
+    Shows.PERHAPS: Exposure.LIKELY,
+    Shows.KERAS_3: Exposure.LIKELY,
+}
 
 
 def exposures(modules: Iterable[ModuleSigns], name: Callable[[str], str]) -> dict[str, Exposed]:
     """How sure it is of each file, by its absolute path; `name` says how reports show a path."""
     graph = _Graph(modules)
+    of_keras_2 = graph.programs({graph.unit[file]: NOT_EXPOSED for file, _ in graph.of(Shows.KERAS_2)})
     own: dict[str, Exposed] = {}
     units: dict[str, Exposed] = {}
     for shows, exposure in _LEVELS.items():
-        signs = {file: Exposed(exposure, f"{sign.text} ({_place(name(file), sign)})") for file, sign in graph.of(shows)}
+        signs = {
+            file: Exposed(exposure, f"{sign.text} ({_place(name(file), sign)})")
+            for file, sign in graph.of(shows)
+            if shows is not Shows.KERAS_3 or graph.unit[file] not in of_keras_2
+        }
         own = {**signs, **own}
         units = {**graph.programs({graph.unit[file]: said for file, said in signs.items()}), **units}
     libraries = dict.fromkeys(graph.libraries(), _LIBRARY)
@@ -72,7 +85,10 @@ def exposures(modules: Iterable[ModuleSigns], name: Callable[[str], str]) -> dic
     found = {file: units.get(unit, NOT_EXPOSED) for file, unit in graph.unit.items()}
     found |= {file: said for file, said in own.items() if said.exposure is found[file].exposure}
     whole = graph.used_by_scripts()
-    return {file: replace(of, whole=graph.unit[file] in whole) for file, of in found.items()}
+    return {
+        file: replace(of, whole=graph.unit[file] in whole, keras_2=graph.unit[file] in of_keras_2)
+        for file, of in found.items()
+    }
 
 
 def _place(path: str, sign: Sign) -> str:
