@@ -29,8 +29,9 @@ in the version that runs the code.
 ## Fix safety
 `safe`: sums and products of segments of integers, where the number of each is written down, in order and without a gap.
 `unsafe`: those of floats (-0.0 becomes 0.0), maxima, minima and means of such, and what says where it differs: Bessel
-functions by their scaled form, norms, histograms, positions in a matrix, shuffling. Shown only: segments whose number
-the author has to put in for `NUMBER_OF_SEGMENTS`, and what is right for symmetric or positive definite matrices only.
+functions by their scaled form, norms, histograms, positions in a matrix, shuffling; segments whose number data decides:
+it is that of the rows that they are added to, or of the elements where each of these is given what its segment has, or
+else it is computed, and XLA compiles for each. Shown only: what is right for symmetric or positive definite matrices.
 Other replacements are named, with their restrictions. A call whose arguments are not all spelled out keeps them.
 
 ## References
@@ -91,7 +92,66 @@ class L(tf.keras.layers.Layer):
             Fails("SegmentSum"),
             effect=Effect.FAILS,
             help="tf.math.unsorted_segment_sum",
-            safety=Safety.DISPLAY,
+            safety=Safety.UNSAFE,
+            fixed="""
+def pooled(values, owners):
+    return tf.math.unsorted_segment_sum(values, owners, tf.reduce_max(owners) + 1)
+
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return pooled(x, tf.constant([0, 0, 1, 1]))
+""",
+        ),
+        Bad(
+            """
+def softmax(x, owners):
+    highest = tf.math.segment_max(x, owners)
+    x = tf.exp(x - tf.gather(highest, owners))
+    return x / tf.gather(tf.math.segment_sum(x, owners), owners)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return softmax(x, tf.constant([0, 0, 1, 2]))
+""",
+            ["tf.math.segment_max(x, owners)", "tf.math.segment_sum(x, owners)"],
+            Fails("Segment"),
+            ("f32[4, 2]",),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+def softmax(x, owners):
+    highest = tf.math.unsorted_segment_max(x, owners, tf.shape(owners)[0])
+    x = tf.exp(x - tf.gather(highest, owners))
+    return x / tf.gather(tf.math.unsorted_segment_sum(x, owners, tf.shape(owners)[0]), owners)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return softmax(x, tf.constant([0, 0, 1, 2]))
+""",
+        ),
+        Bad(
+            """
+ENDS = tf.constant([[0, 1], [0, 2], [1, 3], [3, 0]])
+
+@tf.function(jit_compile=True)
+def f(atoms, messages):
+    messages = messages * tf.gather(tf.matmul(atoms, tf.ones([3, 3])), ENDS[:, 1])
+    return atoms + tf.math.segment_sum(messages, ENDS[:, 0])
+""",
+            ["tf.math.segment_sum(messages, ENDS[:, 0])"],
+            Fails("SegmentSum"),
+            ("f32[4, 3]", "f32[4, 3]"),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+ENDS = tf.constant([[0, 1], [0, 2], [1, 3], [3, 0]])
+
+@tf.function(jit_compile=True)
+def f(atoms, messages):
+    messages = messages * tf.gather(tf.matmul(atoms, tf.ones([3, 3])), ENDS[:, 1])
+    owners = ENDS[:, 0]
+    return atoms + tf.math.unsorted_segment_sum(messages, owners, tf.shape(atoms)[0])
+""",
         ),
         Bad(
             """

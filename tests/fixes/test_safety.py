@@ -22,6 +22,18 @@ PROGRAMS: Final[dict[str, tuple[str, str, Safety | None]]] = {
         "class L(tf.keras.layers.Layer):\n    def call(self, x):\n        return x * n(tf.abs(x))\n",
         Safety.UNSAFE,
     ),
+    "a number under a name that makes a constant": (
+        "XLA106",
+        PLAIN + "def f(order):\n    first = int(order[0])\n    rest = [2, 1]\n"
+        "    return tf.constant([[first, one] for one in rest])\n",
+        None,
+    ),
+    "parts that are stitched elsewhere than they are made": (
+        "XLA207",
+        NEVER + "def f(owners, parts):\n    places = tf.dynamic_partition(tf.range(4), owners, 2)\n"
+        "    return tf.dynamic_stitch(places, parts)\n",
+        None,
+    ),
     "a test of sizes for equality, false where one is open": (
         "XLA101",
         NEVER + "def f(x: tf.Tensor):\n    return x * 2.0 if tf.shape(x)[0] == 4 else x\n",

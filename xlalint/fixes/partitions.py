@@ -75,8 +75,8 @@ def _stitched(location: Location, function: cst.FunctionDef, partition: _Partiti
                 statement = next(location.unit.around(positions.node))
                 found.append(remove(location.at(statement)))
                 same = [one for one in same if one.node is not positions.node]
-    if len(found) != 2:
-        return None
+    if len(found) != 2 or not same:
+        return None  # what is stitched may come from anywhere
     found += (replace(location.at(one.node), f"[{plain(one.values)}] * {operand(one.number)}") for one in same)
     return Rewrite(_CHOSEN, tuple(found), Safety.UNSAFE, _ROWS)
 

@@ -8,11 +8,13 @@ from typing import Final
 
 from ..analysis.domain.kinds import as_tensor
 from ..analysis.domain.values import Dependence, Tensor
+from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import HostRead
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
 from .names import Names
 from .rewrite import Rewrite, replace
+from .selections import nodes
 from .sizes import is_never_converted, with_static_sizes
 from .syntax import operand, plain
 
@@ -93,7 +95,7 @@ def read_in_graph(event: HostRead, names: Names) -> Rewrite | None:
     if (sized := with_static_sizes(event.location, names, (event.value,), event.names)) is not None:
         return sized
     node = event.location.node
-    if _needs_python(event):
+    if _needs_python(event.location):
         return None
     differs = _difference(event, node)
     text = host_read(event.reader, node, names.tf) if differs is not None else None
@@ -131,16 +133,23 @@ def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
             return None
 
 
-def _needs_python(event: HostRead) -> bool:
-    """Whether what is read goes straight where no tensor may stand: conditions, sizes, positions, text, readers."""
-    around = dropwhile(lambda node: isinstance(node, _ARITHMETIC), event.location.unit.around(event.location.node))
-    match [*around][:2]:
+def _needs_python(location: Location) -> bool:
+    """Whether what is read goes where no tensor may stand: conditions, sizes, positions, text, readers, and lists that
+    are made constants of; under a name, too."""
+    around = [*dropwhile(lambda node: isinstance(node, _ARITHMETIC), location.unit.around(location.node))]
+    match around[:2]:
         case [cst.Arg(), cst.Call(func=cst.Name("range" | "str" | "print" | "len" | "isinstance" | "format"))]:
             return True
         case [cst.Index() | cst.Slice() | cst.FormattedStringExpression() | cst.Attribute(), *_]:
             return True
         case [cst.If() | cst.IfExp() | cst.While() | cst.Assert() | cst.BooleanOperation(), *_]:
             return True
+        case [cst.Element(), *_]:
+            return any(isinstance(node, cst.ListComp | cst.GeneratorExp) for node in around)
+        case [cst.Assign(targets=[cst.AssignTarget(target=cst.Name(name))], value=read), *_] if read is location.node:
+            scope = next((node for node in around if isinstance(node, cst.FunctionDef)), location.unit.tree)
+            uses = [node for node in nodes(scope) if isinstance(node, cst.Name) and node.value == name]
+            return any(_needs_python(location.at(use)) for use in uses)
         case _:
             return False
 

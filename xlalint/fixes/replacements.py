@@ -16,6 +16,7 @@ from ..syntax import nodes as cst
 from .known import dotted
 from .names import Names
 from .rewrite import Rewrite, replace
+from .segments import segmented
 from .syntax import operand, plain
 
 # What may be written twice without being computed twice.
@@ -33,7 +34,7 @@ def replacement(event: ApiCall, names: Names) -> Rewrite | None:
         if text is not None and all(_are_of(form.only, event)) and not any(_are_of(form.refused, event)):
             edits = (replace(event.location, text),)
             if form.shown:
-                return Rewrite(form.title, edits, Safety.DISPLAY)
+                return segmented(event, names) or Rewrite(form.title, edits, Safety.DISPLAY)
             if not form.differs or _is_same(form, event):
                 return Rewrite(form.title, edits)
             return Rewrite(form.title, edits, Safety.UNSAFE, form.differs)

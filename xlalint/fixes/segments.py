@@ -1,0 +1,122 @@
+"""Reductions of segments whose number data decides, for which XLA has a kernel only where the number is said.
+
+What follows may say it: a matrix that the segments are added to has as many rows. Where each element is given what its
+segment has, segments that nobody asks for do no harm. Elsewhere it is computed, and XLA compiles for each number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..analysis.files.unit import Location
+from ..analysis.interpreter.events import ApiCall
+from ..findings.findings import Safety
+from ..syntax import nodes as cst
+from .known import dotted
+from .names import Names
+from .rewrite import NodeEdit, Rewrite, before, replace
+from .selections import nodes
+from .syntax import plain
+from .weighed import BOUND_LATER
+from .written import is_bound_once
+
+_PREFIX: Final = "tf.math.segment_"
+_TITLE: Final = "Say how many segments there are"
+_COUNTED: Final = "where there are no elements; XLA compiles again for each set of numbers"
+_GAPS: Final = "where the number of a segment is not below the number of elements"
+_EMPTY: Final = "where a segment has no elements, or "
+_ROWS: Final = "where `{}` has another number of rows"
+_OF_EMPTY: Final = ("max", "min")  # what another number stands for where there is nothing
+_PAIRWISE: Final = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
+_NAMED: Final = (cst.Name, cst.Attribute)
+
+
+def segmented(event: ApiCall, names: Names) -> Rewrite | None:
+    """`tf.math.segment_sum(x, owners)` and its relatives, spelled out where they stand."""
+    kind, tf = event.api.removeprefix(_PREFIX), names.tf
+    values, owners = event.argument_nodes.get("data"), event.argument_nodes.get("segment_ids")
+    spelled = (dotted(event.node.func) or "").rpartition(".")[2] == f"segment_{kind}"
+    if kind == event.api or not spelled or values is None or owners is None or len(event.argument_nodes) != 2:
+        return None
+    location, edits = event.location, list[NodeEdit]()
+    ids = plain(owners)
+    if not isinstance(owners, _NAMED):
+        statement = _statement(location)
+        if statement is None:
+            return None
+        ids = names.fresh("owners")
+        edits.append(before(location.at(statement), f"{ids} = {plain(owners)}"))
+    number, differs = f"{tf}.reduce_max({ids}) + 1", _COUNTED
+    if isinstance(owners, cst.Name) and _is_only_gathered(location, owners, tf):
+        number, differs = f"{tf}.shape({ids})[0]", _GAPS
+    elif (other := _same_rows(location, tf)) is not None:
+        number, differs = f"{tf}.shape({other})[0]", _ROWS.format(other)
+    if kind in _OF_EMPTY and differs != _GAPS:
+        differs = _EMPTY + differs
+    text = f"{tf}.math.unsorted_segment_{kind}({plain(values)}, {ids}, {number})"
+    return Rewrite(_TITLE, (*edits, replace(location, text)), Safety.UNSAFE, differs)
+
+
+def _statement(location: Location) -> cst.CSTNode | None:
+    """The line around a place, where nothing in between computes it later or more than once."""
+    for node in location.unit.around(location.node):
+        if isinstance(node, cst.SimpleStatementLine):
+            return node
+        if isinstance(node, (*BOUND_LATER, cst.IfExp, cst.BooleanOperation)):
+            return None
+    return None
+
+
+def _is_only_gathered(location: Location, owners: cst.Name, tf: str) -> bool:
+    """Whether the only use of what a segment gives is to give it to its elements again."""
+    match next(location.unit.around(location.node)):
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(name))]) if is_bound_once(location, owners.value):
+            uses = [node for node in nodes(_function(location)) if isinstance(node, cst.Name) and node.value == name]
+            return len(uses) > 1 and all(_is_gathered(location, use, owners, tf) for use in uses)
+        case cst.Arg():
+            return _is_gathered(location, location.node, owners, tf)
+        case _:
+            return False
+
+
+def _is_gathered(location: Location, use: cst.CSTNode, owners: cst.Name, tf: str) -> bool:
+    match [*location.unit.around(use)][:2]:
+        case [cst.AssignTarget(), *_]:
+            return True
+        case [cst.Arg() as first, cst.Call(func=function, args=[taken, cst.Arg(value=by)])] if first is taken:
+            return dotted(function) == f"{tf}.gather" and by.deep_equals(owners)
+        case _:
+            return False
+
+
+def _same_rows(location: Location, tf: str) -> str | None:
+    """The name of a matrix that the segments are added to or multiplied by, row by row."""
+    matrices = {*_matrices(_function(location), tf)}
+    inside = location.node
+    for node in location.unit.around(location.node):
+        match node:
+            case cst.BinaryOperation(left=left, operator=operator, right=right) if isinstance(operator, _PAIRWISE):
+                other = right if left is inside else left
+                if isinstance(other, cst.Name) and other.value in matrices:
+                    return other.value
+            case _:
+                return None
+        inside = node
+    return None
+
+
+def _matrices(function: cst.CSTNode, tf: str) -> Iterator[str]:
+    """The names of what a function takes rows of, or multiplies by a matrix: no vector that is added to each row."""
+    for node in nodes(function):
+        match node:
+            case cst.Call(func=called, args=[cst.Arg(value=cst.Name(name)), _, *_]) if dotted(called) in (
+                f"{tf}.matmul",
+                f"{tf}.linalg.matmul",
+            ):
+                yield name
+
+
+def _function(location: Location) -> cst.CSTNode:
+    around = location.unit.around(location.node)
+    return next((node for node in around if isinstance(node, cst.FunctionDef)), location.unit.tree)
