@@ -94,7 +94,7 @@ def test_sarif_is_valid_and_has_what_code_scanning_wants(project: Path, capsys: 
     [made] = log["runs"]
     rules = made["tool"]["driver"]["rules"]
     assert all(rule["help"]["markdown"].startswith(f"# {rule['id']} ") for rule in rules)
-    assert all("\n\n| | example | CPU | TPU |\n| --- |" in rule["help"]["markdown"] for rule in rules)
+    assert all("\n\n| flagged | example | CPU | TPU |\n| --- |" in rule["help"]["markdown"] for rule in rules)
     assert {result["ruleId"] for result in made["results"]} == {"XLA101", "XLA105"}
     for result in made["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]

@@ -85,6 +85,7 @@ def test_what_is_shown_follows_the_text_and_equals_what_the_command_line_finds(
             [shown] = await editor.diagnostics("step.py")
             assert (shown.code, shown.source) == (found["code"], "xlalint")
             assert shown.severity is types.DiagnosticSeverity.Error
+            assert shown.code_description is None  # the site has no address yet
             assert shown.message == f"{found['message']}\n{found['help']}"
             assert shown.range == place(HAZARD, "tf.reduce_sum(x) > 10.0")
             related = [(one.message, one.location.uri) for one in shown.related_information or ()]

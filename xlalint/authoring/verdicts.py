@@ -73,8 +73,8 @@ def section(rule: type[Rule]) -> str:
     found = list(rows(rule))
     if not found:
         return ""
-    lines = ["## Measured", _asked_how(), "", "| | example | CPU | TPU |", "| --- | --- | --- | --- |"]
-    lines += [f"| {'flagged' if row.flagged else 'not'} | {row.example} | {row.cpu} | {row.tpu} |" for row in found]
+    lines = ["## Measured", _asked_how(), "", "| flagged | example | CPU | TPU |", "| --- | --- | --- | --- |"]
+    lines += [f"| {'yes' if row.flagged else 'no'} | {row.example} | {row.cpu} | {row.tpu} |" for row in found]
     if number := len(listing.flagged_by(rule.code)):
         lines += [
             "",

@@ -35,6 +35,7 @@ _COMMANDS: Final = {
     "server": "server:server",
     "new-rule": "authoring:new_rule",
     "test-rules": "authoring:test_rules",
+    "docs": "docs:docs",
     "schema": "about:schema",
     "completion": "about:completion",
 }

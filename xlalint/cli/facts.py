@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from .console import CLEAN, write
+from .console import CLEAN, FAILED, complain, write
+
+if TYPE_CHECKING:
+    from ..facts.tables import ApiFact, OpFact
 
 
 @click.command()
@@ -16,6 +21,7 @@ from .console import CLEAN, write
 @click.option(
     "--constructs", is_flag=True, help="What becomes of constructs, or of those that are named (or by rule: XLA205)."
 )
+@click.option("--open", "opened", is_flag=True, help="Open the pages of the calls in a browser.")
 @click.option("--tensorflow", metavar="VERSION", help="The version to ask for. Default: the newest that was measured.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="Default: text.")
 def facts(
@@ -23,10 +29,13 @@ def facts(
     unsupported: bool,
     on_tpu: bool,
     constructs: bool,
+    opened: bool,
     tensorflow: str | None,
     output_format: str,
 ) -> int:
     """Print what was measured of calls (in any spelling) and operations, or list what XLA cannot compile."""
+    if opened and (constructs or not names):
+        raise click.UsageError("--open needs the names of calls or operations")
     if [unsupported, on_tpu, constructs or bool(names)].count(True) != 1:
         raise click.UsageError("name calls or operations, or ask for --unsupported, --on-tpu or --constructs")
     if (on_tpu or constructs) and tensorflow is not None:
@@ -45,6 +54,8 @@ def facts(
     for name, (api, op) in zip(names, found, strict=True):
         if api is None and op is None:
             raise click.UsageError(describe.unknown(name))
+    if opened:
+        return _open(found)
     if on_tpu:
         listing = describe.otherwise_record() if output_format == "json" else None
         write(describe.otherwise_on_tpu_text() if listing is None else json.dumps(listing, indent=2) + "\n")
@@ -57,6 +68,23 @@ def facts(
         texts = [describe.api_text(api, tensorflow) for api, _ in found if api is not None]
         texts += [describe.op_text(op) for _, op in found if op is not None]
         write("\n".join(texts))
+    return CLEAN
+
+
+def _open(found: Sequence[tuple[ApiFact | None, OpFact | None]]) -> int:
+    """Print where the pages are, on the web or in the copy that is built here, and open them."""
+    import webbrowser
+
+    from ..docs.place import address
+    from ..findings.site import call_page, operation_page
+
+    for api, op in found:
+        where = address(call_page(api.name) if api is not None else operation_page(op.name if op is not None else ""))
+        if where is None:
+            complain("the documentation is not built: `xlalint docs` builds it")
+            return FAILED
+        write(f"{where}\n")
+        webbrowser.open(where)
     return CLEAN
 
 

@@ -88,9 +88,9 @@ _INTERNAL: Final = {
 
 
 @cache
-def _aliases() -> dict[str, str]:
-    aliases: dict[str, str] = _measured()["aliases"]
-    return aliases
+def aliases() -> dict[str, str]:
+    """Other spelling -> canonical name, as the packages of the measured versions have them."""
+    return _measured()["aliases"]
 
 
 @cache
@@ -151,11 +151,11 @@ def _public(name: str) -> str:
 
 def _resolved(name: str) -> str:
     """The alias of a path, or of the class whose member it is."""
-    aliases = _aliases()
-    if name in aliases:
-        return aliases[name]
+    known_as = aliases()
+    if name in known_as:
+        return known_as[name]
     owner, _, last = name.rpartition(".")
-    return f"{aliases[owner]}.{last}" if owner in aliases else name
+    return f"{known_as[owner]}.{last}" if owner in known_as else name
 
 
 @cache

@@ -213,6 +213,11 @@ def op(name: str, version: str | None = None) -> OpFact | None:
     return OpFact(name, nearest(version), kernels, None if constants is None else tuple(constants.split()))
 
 
+def measured_kernels() -> tuple[tuple[str, str], ...]:
+    """The versions and devices whose kernels are known, as `op` tells of them."""
+    return tuple(_ops().columns)
+
+
 def op_names() -> tuple[str, ...]:
     """Every op of any measured version."""
     return tuple(_ops().ops)

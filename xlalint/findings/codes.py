@@ -21,6 +21,17 @@ UNFINISHED_FILE: Final = "XLA905"
 
 UNROLLED_ROUNDS: Final = 32  # from so many rounds on, XLA311 takes a loop for long, unless the settings say otherwise
 
+# What the hundreds digit of a code stands for; it never changes its meaning.
+FAMILIES: Final = {
+    "1": "control flow that depends on a tensor's value",
+    "2": "shapes that depend on data",
+    "3": "recompilation by shape or by Python value",
+    "4": "what has no XLA kernel, and calls back to the host",
+    "5": "TPU strategies and launchers",
+    "6": "results that differ without an error",
+    "9": "the linter's own work",
+}
+
 
 class SelectorError(Exception):
     """A selector that stands for no rule; the message suggests one that does."""

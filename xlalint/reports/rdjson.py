@@ -6,6 +6,7 @@ import json
 from typing import Any, Final
 
 from ..findings.findings import Finding, Report, Severity, Span
+from ..findings.site import address_of_rule
 from .around import Around, further
 from .terminal import place
 
@@ -29,6 +30,8 @@ def _diagnostic(finding: Finding, around: Around) -> dict[str, Any]:
         "source": _SOURCE,
         "code": {"value": finding.code},
     }
+    if (address := address_of_rule(finding.code)) is not None:
+        found["code"]["url"] = address
     if (change := around.replacement(finding)) is not None:
         lines = {"start": {"line": change.first}, "end": {"line": change.last}}
         found["suggestions"] = [{"range": lines, "text": change.text}]

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from .. import __version__
 from ..authoring.verdicts import page as whole_page
 from ..findings.findings import Edit, Finding, Fix, Problem, Report, Severity, Span
+from ..findings.site import FRONT, address_of, address_of_rule
 from ..linter.rule import Rule, all_rules
 from .around import Around, further
 
@@ -35,6 +36,7 @@ def sarif(report: Report, around: Around) -> str:
                         "name": "xlalint",
                         "version": __version__,
                         "semanticVersion": __version__,
+                        **_linked("informationUri", address_of(FRONT)),
                         "rules": [_rule(rule) for rule in rules],
                     }
                 },
@@ -59,9 +61,15 @@ def _rule(rule: type[Rule]) -> dict[str, Any]:
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
         "shortDescription": {"text": rule.summary()},
         "fullDescription": {"text": rule.summary()},
+        **_linked("helpUri", address_of_rule(rule.code)),
         "help": {"text": page, "markdown": f"# {rule.code} {rule.name}\n\n{page}"},
         "properties": {"tags": ["tensorflow", "xla"]},
     }
+
+
+def _linked(key: str, address: str | None) -> dict[str, str]:
+    """A key with an address; nothing where there is none."""
+    return {} if address is None else {key: address}
 
 
 def _invocation(report: Report) -> dict[str, Any]:

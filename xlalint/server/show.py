@@ -14,6 +14,7 @@ from pygls.uris import from_fs_path
 
 from ..findings.codes import UNUSED_SUPPRESSION
 from ..findings.findings import Edit, Finding, Safety, Severity, Span
+from ..findings.site import address_of_rule
 from ..sources.text import decode, is_notebook, kept_lines
 from .documents import Document, Part
 from .positions import Text
@@ -51,11 +52,13 @@ class Shown:
 
     def diagnostic(self, finding: Finding, part: Part) -> types.Diagnostic:
         """One finding."""
+        page = address_of_rule(finding.code)
         return types.Diagnostic(
             range=part.text.range(finding.span),
             message=finding.message if finding.help is None else f"{finding.message}\n{finding.help}",
             severity=_SEVERITIES[finding.severity],
             code=finding.code,
+            code_description=None if page is None else types.CodeDescription(page),
             source=SOURCE,
             tags=[types.DiagnosticTag.Unnecessary] if finding.code in _UNNECESSARY else None,
             related_information=list(self._related(finding)),

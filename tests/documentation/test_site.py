@@ -1,0 +1,154 @@
+"""The built site holds together, and a person finds in it what is asked, on a screen of any width, without a server."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from xlalint.docs.build import DocumentationError, build
+from xlalint.facts import tables
+from xlalint.findings.codes import rule_names
+from xlalint.findings.site import CALLS, call_page, operation_page, rule_page
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.slow
+
+WIDTHS = {"phone": 390, "desk": 1366}
+LOOKED_AT = (
+    "index.html",
+    "tutorial.html",
+    "tpu.html",
+    "how-to/editors.html",
+    "rules/index.html",
+    "rules/xla203.html",
+    "xla/constructs.html",
+    "xla/functions/tf.image.crop_and_resize.html",
+    "xla/operations/TopKV2.html",
+    "reference/commands.html",
+    "reference/api.html",
+    "reference/settings.html",
+    "measured.html",
+    f"{CALLS}?name=tf.image.re",  # all rows at once take axe-core minutes
+)
+
+
+class Links(HTMLParser):
+    """The anchors of a page, and what it links to or loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if value is not None and name == "id":
+                self.anchors.add(value)
+            elif value is not None and name in ("href", "src") and (tag, name) != ("link", "href"):
+                self.links.append(value)
+
+
+def links_of(site: Path) -> dict[Path, Links]:
+    found = {}
+    for page in site.rglob("*.html"):
+        found[page] = parser = Links()
+        parser.feed(page.read_text("utf-8"))
+    return found
+
+
+def test_no_link_is_broken(site: Path) -> None:
+    pages = links_of(site)
+    broken = []
+    for page, parsed in pages.items():
+        for link in parsed.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            exists = target in pages or target.is_file()
+            anchored = not parts.fragment or target not in pages or unquote(parts.fragment) in pages[target].anchors
+            if not exists or not anchored:
+                broken.append((page.relative_to(site).as_posix(), link))
+    assert broken == []
+    assert len(pages) > 3900
+
+
+def test_every_rule_call_and_operation_has_a_page(site: Path) -> None:
+    wanted = [rule_page(code) for code in rule_names() if code.startswith("XLA")]
+    wanted += map(call_page, tables.api_names())
+    wanted += map(operation_page, tables.op_names())
+    assert [page for page in wanted if not (site / page).is_file()] == []
+    assert len({page.lower() for page in wanted}) == len(wanted)
+    listed = (site / "rules/index.html").read_text("utf-8")
+    assert [name for code, name in rule_names().items() if f">{code}<" not in listed or name not in listed] == []
+
+
+def test_a_page_asks_nothing_of_the_network(site: Path) -> None:
+    for page, parsed in links_of(site).items():
+        text = page.read_text("utf-8")
+        loaded = [link for link in parsed.links if f'src="{link}"' in text]
+        assert [link for link in loaded if urlsplit(link).netloc] == [], page
+
+
+@pytest.fixture(params=WIDTHS)
+def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    opened = browser.new_page(viewport={"width": WIDTHS[request.param], "height": 900})
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_a_page_fits_and_is_accessible(name: str, page: Page, site: Path) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    path, _, query = name.partition("?")
+    page.goto(f"{(site / path).as_uri()}?{query}")
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0
+    assert said == []
+    found = axe.run(page, options={"resultTypes": ["violations"]})
+    told = [(one["id"], node["html"][:160]) for one in found.response["violations"] for node in one["nodes"][:3]]
+    assert told == [], json.dumps(told, indent=1)
+
+
+def test_a_call_is_found_by_part_of_its_name_and_by_another_spelling(page: Page, site: Path) -> None:
+    page.goto((site / CALLS).as_uri())
+    page.fill("#calls-name", "crop_and")
+    shown = page.locator("#calls tbody tr:visible th")
+    assert "tf.image.crop_and_resize" in shown.all_inner_texts()
+    page.fill("#calls-name", "tf.math.add")
+    assert "tf.add" in shown.all_inner_texts()
+    page.fill("#calls-name", "tf.image.crop_and_resize")
+    page.select_option("#calls-show", "yes")
+    assert shown.count() == 0
+    page.select_option("#calls-show", "no")
+    assert shown.all_inner_texts() == ["tf.image.crop_and_resize"]
+    page.reload()
+    assert shown.all_inner_texts() == ["tf.image.crop_and_resize"]
+    shown.locator("a").click()
+    assert page.locator("h1").inner_text() == "tf.image.crop_and_resize"
+    assert "tf.image.resize(" in page.locator("#instead").inner_text()
+
+
+def test_the_search_finds_calls_and_rules_without_a_server(page: Page, site: Path) -> None:
+    for asked, wanted in (("crop_and_resize", "tf.image.crop_and_resize"), ("boolean-mask", "XLA201 boolean-mask")):
+        page.goto(f"{(site / 'search.html').as_uri()}?q={asked}")
+        page.wait_for_selector("#search-results li a")
+        assert wanted in page.locator("#search-results li a").all_inner_texts()
+
+
+def test_sphinx_and_nothing_else_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(DocumentationError, match=r"pip install 'xlalint\[docs\]'"):
+        build(tmp_path)

@@ -1,0 +1,156 @@
+"""The pages of the rules: a header, what the rule's docstring says, its examples, and what was measured (Markdown)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ..analysis.interpreter.events import ContextKind
+from ..authoring import examples
+from ..authoring.verdicts import section
+from ..facts import tables, tpu
+from ..facts.describe import WORDS
+from ..findings.codes import FAMILIES
+from ..findings.findings import Effect, Safety
+from ..findings.rule_files import SHIPPED
+from ..findings.site import call_page, rule_page
+from ..linter.dispatch import severity_of
+from ..linter.rule import Bad, Good, Rule, all_rules
+
+_MOST: Final = 4  # examples of a kind on a page
+_CONTEXTS: Final = {
+    ContextKind.XLA: "compiled code",
+    ContextKind.GRAPH: "a plain `tf.function`",
+    ContextKind.OPEN: "code without a known caller",
+    ContextKind.HOST: "eager code (`--include-host`)",
+}
+_SAFETY: Final = {
+    Safety.SAFE: "safe (`--fix`)",
+    Safety.UNSAFE: "unsafe (`--fix --unsafe-fixes`)",
+    Safety.DISPLAY: "shown, never applied",
+}
+_INDENTED: Final = re.compile(r"(?:^(?: {4}.*|)\n)*^ {4}.*$", re.MULTILINE)
+_ADDRESS: Final = re.compile(r"(?<![<(\"`])(https?://[^\s)>]+)")
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The file of each page (`rules/xla101.md`) and its text; the list of all rules comes first."""
+    rules = [rule for rule in all_rules() if rule.code.startswith(SHIPPED)]
+    yield "rules/index.md", _index(rules)
+    for rule in rules:
+        yield rule_page(rule.code).replace(".html", ".md"), _page(rule)
+
+
+def _index(rules: Sequence[type[Rule]]) -> str:
+    lines = ["# Rules", "", "A code or a name may be written wherever rules are named.", ""]
+    for digit, about in FAMILIES.items():
+        lines += [f"## {SHIPPED}{digit}xx: {about}", "", "| code | name | what it flags |", "| --- | --- | --- |"]
+        for rule in rules:
+            if rule.code[len(SHIPPED)] == digit:
+                summary = rule.summary().replace("|", "\\|")
+                lines.append(f"| [{rule.code}]({rule.code.lower()}.md) | `{rule.name}` | {summary} |")
+        lines.append("")
+    contents = ["```{toctree}", ":hidden:", *(rule.code.lower() for rule in rules), "```"]
+    return "\n".join([*lines, *contents, ""])
+
+
+def _page(rule: type[Rule]) -> str:
+    text = rule.documentation()
+    summary, _, rest = text.partition("\n")
+    parts = [
+        f"# {rule.code} {rule.name}",
+        summary,
+        _header(rule),
+        _fenced(_ADDRESS.sub(r"<\1>", rest.strip("\n"))),
+        *_examples("Flagged", [bad for bad in rule.bad if bad.behaviour is not None]),
+        *_examples("Not flagged", [good for good in rule.good if good.behaviour is not None]),
+        section(rule),
+        _calls(rule),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _header(rule: type[Rule]) -> str:
+    """Severity, fix, version and what was asked, at a glance."""
+    effects, safeties = _seen(rule)
+    rows = [(f"Effect: {effect.value}", _severities(effect)) for effect in Effect if effect in effects]
+    if rule.handles:
+        rows.append(("Fix", ", ".join(_SAFETY[one] for one in Safety if one in safeties) or "none"))
+    rows.append(("Since", rule.since))
+    if section(rule):
+        versions, topology = tpu.stack()
+        rows.append(
+            ("Measured", f"TensorFlow {tables.nearest(None)} on a CPU; a TPU’s compiler ({versions}, {topology})")
+        )
+    return "\n".join(["| about | this rule |", "| --- | --- |", *(f"| {head} | {told} |" for head, told in rows)])
+
+
+def _seen(rule: type[Rule]) -> tuple[set[Effect], set[Safety]]:
+    """The effects of what the rule finds in its own examples, and how safe its fixes of them are."""
+    effects: set[Effect] = set()
+    safeties: set[Safety] = set()
+    for bad in rule.bad:
+        _, report = examples.lint(rule, bad.code, bad.target)
+        own = [finding for finding in report.findings if finding.code == rule.code]
+        effects |= {finding.effect for finding in own if finding.effect is not None}
+        safeties |= {finding.fix.safety for finding in own if finding.fix is not None}
+    return effects, safeties
+
+
+def _severities(effect: Effect) -> str:
+    """ "error in compiled code; warning in a plain `tf.function`, ..." """
+    by_severity: dict[str, list[str]] = {}
+    for kind, words in _CONTEXTS.items():
+        by_severity.setdefault(severity_of(effect, kind).label, []).append(words)
+    return "; ".join(f"{severity} in {', '.join(places)}" for severity, places in by_severity.items())
+
+
+def _examples(title: str, found: Sequence[Bad | Good]) -> Iterator[str]:
+    """Some examples as code, those with a rewrite first; each was run on the compiler."""
+    chosen = sorted(found, key=lambda one: not (isinstance(one, Bad) and one.fixed))[:_MOST]
+    if chosen:
+        yield f"## Examples: {title.lower()}"
+    for number, one in enumerate(chosen, 1):
+        yield f"### {title} {number}"
+        if one.why:
+            yield f"{one.why[:1].upper()}{one.why[1:]}."
+        yield _code(one.code)
+        if isinstance(one, Bad) and one.fixed:
+            yield f"The {one.safety.value if one.safety else ''} fix:"
+            yield _code(one.fixed)
+
+
+def _code(text: str) -> str:
+    return f"```python\n{text.strip()}\n```"
+
+
+def _fenced(markdown: str) -> str:
+    """Indented code as fenced code, which is highlighted."""
+
+    def fence(match: re.Match[str]) -> str:
+        lines = match[0].split("\n")
+        return "\n".join(["```python", *(line[4:] for line in lines), "```"])
+
+    return _INDENTED.sub(fence, markdown)
+
+
+def _calls(rule: type[Rule]) -> str:
+    """What the tables say of the calls that the rule is about, by version."""
+    known = [name for name in sorted(rule.apis) if (fact := tables.api(name)) is not None and fact.plain is not None]
+    if not known:
+        return ""
+    heads = ["call", *tables.versions()]
+    lines = [
+        "## Its calls by version",
+        "What became of the plain call, compiled on a CPU, with each version of TensorFlow.",
+        "",
+        f"| {' | '.join(heads)} |",
+        f"|{' --- |' * len(heads)}",
+    ]
+    for name in known:
+        facts = (tables.api(name, version) for version in tables.versions())
+        cells = [WORDS[fact.outcome] if fact is not None else "no such call" for fact in facts]
+        link = f'<a href="../{call_page(name)}"><code>{name}</code></a>'
+        lines.append(f"| {' | '.join([link, *cells])} |")
+    return "\n".join(lines)
