@@ -6,6 +6,7 @@ import importlib.util
 import json
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -48,6 +49,7 @@ class Links(HTMLParser):
         super().__init__()
         self.anchors: set[str] = set()
         self.links: list[str] = []
+        self.loaded: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         for name, value in attrs:
@@ -55,26 +57,34 @@ class Links(HTMLParser):
                 self.anchors.add(value)
             elif value is not None and name in ("href", "src") and (tag, name) != ("link", "href"):
                 self.links.append(value)
+                self.loaded += [value] if name == "src" else []
 
 
-def links_of(site: Path) -> dict[Path, Links]:
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Links]:
+    """All pages of the site, without the templates that the theme leaves among its files."""
     found = {}
     for page in site.rglob("*.html"):
-        found[page] = parser = Links()
-        parser.feed(page.read_text("utf-8"))
+        if "_static" not in page.relative_to(site).parts:
+            found[page] = parser = Links()
+            parser.feed(page.read_text("utf-8"))
     return found
 
 
-def test_no_link_is_broken(site: Path) -> None:
-    pages = links_of(site)
+def test_the_links_of_a_page_are_whole_and_nothing_is_loaded_from_the_network(
+    site: Path, pages: dict[Path, Links]
+) -> None:
+    loaded = [link for parsed in pages.values() for link in parsed.loaded if urlsplit(link).netloc]
+    assert loaded == []
+    files = {file for file in site.rglob("*") if file.suffix != ".html"}
     broken = []
     for page, parsed in pages.items():
         for link in parsed.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
-            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
-            exists = target in pages or target.is_file()
+            target = Path(normpath(page.parent / unquote(parts.path))) if parts.path else page
+            exists = target in pages or target in files
             anchored = not parts.fragment or target not in pages or unquote(parts.fragment) in pages[target].anchors
             if not exists or not anchored:
                 broken.append((page.relative_to(site).as_posix(), link))
@@ -90,13 +100,6 @@ def test_every_rule_call_and_operation_has_a_page(site: Path) -> None:
     assert len({page.lower() for page in wanted}) == len(wanted)
     listed = (site / "rules/index.html").read_text("utf-8")
     assert [name for code, name in rule_names().items() if f">{code}<" not in listed or name not in listed] == []
-
-
-def test_a_page_asks_nothing_of_the_network(site: Path) -> None:
-    for page, parsed in links_of(site).items():
-        text = page.read_text("utf-8")
-        loaded = [link for link in parsed.links if f'src="{link}"' in text]
-        assert [link for link in loaded if urlsplit(link).netloc] == [], page
 
 
 @pytest.fixture(params=WIDTHS)
