@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from xlalint.analysis.domain.kinds import as_tensor, options
-from xlalint.analysis.domain.values import Api, ApiObject, Static, Value
+from xlalint.analysis.domain.kinds import as_tensor, leaves, options
+from xlalint.analysis.domain.values import Api, ApiObject, Array, Dependence, Static, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind
 from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.raw_ops import PREFIX
@@ -87,6 +87,14 @@ def only_on_the_host(
         missing = (ops[event.api],) if event.api in ops else missing_in(event, code, version)
         if missing:
             yield Draft(f"`{brief(event.node)}`: {lacking(missing, version)}", Effect.FAILS, help)
+
+
+def is_folded(value: Value) -> bool:
+    """Whether TensorFlow knows a value before it compiles: it is made of constants and shapes."""
+    return all(
+        isinstance(leaf, Static | Array) or (isinstance(leaf, Tensor) and leaf.dependence < Dependence.VALUE)
+        for leaf in leaves(value)
+    )
 
 
 def worst(event: ApiCall) -> Severity:

@@ -7,7 +7,9 @@ in code that XLA compiles.
 ## What XLA does
 Measured with TensorFlow 2.21 on CPU: compiling fails ("No registered 'AsString' OpKernel", "LookupTableFindV2"); a
 string argument of the compiled function fails as well ("_Arg .. T=DT_STRING"). XLA has no strings on any device. A
-string that is constant while tracing (a name, a message) does no harm.
+string that is constant while tracing (a name, a message) does no harm; nor does what TensorFlow computes of constants
+and shapes before it compiles, such as the length of a constant text, while `tf.strings.split` and others that return
+several tensors fail of constants, too.
 
 ## Example
     ids = table.lookup(tokens)
@@ -18,9 +20,9 @@ string that is constant while tracing (a name, a message) does no harm.
 so that the compiled function gets numbers. A table of small integers is a tensor: `tf.gather(values, keys)`.
 
 ## Not flagged
-Functions that `tf.data` maps, code that is not compiled, constant strings; layers whose objects say that Keras is not
-to compile them (`self.supports_jit = False`) or that they take text and lists, as Keras's own for strings do, unless
-compiled code calls them.
+Functions that `tf.data` maps, code that is not compiled, constant strings and what is computed of them; layers whose
+objects say that Keras is not to compile them (`self.supports_jit = False`) or that they take text and lists, as Keras's
+own for strings do, unless compiled code calls them.
 
 ## Fix safety
 Shown only: the work moves to another place.
@@ -35,7 +37,7 @@ from collections.abc import Iterator
 from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule
 
-from ._kernels import names_lacking, only_on_the_host
+from ._kernels import is_folded, names_lacking, only_on_the_host
 
 TABLES = ("StaticHashTable", "StaticVocabularyTable", "experimental.DenseHashTable", "experimental.MutableHashTable")
 METHODS = {"insert": "LookupTableInsertV2", "lookup": "LookupTableFindV2", "size": "LookupTableSizeV2"}
@@ -46,6 +48,14 @@ STRINGS = {
     "tf.strings.ngrams": "StringNGrams",
     "tf.strings.split": "StringSplitV2",
 }
+# What TensorFlow computes beforehand where nothing but constants and shapes is asked of it.
+FOLDED = frozenset(
+    (
+        *("tf.as_string", "tf.strings.as_string", "tf.strings.format", "tf.strings.join", "tf.strings.length"),
+        *("tf.strings.lower", "tf.strings.reduce_join", "tf.strings.regex_replace", "tf.strings.substr"),
+        *("tf.strings.to_hash_bucket_fast", "tf.strings.to_number", "tf.substr"),
+    )
+)
 OPS = STRINGS | {f"tf.lookup.{table}.{method}": op for table in TABLES for method, op in METHODS.items()}
 
 
@@ -147,6 +157,14 @@ def f(x):
         ),
         Good(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    return x + tf.cast(tf.strings.length(tf.strings.as_string(tf.shape(x)[0])), tf.float32)
+""",
+            why="TensorFlow computes it before it compiles",
+        ),
+        Good(
+            """
 @tf.function
 def f(x):
     return tf.strings.as_string(x)
@@ -159,6 +177,8 @@ def f(x):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case ApiCall(api=name, arguments=arguments) if name in FOLDED and all(map(is_folded, arguments.values())):
+                return
             case ApiCall():
                 yield from only_on_the_host(event, OPS, self.code, self.tensorflow, HELP)
 

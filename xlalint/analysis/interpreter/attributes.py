@@ -31,6 +31,7 @@ from ..domain.values import (
     Value,
 )
 from ..library import api
+from ..library.class_checks import is_enum
 from ..library.strategies import making_of
 from ..library.text import METHODS as TEXT_METHODS
 from ..record import replace
@@ -57,7 +58,6 @@ _KERAS_ATTRIBUTES: Final[dict[str, Value]] = {
 }
 _ABOUT_MODULES: Final = frozenset(("__version__", "__name__", "__doc__", "__file__", "__path__"))
 _PROPERTIES: Final = frozenset(("property", "functools.cached_property", "cached_property", "abc.abstractproperty"))
-_ENUMS: Final = frozenset(("enum.Enum", "builtins.object"))
 # The numbers that integers of TensorFlow's dtypes lie between.
 _LIMITS: Final = {
     f"tf.{prefix}{dtype}.{name}": Static(value)
@@ -86,8 +86,12 @@ class Attributes(Interpreter):
                 return self.project.member(module, name) or UNKNOWN
             case Instance():
                 return self._instance_attribute(frame, owner, name, node)
+            case ClassValue(cls) if name == "_make" and self.is_record(cls):
+                return TensorMethod(owner, name)
             case ClassValue(cls):
                 return _of_class(cls, self._class_attribute(frame, cls, name) or UNKNOWN)
+            case Static(Member() as member):
+                return self._member_attribute(frame, owner, member, name, node)
             case FunctionValue():
                 return owner if name in ("python_function", "__wrapped__", "__call__") else UNKNOWN
             case OneOf(alternatives):
@@ -135,6 +139,23 @@ class Attributes(Interpreter):
             if known is not None:
                 return known
         return self._computed_attribute(frame, owner, name, node)
+
+    def _member_attribute(
+        self, frame: Frame, owner: Static, member: Member, name: str, node: cst.BaseExpression
+    ) -> Value:
+        """What a member of an enum has."""
+        if name in ("name", "_name_"):
+            return Static(member.name)
+        if name in ("value", "_value_"):
+            return self.class_attributes(member.owner).get(member.name) or STATIC
+        method = member.owner.find(name)
+        if method is None:
+            return self._class_attribute(frame, member.owner, name) or STATIC
+        if self.decorators_of(method) & {"staticmethod", "classmethod"}:
+            return self._class_attribute(frame, member.owner, name) or UNKNOWN
+        if self.decorators_of(method) & _PROPERTIES:
+            return self.invoke(frame, method_value(method, owner), Arguments(), node)
+        return self.decorated(method_value(method, owner))
 
     def _computed_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:
         """What an object has that nobody assigned: its attributes as a dict, what a record's class gives it, what
@@ -191,7 +212,8 @@ class Attributes(Interpreter):
                 return ClassValue(ancestor.classes[name])
             attributes = self.class_attributes(ancestor)
             if name in attributes:
-                return Static(Member(ancestor, name)) if _is_enum(ancestor, name) else attributes[name]
+                named = not name.startswith("_") and is_enum(ancestor)
+                return Static(Member(ancestor, name)) if named else attributes[name]
         return None
 
     def set_attribute(self, frame: Frame, owner: Value, name: str, value: Value) -> None:
@@ -236,9 +258,3 @@ def _of_class(cls: Class, value: Value) -> Value:
             return replace(function, bound=ClassValue(cls))
         case _:
             return value
-
-
-def _is_enum(cls: Class, name: str) -> bool:
-    """Whether the class makes a member of what its body binds; one that is a number or text, too, counts as that."""
-    bases = set(cls.external_bases)
-    return "enum.Enum" in bases and bases <= _ENUMS and not name.startswith("_")

@@ -266,6 +266,8 @@ class Calls(Interpreter):
                         value = value.compiled_by(replace(run, autograph=False, entry=own.entry) if kept else run)
                         if self.keras_version(owner.cls.module) == 2:
                             arguments = _first_converted(arguments)
+                        elif frame.context.kind not in NOT_TRACED:
+                            arguments = arguments.with_tensors()
                     return self.invoke(frame, value, arguments, node)
                 base = next(base for base in owner.cls.external_bases if api.is_keras(base, kind))
                 if base in ("keras.Model", "keras.layers.Layer"):

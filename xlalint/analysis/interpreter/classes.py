@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence as Ordered
+from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import generalise
+from ..domain.joins import generalise, join_all
 from ..domain.kinds import settled
 from ..domain.values import (
     NONE,
     UNKNOWN,
     Api,
+    Array,
     Class,
     Creation,
+    Dependence,
     Dict,
     FunctionValue,
     Instance,
+    Member,
     OneOf,
     Scope,
+    Sequence,
     Static,
+    Tensor,
     Unknown,
     Value,
 )
 from ..files.unit import Location, Unit
+from ..library.class_checks import is_enum
 from ..library.strategies import TORCH_MODULE, note_creation
 from ..program.decorators import RECORDS
 from ..program.python_library import CONTAINERS
@@ -30,6 +38,12 @@ from ..record import replace
 from .events import HOST, Context
 from .frames import Arguments, Frame, Summary
 from .interface import Interpreter, method_value
+
+_EXCEPTIONS: Final = frozenset(
+    f"builtins.{name}"
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+)
 
 
 class Classes(Interpreter):
@@ -95,6 +109,8 @@ class Classes(Interpreter):
 
     def instantiate(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:
         """`C(..)`. Objects made with plain settings are all the same to the analyser."""
+        if is_enum(cls) and len(arguments.positional) == 1:
+            return self._member_of(cls, arguments.positional[0])
         if "typing.TypedDict" in cls.external_bases:
             return Dict(dict(arguments.keywords), arguments.rest_keywords)
         if self.is_record(cls):
@@ -118,6 +134,8 @@ class Classes(Interpreter):
         if key not in self.allocated:
             self.allocated[key] = Instance(cls)
         made = self.allocated[key]
+        if _EXCEPTIONS & set(cls.external_bases):
+            made.attributes["args"] = Sequence("tuple", tuple(arguments.positional))
         if self.strategies:
             note_creation(made, Creation(Location(frame.unit, node), frame.context.scope))
         method = cls.find("__init__")
@@ -133,6 +151,16 @@ class Classes(Interpreter):
         if build is not None and any(map(cls.is_keras, ("layer", "model"))) and build.fills_its_object:
             self.host_run(method_value(build, made), Arguments(unknown=True))
         return made
+
+    def _member_of(self, cls: Class, value: Value) -> Value:
+        """`Mode("pad")`: the member of an enum that has this value."""
+        if isinstance(value, Static) and isinstance(value.constant, Member):
+            return value
+        attributes = self.class_attributes(cls)
+        names = [name for name in attributes if not name.startswith("_")]
+        known = [name for name in names if isinstance(value, Static) and value.known and attributes[name] == value]
+        found = [Static(Member(cls, name)) for name in known or names]
+        return join_all(*found) if found else UNKNOWN
 
     def is_record(self, cls: Class) -> bool:
         return any(text.partition("(")[0].endswith(RECORDS) for text in cls.decorator_texts) or any(
@@ -156,5 +184,14 @@ class Classes(Interpreter):
 
     def _make_record(self, cls: Class, arguments: Arguments) -> Instance:
         fields = self._record_fields(cls)
-        values = dict(zip(fields, arguments.positional, strict=False))
-        return Instance(cls, {**fields, **values, **arguments.keywords})
+        values = dict(zip(fields, arguments.positional, strict=False)) | arguments.keywords
+        if "tf.experimental.ExtensionType" in cls.external_bases:
+            values = {name: _as_declared(fields.get(name), value) for name, value in values.items()}
+        return Instance(cls, {**fields, **values})
+
+
+def _as_declared(field: Value | None, value: Value) -> Value:
+    """What a field that is declared as a tensor makes of a number or an array."""
+    if isinstance(field, Tensor) and isinstance(value, Static | Array):
+        return Tensor(Dependence.STATIC, value.dtype if isinstance(value, Array) else None)
+    return value

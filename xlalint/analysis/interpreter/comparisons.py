@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ...syntax import nodes as cst
 from ..domain.joins import join, join_all
-from ..domain.kinds import as_condition, as_tensor, is_mixed, perhaps_structure
+from ..domain.kinds import as_condition, as_tensor, is_key, is_mixed, perhaps_structure
 from ..domain.operators import (
     arithmetic_tensor,
     as_sure_as,
@@ -14,7 +14,7 @@ from ..domain.operators import (
     identity,
     rank_of,
 )
-from ..domain.values import STATIC, UNKNOWN, Array, Dependence, Sequence, Static, Tensor, Unknown, Value
+from ..domain.values import STATIC, UNKNOWN, Array, Dependence, Dict, Sequence, Static, Tensor, Unknown, Value
 from .events import BranchOn, TruthOf
 from .frames import Frame
 from .interface import Handlers, Interpreter
@@ -98,7 +98,7 @@ class Comparisons(Interpreter):
                 return identity(left, right, isinstance(sign, cst.Is))
             case cst.In() | cst.NotIn():
                 found = self.special(frame, right, "__contains__", (left,), node)
-                return self._contains(frame, node, left, right, tested) if found is None else found
+                return self._contains(frame, node, sign, left, right, tested) if found is None else found
         overloaded = self.overloaded(frame, sign, left, right, node)
         if overloaded is not None:
             return overloaded
@@ -141,7 +141,15 @@ class Comparisons(Interpreter):
             case _:
                 return STATIC
 
-    def _contains(self, frame: Frame, node: cst.Comparison, item: Value, container: Value, tested: bool) -> Value:
+    def _contains(
+        self,
+        frame: Frame,
+        node: cst.Comparison,
+        sign: cst.BaseCompOp,
+        item: Value,
+        container: Value,
+        tested: bool,
+    ) -> Value:
         if not (isinstance(item, Unknown) and item.part):
             self.refute_tensor(frame, item)
         self.refute_tensor(frame, container)
@@ -153,6 +161,8 @@ class Comparisons(Interpreter):
             self.emit(
                 frame, TruthOf, node, operands=(item, container), form="in", tested=tested, names=dict(frame.env or {})
             )
+        if frame.module.written and isinstance(container, Dict) and container.element is None and is_key(item):
+            return Static((item.constant in container.entries) is isinstance(sign, cst.In))
         return STATIC
 
     def _ternary(self, frame: Frame, node: cst.IfExp) -> Value:

@@ -8,7 +8,19 @@ from enum import IntFlag
 from msgspec import Struct, field
 
 from ...syntax import nodes as cst
-from ..domain.values import UNKNOWN, Class, Function, Module, Structure, Unknown, Value
+from ..domain.values import (
+    UNKNOWN,
+    Array,
+    Class,
+    Dependence,
+    Function,
+    Instance,
+    Module,
+    Structure,
+    Tensor,
+    Unknown,
+    Value,
+)
 from ..files.unit import Location, Unit
 from ..record import Record, replace
 from .events import CallPath, Context, ContextKind, Event
@@ -52,6 +64,14 @@ class Arguments(Struct, eq=False):
             return self.keywords[keyword]
         return self.positional[position] if position < len(self.positional) else None
 
+    def with_tensors(self) -> Arguments:
+        """What a layer, or a compiled function inside another, makes of arrays: tensors that are constants."""
+        given = (*self.positional, *self.keywords.values())
+        if not any(isinstance(value, Array) for value in given):
+            return self  # most calls
+        keywords = {name: _converted(value) for name, value in self.keywords.items()}
+        return replace(self, positional=list(map(_converted, self.positional)), keywords=keywords)
+
     def renamed(self, names: Mapping[str, str]) -> Arguments:
         """The same under other keywords."""
         keywords, nodes = (
@@ -84,6 +104,10 @@ class Aliases(Struct, eq=False):
                 self.structures[parameter] = outer
 
 
+def _converted(value: Value) -> Value:
+    return Tensor(Dependence.STATIC, value.dtype) if isinstance(value, Array) else value
+
+
 class Summary(Struct, eq=False):
     """One analysis of one function for one pattern of arguments in one context.
 
@@ -100,6 +124,7 @@ class Summary(Struct, eq=False):
     calls: list[tuple[Location, Summary]] = field(default_factory=list)
     given: Mapping[str, Value] = field(default_factory=dict)  # what the parameters are, as far as it is known
     structures: set[str] = field(default_factory=set)  # parameters that a use says are no single tensor
+    raised: list[Instance] = field(default_factory=list)  # exceptions of the project that leave it
     operands: set[str] = field(default_factory=set)  # parameters that arithmetic says are numbers or tensors
     uses: dict[cst.Param, Use] = field(default_factory=dict)  # of parameters that are structures of tensors
     host_only: bool = False

@@ -41,6 +41,7 @@ from .interface import Interpreter, Models, Options
 _GENERALISE_AFTER: Final = 8
 _MOST_ANALYSES: Final = 96
 _DEEPEST: Final = 48
+_MOST_RAISED: Final = 8  # exceptions of a call that are told apart
 _MATCH: Final = re.compile(r"^\s*match\b", re.MULTILINE)
 
 
@@ -66,6 +67,9 @@ class Functions(Interpreter):
         summary = self.analyse(frame, value, arguments, context, node)
         if summary is None:
             return UNKNOWN
+        if frame is not None and summary.raised:
+            known = frame.summary.raised
+            known += [exception for exception in summary.raised if exception not in known][:_MOST_RAISED]
         if frame is not None and node is not None:
             if not value.function.module.written:
                 outside, place = _outside(frame, node)
@@ -111,6 +115,9 @@ class Functions(Interpreter):
         crossing = value.compiled is not None and (
             frame is None or frame.context.kind in (ContextKind.HOST, ContextKind.OPEN)
         )
+        traced = frame is not None and frame.context.kind not in NOT_TRACED
+        if traced and value.compiled is not None and value.compiled.kind in (ContextKind.GRAPH, ContextKind.XLA):
+            arguments = arguments.with_tensors()
         context = self._with_reason(context, node, unit)
         env, aliases = self.bind_parameters(scope, node, value, arguments, crossing)
         passed: frozenset[str] = frozenset()

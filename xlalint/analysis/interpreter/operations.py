@@ -90,13 +90,13 @@ class Operations(Interpreter):
         """The value of `left sign right`."""
         if (overloaded := self.overloaded(frame, sign, left, right, node)) is not None:
             return overloaded
-        if isinstance(sign, cst.Add | cst.AddAssign) and (joined := joined_structures(left, right)) is not None:
-            return joined
-        tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
-        if isinstance(sign, _ARITHMETIC):
+        if isinstance(sign, _ARITHMETIC) and not (isinstance(left, Tensor) and isinstance(right, Tensor)):
             for side, other in ((left, right), (right, left)):
                 if isinstance(side, Unknown | Structure) and _tells_numbers(side, other):
                     self.confirm_number(frame, side)
+        if isinstance(sign, cst.Add | cst.AddAssign) and (joined := joined_structures(left, right)) is not None:
+            return joined
+        tensors = [tensor for tensor in map(arithmetic_tensor, (left, right)) if tensor is not None]
         if tensors:
             if isinstance(left, Static) and isinstance(left.constant, str):
                 return STATIC  # "%s" % tensor is text
@@ -176,5 +176,7 @@ def _tells_numbers(side: Value, other: Value) -> bool:
             return True
         case Static(constant):
             return isinstance(constant, float) or (isinstance(side, Structure) and not isinstance(constant, str))
+        case Structure(parameter=None, origin=origin) if origin is not None:
+            return isinstance(side, Structure) and side.origin is origin  # and a part of what it is added to
         case _:
             return False

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Ordered
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import element_of, join_environments
+from ..domain.joins import element_of, join_all, join_environments
+from ..domain.kinds import options
 from ..domain.values import (
     NONE,
     STATIC,
+    Api,
     ApiObject,
     ClassValue,
     FunctionValue,
@@ -28,6 +30,8 @@ from .events import (
 )
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter, method_value
+
+_ALL_EXCEPTIONS: Final = frozenset(("builtins.Exception", "builtins.BaseException"))
 
 
 class Statements(Interpreter):
@@ -79,7 +83,8 @@ class Statements(Interpreter):
 
     def _raise(self, frame: Frame, node: cst.Raise) -> None:
         if node.exc is not None:
-            self.evaluate(frame, node.exc)
+            raised = self.evaluate(frame, node.exc)
+            frame.summary.raised += [option for option in options(raised) if isinstance(option, Instance)]
         frame.env = None
 
     def _with(self, frame: Frame, node: cst.With) -> None:
@@ -119,17 +124,22 @@ class Statements(Interpreter):
         if before is None:
             return
         frame.env = dict(before)
+        earlier, frame.summary.raised = frame.summary.raised, []
         self.execute_body(frame, node.body)
+        raised, frame.summary.raised = frame.summary.raised, earlier
         tried = frame.env
         if node.orelse is not None:
             self.execute_body(frame, node.orelse.body)
         after: dict[str, Value] | None = frame.env
         for handler in node.handlers:
             frame.env = join_environments(dict(before), tried)
+            caught = self._caught(frame, handler, raised)
+            raised = [exception for exception in raised if exception not in caught]
             if handler.name is not None:
-                self.assign(frame, handler.name.name, STATIC)
+                self.assign(frame, handler.name.name, join_all(*caught) if caught else STATIC)
             self.execute_body(frame, handler.body)
             after = join_environments(after, frame.env)
+        frame.summary.raised += raised
         frame.env = after
         if node.finalbody is not None:
             left = frame.env is None
@@ -137,6 +147,20 @@ class Statements(Interpreter):
             self.execute_body(frame, node.finalbody.body)
             if left:
                 frame.env = None
+
+    def _caught(
+        self, frame: Frame, handler: cst.ExceptHandler | cst.ExceptStarHandler, raised: list[Instance]
+    ) -> list[Instance]:
+        """The exceptions that a handler is for."""
+        if handler.type is None or not raised:
+            return raised
+        said = self.evaluate(frame, handler.type)
+        kinds = said.items if isinstance(said, Sequence) and said.items is not None else (said,)
+        classes = {kind.cls for kind in kinds if isinstance(kind, ClassValue)}
+        names = {kind.name for kind in kinds if isinstance(kind, Api)}
+        if names & _ALL_EXCEPTIONS:
+            return raised
+        return [exception for exception in raised if not (classes | names).isdisjoint(exception.cls.mro)]
 
     def _define(self, frame: Frame, node: cst.FunctionDef) -> None:
         name = node.name.value

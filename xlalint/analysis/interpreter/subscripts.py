@@ -22,6 +22,7 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Instance,
+    ModuleValue,
     OneOf,
     Origin,
     Sequence,
@@ -102,6 +103,12 @@ class Subscripts(Interpreter):
                 return self.invoke(frame, bound, Arguments([item]), node)
             case ClassValue():
                 return base  # a generic class with its parameter
+            case ModuleValue(module):  # of `globals()` or `vars(module)`
+                match index[0]:
+                    case Static(str(name)):
+                        return self.project.member(module, name) or UNKNOWN
+                    case _:
+                        return UNKNOWN
             case _:
                 return UNKNOWN
 

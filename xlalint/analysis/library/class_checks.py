@@ -27,6 +27,7 @@ from ..domain.values import (
 _PYTHON_SCALARS: Final = frozenset(
     f"builtins.{name}" for name in ("int", "float", "bool", "str", "bytes", "complex", "type")
 ) | {"np.integer", "np.floating", "np.ndarray", "np.generic", "numbers.Number", "numbers.Integral", "numbers.Real"}
+_ENUMS: Final = frozenset(("enum.Enum", "builtins.object"))
 _SEQUENCES: Final = {"builtins.list": ("list",), "builtins.tuple": ("tuple",), "builtins.set": ("set",)}
 _TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
 # Classes of TensorFlow's and Keras's of which no tensor and no variable is.
@@ -147,3 +148,9 @@ def as_instance(value: Unknown | Structure, names: frozenset[str]) -> Value:
         return Dict({}, value if isinstance(value, Structure) else Unknown())
     # The payload keeps in mind that nobody was seen to make one.
     return ApiObject(min(names), payload=value) if len(names) == 1 and names <= _TENSOR_LIKE else value
+
+
+def is_enum(cls: Class) -> bool:
+    """Whether a class makes members of what its body binds; one that is a number or text, too, counts as that."""
+    bases = set(cls.external_bases)
+    return "enum.Enum" in bases and bases <= _ENUMS

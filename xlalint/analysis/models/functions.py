@@ -6,10 +6,12 @@ import posixpath
 from typing import Final
 
 from ...syntax import nodes as cst
+from ...syntax.expression_builder import NestedTooDeepError
 from ..domain.values import (
     UNKNOWN,
     Api,
     ApiObject,
+    ClassValue,
     Dict,
     FunctionValue,
     Sequence,
@@ -76,7 +78,23 @@ def _method(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
             return UNKNOWN
 
 
+def _signature(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`inspect.signature(f)`, which binds arguments to the names of parameters."""
+    match arguments.positional, interpreter.project.written("inspect.Signature"):
+        case [FunctionValue(function, bound=bound)], ClassValue() as signature:
+            try:
+                parameters = function.node.params.params[bound is not None :]
+            except (SyntaxError, NestedTooDeepError, LookupError) as error:
+                interpreter.note_trouble(function, error)
+                return UNKNOWN
+            names = Sequence("tuple", tuple(Static(parameter.name.value) for parameter in parameters))
+            return interpreter.call(frame, signature, Arguments([names]), node)
+        case _:
+            return None
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "inspect.signature": _signature,
     "functools.partial": _partial,
     "os.path.join": _joined_path,
     "functools.wraps": lambda interpreter, frame, arguments, node: Api("functools.identity"),

@@ -23,6 +23,7 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Instance,
+    ModuleValue,
     OneOf,
     Sequence,
     Slice,
@@ -33,7 +34,7 @@ from ..domain.values import (
     Value,
 )
 from ..interpreter.events import ContextKind, HostRead, TruthOf
-from ..interpreter.frames import Arguments, Frame
+from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import class_names, truth
 from ..library import api
@@ -156,9 +157,16 @@ def _iterator(form: str) -> FunctionModel:
     return handle
 
 
+def _called_by_python(name: str, function: Value) -> Value:
+    """A function that Python itself calls: AutoGraph does not convert it, unless converted code made it."""
+    if isinstance(function, FunctionValue) and function.scope is None and function.compiled is None:
+        return function.compiled_by(Compilation(ContextKind.OPEN, False, f"`{name}`"))
+    return function
+
+
 def _map(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
 
-    function, columns, elements = _first(arguments), [], []
+    function, columns, elements = _called_by_python("map", _first(arguments)), [], []
     for position, value in enumerate(arguments.positional[1:], 1):
         where = _node(arguments, node, position)
         iterable = interpreter.iterate(frame, value, where, "map")
@@ -177,7 +185,7 @@ def _filter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
         return UNKNOWN
     where = _node(arguments, node, 1)
     iterable = interpreter.iterate(frame, arguments.positional[1], where, "filter")
-    function = arguments.positional[0]
+    function = _called_by_python("filter", arguments.positional[0])
 
     def kept(item: Value) -> bool | None:
         return truth(item if function == NONE else interpreter.call(frame, function, Arguments([item]), node))
@@ -443,6 +451,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.dict": _dict,
     "builtins.dict.fromkeys": _from_keys,
     "builtins.slice": _slice,
+    "builtins.globals": lambda interpreter, frame, arguments, node: ModuleValue(frame.module),
     "builtins.next": _next,
     "builtins.type": _type,
     "copy.copy": _copy,
@@ -478,7 +487,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
             "pow",
             "eval",
             "exec",
-            "globals",
             "locals",
         ]
     },

@@ -46,6 +46,20 @@ def _replaced(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
             return UNKNOWN
 
 
+def _made_of(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`Record._make(values)`."""
+    match owner, arguments.positional:
+        case ClassValue(), [Sequence(items=tuple(items))]:
+            return interpreter.call(frame, owner, Arguments(list(items)), node)
+        case ClassValue(), [values]:
+            item = interpreter.element(frame, interpreter.iterate(frame, values, node, "list"), node)
+            return interpreter.call(frame, owner, Arguments(rest=item), node)
+        case _:
+            return None
+
+
 def _as_dict(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.positional:
         case [Instance(attributes=attributes)]:
@@ -86,4 +100,5 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
 METHODS: Final[dict[str, MethodModel]] = {
     "._replace": _method(_replaced),
     "._asdict": _method(_as_dict),
+    "._make": _made_of,
 }

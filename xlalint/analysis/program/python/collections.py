@@ -57,7 +57,9 @@ class OwnDict:
         self._own_items = dict(mapping, **items)
 
     def __getitem__(self, key):
-        return self._own_items[key]
+        if key in self._own_items or getattr(self, "__missing__", None) is None:
+            return self._own_items[key]
+        return self.__missing__(key)
 
     def __setitem__(self, key, value):
         self._own_items[key] = value
