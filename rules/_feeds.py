@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from xlalint.analysis.domain.values import Variation
+from xlalint.analysis.domain.values import Static, Variation
 from xlalint.analysis.domain.varying_shapes import variations_of
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import FeedCompiled
 from xlalint.analysis.library import api
-from xlalint.fixes.quoted import one_line
+from xlalint.fixes.quoted import brief, one_line
 from xlalint.fixes.rewrite import Rewrite, Rewriter, after, replace
 from xlalint.linter.rule import Draft, DraftNote, Effect, Safety, Severity
 from xlalint.syntax import nodes as cst
 
+FEW = 2  # values or shapes that a program may have on purpose
 PER_SHAPE = "XLA compiles again for every new shape"
 
 
@@ -47,6 +48,28 @@ def fed(
         at_most=Severity.WARNING if certain else Severity.INFO,
         rewrite=rewrite,
     )
+
+
+def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], help: str) -> Iterator[Draft]:
+    """A finding for each argument whose size varies, at the argument, which names the place that makes it so; one for
+    each such place. `kinds`: what the place does, in words that follow its code."""
+    for value, node in zip(event.values, event.nodes, strict=True):
+        for variation in variations_of(value):
+            if variation.kind not in kinds or isinstance(value, Static) or variation.location in seen:
+                continue
+            seen.add(variation.location)
+            location = event.location.at(node)
+            what = f"`{brief(variation.location.node)}` {kinds[variation.kind]}"
+            notes = (DraftNote(variation.location, "this decides the size"),)
+            few = variation.shapes is not None and variation.shapes <= FEW
+            yield Draft(
+                f"{what}: {PER_SHAPE}",
+                Effect.RECOMPILES,
+                help,
+                location=location,
+                notes=notes if variation.location.node not in (node, *location.unit.around(node)) else (),
+                at_most=Severity.WARNING if event.certain and event.often and not few else Severity.INFO,
+            )
 
 
 def argument_set(

@@ -2,9 +2,9 @@
 
 ## What it does
 Flags `batch` without `drop_remainder=True` (and `padded_batch`, `bucket_by_sequence_length`, Keras's
-`.._dataset_from_directory`, arrays that a model is passed) where the last batch is smaller or may be, and the batches
-reach a step that XLA compiles: `fit`, `evaluate` or `predict` of a model compiled with `jit_compile=True`, or a
-compiled function.
+`.._dataset_from_directory`, arrays that a model is passed, what a loop cuts from arrays in steps) where the last batch
+is smaller or may be, and the batches reach a step that XLA compiles: `fit`, `evaluate` or `predict` of a model compiled
+with `jit_compile=True`, or a compiled function.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on CPU: 70 elements in batches of 32 make two shapes, and two compilations
@@ -267,8 +267,45 @@ for batch in strategy.experimental_distribute_dataset(dataset):
 """,
             why="needs a TPU",
         ),
+        Bad(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def step(batch):
+    return tf.reduce_sum(batch)
+
+def train(x, size):
+    for start in range(0, len(x), size):
+        step(x[start : start + size])
+
+train(np.ones((70, 4)), 32)
+""",
+            ["x[start : start + size]"],
+            Runs(2),
+            severity=Severity.WARNING,
+        ),
     )
     good = (
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def step(batch):
+    return tf.reduce_sum(batch)
+
+def train(x, size):
+    for start in range(0, len(x) - size + 1, size):
+        step(x[start : start + size])
+    for number in range(len(x) // size):
+        step(x[number * size : (number + 1) * size])
+
+train(np.ones((70, 4)), 32)
+""",
+            Runs(1),
+            why="what remains is left out",
+        ),
         Good(
             f"""{MODEL}
 model.compile("sgd", "mse", jit_compile=True)
@@ -367,6 +404,8 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
             node = variation.location.node
             if variation.location == event.location:
                 yield fed(event, variation, message, ARRAYS)
+            elif isinstance(node, cst.Subscript):
+                yield fed(event, variation, message, "leave out what remains, or pad it with weights of 0")
             elif variation.detail == FOLDER:
                 help = with_arguments(node, batch_size="None")
                 yield fed(event, variation, message, help and f"{help}.batch(SIZE, drop_remainder=True)")

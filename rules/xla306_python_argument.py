@@ -2,7 +2,10 @@
 
 ## What it does
 Flags Python numbers among the arguments of a function compiled with `jit_compile=True` that change from call to call:
-the counter of a loop, the length of a batch, a number that was read from a tensor.
+the counter of a loop and what is computed from it, the numbers of a list that a loop runs over, the length of a batch
+or of a list that grows, a number that was read from a tensor or drawn by chance, an attribute that a method counts up,
+a field of the records that a loop runs over. Also the methods of an object that nobody knows, where one class alone in
+the file has such a method.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on CPU: `step(x, i)` for four Python ints or floats is traced and compiled four times,
@@ -35,8 +38,15 @@ from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
 
-KINDS = {"counter": "the counter of a loop", "number": "a Python number that is read from data"}
-FEW = 3  # values that a program may have on purpose
+from ._feeds import FEW
+
+KINDS = {
+    "counter": "a Python number that changes from call to call",
+    "drawn": "a Python number that is drawn anew for each call",
+    "filled": "the length of a list that grows",
+    "grown": "the length of a list that grows",
+    "number": "a Python number that is read from data",
+}
 STEP = """
 @tf.function(jit_compile=True)
 def step(x, i):
@@ -99,8 +109,158 @@ for i in range(2):
             Runs(2),
             severity=Severity.INFO,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def best(x, k):
+    return tf.math.top_k(x, k).values
+
+def ladder(rows):
+    seen = []
+    for row in rows:
+        seen.append(best(row, len(seen) + 1))
+    return seen
+
+ladder([tf.ones([8])] * 4)
+""",
+            ["len(seen) + 1"],
+            Runs(4),
+            help="tf.constant(len(seen) + 1)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def best(x, k):
+    return tf.math.top_k(x, k).values
+
+def tried(x, sizes=(1, 2, 3)):
+    return [best(x, k) for k in sizes]
+
+tried(tf.ones([8]))
+""",
+            ["k"],
+            Runs(3),
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            f"""{STEP}
+for name, rate in {{"low": 0.1, "middle": 0.2, "high": 0.3}}.items():
+    step(tf.ones([3]), rate)
+""",
+            ["rate"],
+            Runs(3),
+        ),
+        Bad(
+            f"""
+import random
+{STEP}
+random.seed(1)
+for _ in range(4):
+    step(tf.ones([3]), random.random())
+""",
+            ["random.random()"],
+            Runs(4),
+        ),
+        Bad(
+            """
+class Trainer:
+    def __init__(self):
+        self.rate = 1.0
+
+    @tf.function(jit_compile=True)
+    def update(self, x, rate):
+        return x * rate
+
+    def train(self, x):
+        self.rate = max(self.rate * 0.5, 0.01)
+        return self.update(x, self.rate)
+
+trainer = Trainer()
+for _ in range(4):
+    trainer.train(tf.ones([3]))
+""",
+            ["self.rate"],
+            Runs(4),
+        ),
+        Bad(
+            """
+class Agent:
+    @tf.function(jit_compile=True)
+    def noisy(self, x, scale):
+        return x + scale * tf.random.normal(tf.shape(x))
+
+def explore(agent, x):
+    for t in range(4):
+        agent.noisy(x, 1.0 / (t + 1))
+
+explore(Agent(), tf.ones([3]))
+""",
+            ["1.0 / (t + 1)"],
+            Runs(4),
+        ),
+        Bad(
+            """
+from dataclasses import dataclass
+
+@tf.function(jit_compile=True)
+def best(x, k):
+    return tf.math.top_k(x, k).values
+
+@dataclass
+class Job:
+    row: tf.Tensor
+    size: int
+
+def served(jobs: list[Job]):
+    for job in jobs:
+        best(job.row, job.size)
+
+served([Job(tf.ones([8]), size) for size in range(1, 5)])
+""",
+            ["job.size"],
+            Runs(4),
+        ),
     )
     good = (
+        Good(
+            f"""{STEP}
+names = []
+for number in range(4):
+    names.append(number)
+for _ in range(4):
+    step(tf.ones([3]), len(names))
+""",
+            Runs(1),
+            why="the list has its length by then",
+        ),
+        Good(
+            f"""{STEP}
+last = 0
+for number in range(4):
+    last = number
+step(tf.ones([3]), last)
+""",
+            Runs(1),
+            why="called once, behind the loop",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def best(x, k):
+    return tf.math.top_k(x, k).values
+
+class Options:
+    def __init__(self):
+        self.size = 3
+
+def tried(options, rows):
+    for row in rows:
+        best(row, options.size)
+
+tried(Options(), [tf.ones([8])] * 4)
+""",
+            Runs(1),
+        ),
         Good(f"{STEP}\nfor i in range(4):\n    step(tf.ones([3]), tf.constant(i))\n", Runs(1)),
         Good(f"import numpy as np\n{STEP}\nfor i in range(4):\n    step(tf.ones([3]), np.float32(i))\n", Runs(1)),
         Good(f"{STEP}\nfor i in range(4):\n    step(tf.ones([3]), 2)\n", Runs(1)),

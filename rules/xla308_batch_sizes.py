@@ -2,7 +2,9 @@
 
 ## What it does
 Flags a second batch size for the same compiled step: datasets of different batch sizes that one compiled function is
-called with, or the `validation_data` of `fit` and an `evaluate` of the same model, or two `fit` or `predict`.
+called with, or the `validation_data` of `fit` and an `evaluate` of the same model, or two `fit` or `predict`. Also
+arrays and tensors of another size in each call: made with a number that changes, or of a list that a loop fills until
+something happens, as an episode's steps are.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on CPU: a function called with batches of 32 and of 16 compiles twice. In
@@ -29,10 +31,17 @@ Shown only: results do not depend on the size of a batch unless the model normal
 from collections.abc import Iterator
 
 from xlalint.analysis.domain.values import Variation
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
 
-from ._feeds import fed, varying
+from ._feeds import fed, passed, varying
+
+SIZES = {
+    "sized": "has a size that changes from call to call",
+    "filled": "fills a list that has another length each time",
+    "grown": "makes a list longer in each round",
+}
 
 MODEL = """
 import keras
@@ -96,8 +105,117 @@ run(data.shuffle(8).batch(16).cache())
             ["data.shuffle(8).batch(16)"],
             Runs(2),
         ),
+        Bad(
+            f"""{MODEL}
+for n in range(1, 5):
+    model.predict(np.zeros((n, 4)), verbose=0)
+""",
+            ["np.zeros((n, 4))"],
+            Runs(4),
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def sample(noise):
+    return tf.reduce_sum(noise)
+
+for size in [16, 32, 64]:
+    noise = tf.random.normal(shape=[size, 3])
+    sample(noise)
+""",
+            ["noise"],
+            Runs(3),
+        ),
+        Bad(
+            """
+import random
+import numpy as np
+
+@tf.function(jit_compile=True)
+def update(states):
+    return tf.reduce_sum(states)
+
+def train(episodes):
+    for length in episodes:
+        states, done = [], False
+        while not done:
+            states.append(np.ones(3, "float32"))
+            done = len(states) == length
+        update(np.array(states))
+
+train([3, 5, 4])
+""",
+            ["np.array(states)"],
+            Runs(3),
+        ),
     )
     good = (
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def update(states):
+    return tf.reduce_sum(states)
+
+def train():
+    for _ in range(4):
+        states = []
+        for _ in range(16):
+            states.append(np.ones(3, "float32"))
+        update(np.array(states))
+
+train()
+""",
+            Runs(1),
+            why="as many each time",
+        ),
+        Good(
+            """
+import collections
+import numpy as np
+
+@tf.function(jit_compile=True)
+def act(frames):
+    return tf.reduce_sum(frames)
+
+class Player:
+    def __init__(self):
+        self.frames = collections.deque(np.zeros((4, 3)), maxlen=4)
+
+    def play(self, frame):
+        self.frames.append(frame)
+        return act(np.stack(self.frames))
+
+player = Player()
+for _ in range(4):
+    player.play(np.ones(3))
+""",
+            Runs(1),
+            why="it holds four from the start",
+        ),
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def energy(x):
+    return tf.reduce_sum(x)
+
+def loaded(count):
+    rows = []
+    for _ in range(count):
+        rows.append(np.ones(3))
+    return np.array(rows)
+
+data = loaded(5)
+for _ in range(3):
+    energy(data)
+""",
+            Runs(1),
+            why="filled once",
+        ),
         Good(f"{MODEL}\nmodel.fit(data.batch(32), verbose=0)\nmodel.evaluate(data.batch(16), verbose=0)\n", Runs(2)),
         Good(
             f"""{MODEL}
@@ -128,10 +246,12 @@ for batch in data.batch(16):
     )
 
     def __init__(self) -> None:
+        self._said: set[Location] = set()
         self._sizes: dict[object, dict[str, Variation]] = {}
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
+        yield from passed(event, self._said, SIZES, "pad to a few fixed sizes, and mask what was added")
         known = self._sizes.setdefault(event.target, {})
         for variation in varying(event, "batch"):
             if variation.axis != 0:

@@ -2,7 +2,8 @@
 
 ## What it does
 Flags `tf.concat` and its relatives in a Python loop that join what the round before left with something new, where the
-result is an argument of what XLA compiles: generation of text, most often.
+result is an argument of what XLA compiles: generation of text, most often. Also the pieces of another length that a
+loop cuts off: `signal[:n]`.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on CPU: five steps over a sequence that grows by one compile five times; over a tensor of
@@ -33,12 +34,14 @@ Shown only: the model has to be told how much of the fixed length is filled.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 
-from ._feeds import PER_SHAPE, fed, varying
+from ._feeds import PER_SHAPE, fed, passed, varying
 
+CUTS = {"cut": "cuts off a piece of another length in each round"}
 STEP = """
 @tf.function(jit_compile=True)
 def step(tokens):
@@ -104,8 +107,79 @@ Generator().run(tf.ones([2, 2]))
             ["tf.concat([tokens, new], axis=-1)"],
             Runs(4),
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def energy(x):
+    return tf.reduce_sum(x * x)
+
+def curve(signal):
+    out = []
+    for n in range(2, 6):
+        out.append(energy(tf.constant(signal[:n])))
+    return out
+
+curve([1.0] * 9)
+""",
+            ["tf.constant(signal[:n])"],
+            Runs(4),
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def energy(x):
+    return tf.reduce_sum(x * x)
+
+def prefixes(signal):
+    for n in range(2, 6):
+        yield signal[:n]
+
+def curve(signal):
+    return [energy(part) for part in prefixes(signal)]
+
+curve(tf.ones([9]))
+""",
+            ["part"],
+            Runs(4),
+        ),
+        Bad(
+            f"""{STEP}
+def score(tokens):
+    length = tokens.shape[1]
+    while length > 4:
+        step(tokens[:, :length])
+        length -= 1
+
+score(tf.ones([1, 8]))
+""",
+            ["tokens[:, :length]"],
+            Runs(4),
+        ),
     )
     good = (
+        Good(
+            f"""{STEP}
+def slide(tokens):
+    for start in range(4):
+        step(tokens[:, start : start + 4])
+
+slide(tf.ones([1, 8]))
+""",
+            Runs(1),
+            why="a window of fixed length",
+        ),
+        Good(
+            f"""{STEP}
+def rows(tokens, count):
+    for row in range(4):
+        step(tokens[row : row + 1, :count])
+
+rows(tf.ones([4, 8]), 5)
+""",
+            Runs(1),
+            why="cut at the same place each time",
+        ),
         Good(
             f"""{STEP}
 tokens = tf.ones([1, 8])
@@ -157,8 +231,12 @@ def f(x):
         ),
     )
 
+    def __init__(self) -> None:
+        self._said: set[Location] = set()
+
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
+        yield from passed(event, self._said, CUTS, "pass all of it, with the length as a tensor to mask by")
         for variation in varying(event, "grows"):
             what = f"`{brief(variation.location.node)}` makes the sequence longer in each round"
             help = "keep a tensor of fixed length, and write each new element at its position"

@@ -141,7 +141,7 @@ def _meet_arrays(a: Array, b: Array) -> Array:
 
 
 def _meet_unknown(a: Unknown, b: Unknown) -> Unknown:
-    merged = Unknown(a.names | b.names, a.compared and b.compared, a.part or b.part)
+    merged = Unknown(a.names | b.names, a.compared and b.compared, a.part or b.part, united(a.varies, b.varies))
     return a if merged == a else merged
 
 
@@ -194,8 +194,9 @@ def _meet_sequences(a: Sequence, b: Sequence) -> Sequence | None:
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         items = tuple(map(join, a.items, b.items))
         return a if all(map(lambda x, y: x is y, items, a.items)) else Sequence(a.kind, items)
-    element = _join_optional(element_of(a), element_of(b))
-    return a if a.items is None and element is a.element else Sequence(a.kind, None, element)
+    element, varies = _join_optional(element_of(a), element_of(b)), united(a.varies, b.varies)
+    same = a.items is None and element is a.element and varies == a.varies
+    return a if same else Sequence(a.kind, None, element, varies=varies)
 
 
 def _meet_dicts(a: Dict, b: Dict) -> Dict:
@@ -277,7 +278,8 @@ def pattern(value: Value, depth: int = 0) -> Hashable:
 def _static_pattern(value: Static, depth: int) -> Hashable:
     constant = value.constant
     plain = constant is None or isinstance(constant, _TOLD_APART)
-    return ("static", type(constant), constant) if plain else ("static", constant is not UNSET, value.varies)
+    told = (type(constant), constant) if plain else (constant is not UNSET,)
+    return ("static", *told, value.varies)
 
 
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:
@@ -291,7 +293,7 @@ def _sequence_pattern(value: Sequence, depth: int) -> Hashable:
     if depth >= _PATTERN_DEPTH or (items is not None and len(items) > _PATTERN_ITEMS):
         return (value.kind,)
     inner = items if items is not None else () if value.element is None else (value.element,)
-    return (value.kind, items is None, *(pattern(item, depth + 1) for item in inner))
+    return (value.kind, items is None, value.varies, *(pattern(item, depth + 1) for item in inner))
 
 
 def _dict_pattern(value: Dict, depth: int) -> Hashable:

@@ -191,7 +191,8 @@ class Array(Record):
 
 
 class Sequence(Record):
-    """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds.
+    """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds. `varies`: on
+    the host, what makes it longer.
 
     `size` is how many values it is to somebody who follows every way into it: `x = (x, x)` doubles it, with hardly any
     memory for it. Of one that is too large, or too deep, nothing is known but the kind.
@@ -202,6 +203,7 @@ class Sequence(Record):
     element: Value | None = None
     size: int = 0  # this and the depth are counted when it is made
     depth: int = 0
+    varies: tuple[Variation, ...] = ()
 
     def __post_init__(self) -> None:
         size, depth = _extent(self.items or (self.element,))
@@ -350,11 +352,12 @@ class ModuleValue(Record):
 
 class Unknown(Record):
     """No idea. `names`: the parameters it may come from; `compared`: it is the result of a comparison; `part`: it is
-    an element of what the parameter holds."""
+    an element of what the parameter holds; `varies`: on the host, why it is longer or shorter from time to time."""
 
     names: frozenset[str] = frozenset()
     compared: bool = False
     part: bool = False
+    varies: tuple[Variation, ...] = ()
 
 
 class OneOf(Record):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from ..record import replace
 from .kinds import united
@@ -23,6 +23,11 @@ from .values import (
     Variation,
 )
 
+if TYPE_CHECKING:
+    from ..files.unit import Location
+
+# The detail of a counter that goes through data in steps which need not come out even: `range(0, len(x), 32)`.
+STEPS: Final = "steps"
 _DEEPEST: Final = 4
 # Their result has the shape that an argument names, whatever shape goes in.
 _RESHAPING: Final = frozenset(
@@ -57,10 +62,12 @@ def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
     match value:
         case Tensor(varies=varies) | Structure(varies=varies) | Array(varies=varies) | Static(varies=varies):
             return varies
+        case Unknown(varies=varies):
+            return varies
         case ApiObject(payload=payload) if payload is not None:
             return variations_of(payload, depth + 1)
         case Sequence() | Dict() | OneOf() if depth < _DEEPEST:
-            found: tuple[Variation, ...] = ()
+            found = value.varies if isinstance(value, Sequence) else ()
             for item in _inside(value):
                 found = united(found, variations_of(item, depth + 1))
             return found
@@ -156,6 +163,43 @@ def _follows_the_length(cut: Slice) -> bool:
     lower = cut.start is None or _sign(cut.start) > 0
     upper = cut.stop is None or _sign(cut.stop) < 0
     return lower and upper
+
+
+def told_apart(items: tuple[Value, ...], location: Location) -> tuple[Value, ...]:
+    """The items as a loop on the host meets them one by one: Python numbers that differ vary, also as the parts of
+    tuples of one length."""
+    rows = [item.items for item in items if isinstance(item, Sequence) and item.kind == "tuple" and item.items]
+    if rows and len(rows) == len(items) and len(set(map(len, rows))) == 1:
+        columns = [told_apart(column, location) for column in zip(*rows, strict=True)]
+        return tuple(Sequence("tuple", row) for row in zip(*columns, strict=True))
+    numbers = {item.constant for item in items if _is_number(item)}
+    if len(numbers) < 2:
+        return items
+    varies = (Variation("counter", location, shapes=len(numbers)),)
+    return tuple(replace(item, varies=varies) if _is_number(item) else item for item in items)
+
+
+def _is_number(value: Value) -> TypeGuard[Static]:
+    return isinstance(value, Static) and type(value.constant) in (int, float)
+
+
+def cut(value: Value, index: tuple[Value, ...], location: Location) -> Value:
+    """What is cut from data on the host, with the variation of a piece that has another length each time: one of its
+    bounds varies. Where both do, it is a window, of which the last one may be smaller."""
+    found: tuple[Variation, ...] = ()
+    for axis, item in enumerate(index):
+        if not isinstance(item, Slice):
+            continue
+        start, stop = variations_of(item.start), variations_of(item.stop)
+        if bool(start) != bool(stop):
+            found = (*found, Variation("cut", location, axis, (start or stop)[0].shapes))
+        elif any(each.detail == STEPS for each in start):
+            found = (*found, Variation("last batch", location, axis, 2))
+    match value:
+        case Unknown() | Tensor() | Structure() | Array() | Sequence() if found:
+            return replace(value, varies=united(value.varies, found))
+        case _:
+            return value
 
 
 def _sign(value: Value) -> int:

@@ -32,6 +32,7 @@ from .events import (
     IterateOver,
     MutateInLoop,
 )
+from .filling import MAKERS
 from .frames import Frame
 from .interface import Handlers, Interpreter, Models, Options
 
@@ -52,6 +53,8 @@ class Assignments(Interpreter):
         if isinstance(node.value, cst.Subscript) and is_called_tensor(value) and self._is_asked_for(frame, node):
             value = UNKNOWN  # of a tensor no part is None: the annotation means something else
         for target in node.targets:
+            if isinstance(value, Static) and _is_made_of(node.value, target.target):
+                value = self._counted(frame, node, target.target, value)
             if not _is_same_each_time(frame, value):
                 self._note_outside(frame, target.target, node)
             self.assign(frame, target.target, value, node)
@@ -80,7 +83,21 @@ class Assignments(Interpreter):
         left = self.evaluate(frame, node.target)
         right = self.evaluate(frame, node.value)
         self._note_outside(frame, node.target, node)
-        self.assign(frame, node.target, self.operate(frame, node, node.operator, left, right), node)
+        value = self.operate(frame, node, node.operator, left, right)
+        self.assign(frame, node.target, self._counted(frame, node, node.target, value), node)
+
+    def _counted(self, frame: Frame, node: cst.CSTNode, target: cst.BaseExpression, value: Value) -> Value:
+        """A Python number that a loop on the host, or a function that runs again, makes of what it was counts them."""
+        if not isinstance(value, Static) or isinstance(value.constant, str):
+            return value
+        match target:
+            case cst.Attribute():
+                again = frame.function is not None and frame.function.name not in MAKERS
+            case cst.Name(value=name) if name in frame.globals:
+                again = frame.function is not None
+            case _:
+                again = frame.python_loop > 0 and not value.known and not value.varies
+        return self.counter(frame, node) if again else value
 
     def assign(
         self, frame: Frame, target: cst.BaseExpression, value: Value, statement: cst.CSTNode | None = None
@@ -278,3 +295,14 @@ def _holds_no_tensors(value: Value) -> bool:
     return isinstance(value, Instance) and not any(
         isinstance(leaf, Tensor | Structure) for held in value.attributes.values() for leaf in leaves(held)
     )
+
+
+def _is_made_of(node: cst.BaseExpression, target: cst.BaseExpression) -> bool:
+    """Whether a number is computed from what a name was before: `self.rate = max(self.rate * 0.9, 0.1)`."""
+    match node:
+        case cst.BinaryOperation(left=left, right=right):
+            return any(side.deep_equals(target) or _is_made_of(side, target) for side in (left, right))
+        case cst.Call(func=cst.Name(value="max" | "min" | "round"), args=args):
+            return any(_is_made_of(argument.value, target) for argument in args)
+        case _:
+            return False

@@ -35,9 +35,10 @@ from ..library.class_checks import is_enum
 from ..library.strategies import making_of
 from ..library.text import METHODS as TEXT_METHODS
 from ..record import replace
-from .events import ContextKind
+from .events import NOT_TRACED, ContextKind
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
+from .receivers import is_number_field
 
 _SOME_TENSOR: Final = Tensor(Dependence.VALUE)
 _VARIABLES: Final = Sequence("list", None, Tensor(Dependence.VALUE, variable=True))
@@ -100,6 +101,8 @@ class Attributes(Interpreter):
             case Unknown(names):
                 if api.attribute(_SOME_TENSOR, name) is None:
                     self.refute_tensor(frame, owner)
+                if owner.part and frame.context.kind in NOT_TRACED and is_number_field(self, frame, name):
+                    return self.counter(frame, node)
                 # `x.shape` of whatever it is: numbers. What else an unknown object has is unknown too.
                 return Sequence("tuple", None, STATIC) if name == "shape" and names else UNKNOWN
             case Static(str()) if name in TEXT_METHODS:

@@ -33,6 +33,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..domain.varying_shapes import variations_of
 from ..files.unit import Location
 from ..library import api, raw_ops
 from ..library.call_kinds import (
@@ -45,6 +46,7 @@ from ..library.call_kinds import (
     WEIGHT_MAKERS,
 )
 from ..library.host_shapes import shaped
+from ..library.host_sizes import sized
 from ..library.keras_classes import ended_with_keras_2
 from ..library.strategies import OF_OTHERS, asks_for_complex128, sets_up, shows_xla, with_creation
 from ..library.text import call_text
@@ -53,9 +55,10 @@ from ..program.exposure import Shows
 from ..program.python_library import may_be_written
 from ..record import Record, replace
 from .events import HOST, KERAS_2_CONVERTS, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead
-from .feeding import passed_values, report_foreign_tensors
+from .feeding import passed_values, report_compiled_call, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
+from .receivers import compiled_method
 
 _SEVERAL: Final = (OneOf, Sequence, Slice)
 _WITHOUT_SHAPE: Final = (Static, Unknown, Api)
@@ -130,6 +133,7 @@ class Calls(Interpreter):
             called = api.call(name, bound, location)
             traced, looped = frame.context.kind not in NOT_TRACED, frame.looped or frame.python_loop > 0
             result = shaped(name, bound, called, location, traced=traced, looped=looped)
+            result = result if traced else sized(name, bound, result, location, looped=looped)
         if self.strategies:
             result = with_creation(name, bound, nodes, result, Creation(location, frame.context.scope))
         self.report_call(frame, name, bound, nodes, result, node)
@@ -308,11 +312,22 @@ class Calls(Interpreter):
                 found = special(self, frame, UNKNOWN, arguments, node)
                 if found is not None:
                     return found
+            self._call_of_somebody(frame, name, arguments, node)
         self._pass_to_host(frame.context, arguments)
         if isinstance(callee, Static):
             given = (*arguments.positional, *arguments.keywords.values())
             return STATIC if all(isinstance(value, Static) for value in given) else UNKNOWN
         return UNKNOWN
+
+    def _call_of_somebody(self, frame: Frame, name: str, arguments: Arguments, node: cst.BaseExpression) -> None:
+        """Say that a compiled method is passed what varies, of an object that was passed or is held."""
+        if frame.context.kind not in NOT_TRACED or not any(
+            variations_of(it) for it, _ in passed_values(arguments, node)
+        ):
+            return
+        found = compiled_method(self, frame, name)
+        if found is not None:
+            report_compiled_call(self, frame, found[1], arguments, node, found[0].function.identity)
 
     def run_in_pipeline(self, arguments: Arguments) -> None:
         """The functions of an input pipeline run on the host, each traced by itself; XLA never sees them."""

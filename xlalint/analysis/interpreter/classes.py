@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterator
 from collections.abc import Sequence as Ordered
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..budget import Clock
 from ..domain.joins import generalise, join_all
 from ..domain.kinds import settled
 from ..domain.values import (
@@ -33,11 +35,12 @@ from ..files.unit import Location, Unit
 from ..library.class_checks import is_enum
 from ..library.strategies import TORCH_MODULE, note_creation
 from ..program.decorators import RECORDS
+from ..program.project import Project
 from ..program.python_library import CONTAINERS
 from ..record import replace
 from .events import HOST, Context
 from .frames import Arguments, Frame, Summary
-from .interface import Interpreter, method_value
+from .interface import Interpreter, Models, Options, method_value
 
 _EXCEPTIONS: Final = frozenset(
     f"builtins.{name}"
@@ -48,6 +51,12 @@ _EXCEPTIONS: Final = frozenset(
 
 class Classes(Interpreter):
     """Classes and the instances of them."""
+
+    def __init__(
+        self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock, models: Models
+    ) -> None:
+        super().__init__(project, options, wanted_apis, clock, models)
+        self._number_fields: dict[Class, frozenset[str]] = {}
 
     def class_attributes(self, cls: Class) -> dict[str, Value]:
         """What the body of a class binds, besides methods."""
@@ -167,6 +176,29 @@ class Classes(Interpreter):
             base in ("typing.NamedTuple", "collections.namedtuple", "tf.experimental.ExtensionType")
             for base in cls.external_bases
         )
+
+    def number_fields(self, cls: Class) -> frozenset[str]:
+        """The fields of a record that its class declares as Python numbers."""
+        if cls not in self._number_fields:
+            self._number_fields[cls] = frozenset(self._declared_numbers(cls) if self.is_record(cls) else ())
+        return self._number_fields[cls]
+
+    def _declared_numbers(self, cls: Class) -> Iterator[str]:
+        ancestors = [ancestor for ancestor in cls.mro if not isinstance(ancestor, str)]
+        for ancestor in ancestors:
+            for stretch in ancestor.code:
+                unit = self.unit_of(ancestor.module, stretch.first, stretch)
+                for statement in () if unit is None else unit.body:
+                    match statement:
+                        case cst.SimpleStatementLine(
+                            body=[
+                                cst.AnnAssign(
+                                    target=cst.Name(value=name),
+                                    annotation=cst.Annotation(annotation=cst.Name(value="int" | "float")),
+                                )
+                            ]
+                        ):
+                            yield name
 
     def _record_fields(self, cls: Class) -> dict[str, Value]:
         fields: dict[str, Value] = {}

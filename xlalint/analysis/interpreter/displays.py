@@ -9,7 +9,9 @@ from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts, pattern
 from ..domain.kinds import as_condition, is_key
 from ..domain.values import KEYS, UNKNOWN, Dict, Sequence, Static, Structure, Value
-from .events import BranchOn
+from ..domain.varying_shapes import told_apart
+from ..files.unit import Location
+from .events import NOT_TRACED, BranchOn
 from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import narrow
@@ -68,6 +70,8 @@ class Displays(Interpreter):
             case Sequence(items=tuple(items)) if (
                 len(items) <= _TOLD_APART and not clause.ifs and clause.inner_for_in is None
             ):
+                if frame.context.kind in NOT_TRACED and not frame.module.written:
+                    items = told_apart(items, Location(frame.unit, clause.iter))
                 return self._of_each(inner, node, items)
         self._run_clauses(inner, clause, iterable)
         if isinstance(node, cst.DictComp):

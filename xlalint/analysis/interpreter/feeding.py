@@ -10,15 +10,19 @@ from ..domain.values import (
     FunctionValue,
     Static,
     Value,
+    Variation,
     Wrapped,
 )
-from ..domain.varying_shapes import variations_of
+from ..domain.varying_shapes import filtered, variations_of
 from ..files.unit import Location, Unit
 from ..library.tokenizers import torch_in
 from .events import HOST, NOT_TRACED, CallOwnCompiled, Context, ContextKind, FeedCompiled, FeedForeign, MakeCompiled
+from .filling import GROWN
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter
 
+# What varies because a loop goes on.
+_OF_LOOPS: Final = frozenset(("counter", "cut", "drawn", GROWN, "number", "sized"))
 # Methods of containers that keep what they are passed.
 _KEEPS: Final = frozenset(("add", "append", "insert", "setdefault"))
 
@@ -103,6 +107,22 @@ def passed_values(arguments: Arguments, node: cst.CSTNode) -> list[tuple[Value, 
     return found
 
 
+def _varies_at(variation: Variation, frame: Frame, node: cst.CSTNode) -> bool:
+    """Whether what a loop of the same function makes vary is read within that loop: after it, it stays what it is."""
+    location, leaves = variation.location, variation.kind != GROWN
+    if variation.kind not in _OF_LOOPS or location.unit is not frame.unit:
+        return leaves
+    around = dict.fromkeys((node, *frame.unit.around(node)))
+    for outside in (location.node, *frame.unit.around(location.node)):
+        match outside:
+            case cst.FunctionDef() | cst.Lambda() | cst.ListComp() | cst.GeneratorExp() | cst.SetComp():
+                return leaves
+            case cst.For() | cst.While():
+                function = next((it for it in frame.unit.around(outside) if isinstance(it, cst.FunctionDef)), None)
+                return outside in around or (leaves and function is not None and function not in around)
+    return leaves
+
+
 def report_feed(
     interpreter: Interpreter,
     frame: Frame,
@@ -116,6 +136,10 @@ def report_feed(
 ) -> None:
     varying = [(value, where) for value, where in given if variations_of(value)]
     if not varying or frame.context.kind is ContextKind.XLA or frame.context.pipeline or frame.loop:
+        return
+    told = ((filtered(value, lambda variation: _varies_at(variation, frame, node)), where) for value, where in varying)
+    varying = [(value, where) for value, where in told if variations_of(value)]
+    if not varying:
         return
     interpreter.emit_on_host(
         frame,

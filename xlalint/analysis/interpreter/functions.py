@@ -77,7 +77,8 @@ class Functions(Interpreter):
                 if frame.python_loop and frame.context.kind in NOT_TRACED:
                     outside.summary.looped.add(summary)
             if isinstance(value.compiled, Compilation) and value.compiled.jit:
-                report_compiled_call(self, frame, value.compiled, arguments, node, value.function.identity)
+                given = _with_partial(value, arguments)
+                report_compiled_call(self, frame, value.compiled, given, node, value.function.identity)
                 report_own_call(self, frame, value, node)
             if value.compiled is not None:
                 (self.piped if context.pipeline else self.called)[value.function.identity] = value.function
@@ -105,12 +106,7 @@ class Functions(Interpreter):
         except (SyntaxError, NestedTooDeepError, LookupError) as error:
             self.note_trouble(function, error)
             return None
-        if value.partial_args or value.partial_keywords:
-            arguments = replace(
-                arguments,
-                positional=[*value.partial_args, *arguments.positional],
-                keywords={**value.partial_keywords, **arguments.keywords},
-            )
+        arguments = _with_partial(value, arguments)
         scope = value.scope if value.scope is not None else self.module_frame(function.module)
         crossing = value.compiled is not None and (
             frame is None or frame.context.kind in (ContextKind.HOST, ContextKind.OPEN)
@@ -305,6 +301,17 @@ class Functions(Interpreter):
     def note_trouble(self, function: Function, error: Exception) -> None:
         line = function.stretch.first if function.stretch is not None else 1
         self.note(function.module, line, error, f"`{function.qualname}` cannot be read")
+
+
+def _with_partial(value: FunctionValue, arguments: Arguments) -> Arguments:
+    """The arguments of a call with those that `functools.partial` has passed already."""
+    if not (value.partial_args or value.partial_keywords):
+        return arguments
+    return replace(
+        arguments,
+        positional=[*value.partial_args, *arguments.positional],
+        keywords={**value.partial_keywords, **arguments.keywords},
+    )
 
 
 def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> frozenset[str]:

@@ -193,7 +193,7 @@ class Interpreter(ABC):
 
     @staticmethod
     @abstractmethod
-    def counter(frame: Frame, node: cst.CSTNode, count: Value | None = None) -> Value:
+    def counter(frame: Frame, node: cst.CSTNode, count: Value | None = None, detail: str = "") -> Value:
         """The number of a loop's iteration: on the host another Python number each time, while a function is traced a
         constant of its trace."""
 
@@ -390,6 +390,10 @@ class Interpreter(ABC):
 
     @abstractmethod
     def is_record(self, cls: Class) -> bool: ...
+
+    @abstractmethod
+    def number_fields(self, cls: Class) -> frozenset[str]:
+        """The fields of a record that its class declares as Python numbers."""
 
     @abstractmethod
     def any_record(self, cls: Class) -> dict[str, Value]:

@@ -15,6 +15,7 @@ from ..domain.values import (
     Array,
     Dependence,
     Dict,
+    Instance,
     OneOf,
     Origin,
     Sequence,
@@ -25,11 +26,11 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import filtered
+from ..domain.varying_shapes import STEPS, filtered, told_apart
 from ..files.unit import Location
 from ..library import api
 from ..library.datasets import DATASET
-from .events import ContextKind, IterateOver
+from .events import NOT_TRACED, ContextKind, IterateOver
 from .frames import Frame
 from .interface import Interpreter
 
@@ -72,10 +73,10 @@ class Iteration(Interpreter):
                     varies = tuple(filter(_below_the_first, iterable.varies))
                     return iterable.with_(rank=lower, bounded=None, variable=False, varies=varies)
                 return iterable.element(lower, origin or Origin(location, "a loop over a tensor yields a tensor"))
-            case ApiObject("builtins.range", payload=payload):
+            case ApiObject("builtins.range", payload=payload, options=steps):
                 tensor = as_tensor(payload, Dependence.STATIC) if payload is not None else None
                 if tensor is None:
-                    return self.counter(frame, node, payload)
+                    return self.counter(frame, node, payload, STEPS if steps else "")
                 return Tensor(Dependence.VALUE, "int", 0, Origin(location, "the loop runs over a tensor"), carried=True)
             case ApiObject(api=name, payload=payload) if payload is not None:
                 # A loop over a dataset in a graph becomes part of the pipeline, which compiles nothing (measured).
@@ -83,6 +84,10 @@ class Iteration(Interpreter):
                 return filtered(payload, lambda variation: False) if piped else payload
             case ApiObject():
                 return api.call_method(iterable, "__iter__", {}, location)
+            case Sequence(kind, tuple(items)) if frame.context.kind in NOT_TRACED and not frame.module.written:
+                return element_of(Sequence(kind, told_apart(items, location))) or UNKNOWN
+            case Sequence(element=Instance() as record) if frame.context.kind in NOT_TRACED:
+                return self._record_in_loop(frame, record, node)
             case Sequence():
                 return element_of(iterable) or UNKNOWN
             case Dict() | Static():
@@ -100,13 +105,23 @@ class Iteration(Interpreter):
                 return UNKNOWN
 
     @staticmethod
-    def counter(frame: Frame, node: cst.CSTNode, count: Value | None = None) -> Value:
+    def counter(frame: Frame, node: cst.CSTNode, count: Value | None = None, detail: str = "") -> Value:
         """The number of a loop's iteration: on the host another Python number each time, while a function is traced a
         constant of its trace."""
-        if frame.context.kind not in (ContextKind.HOST, ContextKind.OPEN) or frame.context.pipeline:
+        if frame.context.kind not in NOT_TRACED or frame.context.pipeline:
             return STATIC
         rounds = count.constant if isinstance(count, Static) and isinstance(count.constant, int) else None
-        return Static(varies=(Variation("counter", Location(frame.unit, node), shapes=rounds),))
+        return Static(varies=(Variation("counter", Location(frame.unit, node), shapes=rounds, detail=detail),))
+
+    def _record_in_loop(self, frame: Frame, record: Instance, node: cst.CSTNode) -> Instance:
+        """A record among several: the numbers in its fields are others in each of them."""
+        numbers = self.number_fields(record.cls)
+        varying = {
+            name: self.counter(frame, node)
+            for name, value in record.attributes.items()
+            if name in numbers and isinstance(value, Static) and not value.known
+        }
+        return Instance(record.cls, {**record.attributes, **varying}) if varying else record
 
     @staticmethod
     def number(frame: Frame, node: cst.CSTNode) -> Value:

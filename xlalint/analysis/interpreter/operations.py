@@ -120,6 +120,10 @@ class Operations(Interpreter):
                 return Sequence(kind, items * times)
             case (Sequence(kind=kind) as sequence, Static()) | (Static(), Sequence(kind=kind) as sequence):
                 return Sequence(kind, None, element_of(sequence))
+            case (Static(varies=varies), Api()) | (Api(), Static(varies=varies)) if varies:
+                return Static(varies=varies)  # `math.pi * epoch`
+            case (Static(varies=varies), Unknown()) | (Unknown(), Static(varies=varies)) if varies:
+                return Unknown(varies=varies)
             case (Static(), Static()) | (Api(), _):
                 return STATIC
             case _:

@@ -33,10 +33,10 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import after_index
+from ..domain.varying_shapes import after_index, cut
 from ..files.unit import Location
 from ..library import api
-from .events import Consume, ContextKind, HostRead, IndexWith
+from .events import NOT_TRACED, Consume, ContextKind, HostRead, IndexWith
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
 
@@ -47,7 +47,8 @@ class Subscripts(Interpreter):
     def _subscript(self, frame: Frame, node: cst.Subscript) -> Value:
         base = self.evaluate(frame, node.value)
         index = tuple(self.index_element(frame, element.slice) for element in node.slice)
-        return self.subscript(frame, node, base, index)
+        part = self.subscript(frame, node, base, index)
+        return cut(part, index, Location(frame.unit, node)) if frame.context.kind in NOT_TRACED else part
 
     def index_element(self, frame: Frame, element: cst.BaseSlice) -> Value:
         if isinstance(element, cst.Index):

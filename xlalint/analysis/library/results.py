@@ -176,8 +176,10 @@ def content(call: Call, names: Iterable[str] | None = None) -> Content:
                     varies = united(varies, leaf.varies)
                     continue
                 case Unknown() if name in evidence:
+                    varies = united(varies, leaf.varies)
                     dependence, source = Dependence.VALUE, call.here("takes a tensor")
                 case Unknown():
+                    varies = united(varies, leaf.varies)
                     dependence = Dependence.SHAPE
                 case ApiObject("keras.random.SeedGenerator"):
                     outside = True  # its state is a variable

@@ -22,6 +22,7 @@ from ..domain.values import (
     Tensor,
     Value,
 )
+from ..interpreter.filling import longer
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import ContainerModel, Interpreter
 
@@ -102,8 +103,9 @@ def _put(
         return
     present = element_of(owner)
     joined = added if present is None else join_parts(present, added)
-    if owner.items is not None or joined is not present:
-        _rebind(interpreter, frame, node, Sequence(owner.kind, None, joined))
+    varies = owner.varies or longer(frame, node)
+    if owner.items is not None or joined is not present or varies != owner.varies:
+        _rebind(interpreter, frame, node, Sequence(owner.kind, None, joined, varies=varies))
 
 
 def _at(items: tuple[Value, ...], added: Value, arguments: Arguments) -> Ordered[Value] | None:

@@ -23,6 +23,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..domain.varying_shapes import filtered
 from ..files.unit import Location
 from ..interpreter.events import NOT_TRACED, Context, ContextKind
 from ..interpreter.feeding import (
@@ -47,6 +48,7 @@ _LOOPS: Final = {
     "evaluate": {"x": "test"},
     "predict": {"x": "predict"},
 }
+_WHOLE: Final = frozenset(("cut", "filled", "grown", "sized"))  # what makes arrays of another size each time
 _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of batches stands
 _STEPS: Final = {
     "train_on_batch": "train",
@@ -256,6 +258,9 @@ def _run(
         split = arguments.get(6, "validation_split") if step == "train" else None
         likely = certain and step == "train"  # of others it is a single example as often as not
         given += [(array, node) for array in batches_of(value, size, split, location, likely=likely)]
+        if value is not None and step != "train":  # an epoch has many batches of one size, whatever is left
+            whole = filtered(value, lambda variation: variation.kind in _WHOLE)
+            given.append((whole, arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])))
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=True)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from functools import reduce
 from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all, join_parts
-from ..domain.kinds import as_tensor, is_key, options, perhaps_array
+from ..domain.kinds import as_tensor, is_key, options
 from ..domain.operators import concatenate
 from ..domain.values import (
     KEYS,
@@ -24,7 +22,6 @@ from ..domain.values import (
     FunctionValue,
     Instance,
     ModuleValue,
-    OneOf,
     Sequence,
     Slice,
     Static,
@@ -32,8 +29,10 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
+    Variation,
 )
-from ..interpreter.events import ContextKind, HostRead, TruthOf
+from ..files.unit import Location
+from ..interpreter.events import ContextKind, TruthOf
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import class_names, truth
@@ -41,83 +40,15 @@ from ..library import api
 from ..library.class_checks import has_attribute, is_instance
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedClass
+from ..record import replace
+from .python_numbers import first
 
 _MOST_METHODS: Final = 24  # of an object that is asked for one whose name is not known
 _TOLD_APART: Final = 16  # items of a sequence of which each is looked at by itself
 
 
-def _first(arguments: Arguments) -> Value:
-    return arguments.positional[0] if arguments.positional else arguments.rest or STATIC
-
-
 def _node(arguments: Arguments, node: cst.BaseExpression, position: int = 0) -> cst.BaseExpression:
     return arguments.nodes[position] if position < len(arguments.nodes) else node
-
-
-def _reader(name: str) -> FunctionModel:
-    """`int(t)` and its kind: Python wants the number."""
-
-    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        value = _first(arguments)
-        if as_tensor(value, Dependence.STATIC) and not perhaps_array(value):
-            interpreter.note_eager_read(frame, value)
-            interpreter.emit(frame, HostRead, node, value=value, reader=name, names=dict(frame.env or {}))
-            dtype = {"int": "int", "float": "float"}.get(name)
-            tensor = as_tensor(value, Dependence.STATIC)
-            if frame.context.kind is ContextKind.HOST and not frame.context.pipeline:
-                return interpreter.number(frame, node) if frame.python_loop and dtype else STATIC
-            # Where AutoGraph converts the call, the result is a tensor still.
-            return tensor.with_(dtype=dtype) if frame.context.converted and dtype and tensor else STATIC
-        interpreter.doubt_tensor(frame, value)
-        if isinstance(value, Static) and value.known and isinstance(value.constant, int | float) and name == "int":
-            return Static(int(value.constant)) if abs(value.constant) < 1 << 62 else STATIC
-        return STATIC
-
-    return handle
-
-
-def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    value = _first(arguments)
-    interpreter.refute_tensor(frame, value)
-    interpreter.doubt_tensor(frame, value)
-    vague = any(isinstance(option, Structure) for option in options(value))  # a list as likely as not
-    tensor = None if vague else as_tensor(value, Dependence.STATIC)
-    if tensor is not None:
-        interpreter.emit(frame, HostRead, node, value=value, reader="len", names=dict(frame.env or {}))
-        if frame.context.converted and tensor.bounded is None:
-            # A Python number where the dimension is known, which nobody knows here.
-            return OneOf((Tensor(Dependence.SHAPE, "int", 0), STATIC))
-    match value:
-        case Sequence(kind, tuple(items)) if kind == "tuple":
-            return Static(len(items))
-        case Static(str(text)):
-            return Static(len(text))
-        case Instance(cls) if method := cls.find("__len__"):
-            return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
-        case _:
-            counted = isinstance(value, Tensor | Structure | Array) and value.varies
-            return interpreter.number(frame, node) if counted else STATIC
-
-
-def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    payload: Value | None = _rounds(arguments.positional)
-    if frame.module.written and isinstance(payload, Static) and payload.constant <= _TOLD_APART:
-        numbers = range(*(bound.constant for bound in arguments.positional if isinstance(bound, Static)))
-        return Sequence("list", tuple(map(Static, numbers)))
-    for value in arguments.positional:
-        interpreter.doubt_tensor(frame, value)
-        tensor = as_tensor(value, Dependence.STATIC)
-        if tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE):
-            payload = value
-    return ApiObject("builtins.range", payload=payload)
-
-
-def _rounds(bounds: list[Value]) -> Static | None:
-    """How many numbers `range` of these yields, where all are known."""
-    numbers = [bound.constant for bound in bounds if isinstance(bound, Static) and type(bound.constant) is int]
-    if len(numbers) != len(bounds) or not 1 <= len(numbers) <= 3 or numbers[2:] == [0]:
-        return None
-    return Static(min(len(range(*numbers)), 1 << 40)) if max(map(abs, numbers)) < 1 << 40 else None
 
 
 def _iterator(form: str) -> FunctionModel:
@@ -164,9 +95,18 @@ def _called_by_python(name: str, function: Value) -> Value:
     return function
 
 
+def _deque(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`deque(items, maxlen=n)`: with a length that it does not exceed it is full before long."""
+    items = replace(arguments, positional=arguments.positional[:1])
+    made = _iterator("list")(interpreter, frame, items, node) or UNKNOWN
+    if isinstance(made, Sequence) and arguments.get(1, "maxlen") not in (None, NONE):
+        return replace(made, varies=(Variation("capped", Location(frame.unit, node)),))
+    return made
+
+
 def _map(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
 
-    function, columns, elements = _called_by_python("map", _first(arguments)), [], []
+    function, columns, elements = _called_by_python("map", first(arguments)), [], []
     for position, value in enumerate(arguments.positional[1:], 1):
         where = _node(arguments, node, position)
         iterable = interpreter.iterate(frame, value, where, "map")
@@ -207,7 +147,7 @@ def _chosen(form: str) -> FunctionModel:
     """`any`, `all`, `sum` over an iterable."""
 
     def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        only = _first(arguments)
+        only = first(arguments)
         iterable = interpreter.iterate(frame, only, _node(arguments, node), form)
         if as_tensor(only, Dependence.STATIC):
             return UNKNOWN
@@ -295,12 +235,12 @@ def _super(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
 
 
 def _copy(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    return _first(arguments)
+    return first(arguments)
 
 
 def _iter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`iter(x)`: of a dataset an iterator, of anything else what can be iterated as well."""
-    match _first(arguments):
+    match first(arguments):
         case ApiObject("tf.data.Dataset", None, payload, facts):
             return ApiObject("tf.data.Iterator", payload=payload, facts=facts)
         case value:
@@ -311,7 +251,7 @@ def _wrapped(name: str) -> FunctionModel:
     """`staticmethod(f)` and its kind, in the body of a class."""
 
     def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        return ApiObject(f"builtins.{name}", payload=_first(arguments))
+        return ApiObject(f"builtins.{name}", payload=first(arguments))
 
     return handle
 
@@ -325,7 +265,7 @@ def _vars(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
 
 
 def _abs(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    value = _first(arguments)
+    value = first(arguments)
     return value if isinstance(value, Tensor | Array) else STATIC if isinstance(value, Static) else UNKNOWN
 
 
@@ -367,7 +307,7 @@ def _defaultdict(interpreter: Interpreter, frame: Frame, arguments: Arguments, n
 def _from_keys(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`dict.fromkeys(keys, value)`."""
     value = arguments.get(1, "value") or NONE
-    match _first(arguments):
+    match first(arguments):
         case Sequence(items=tuple(keys)) if all(map(is_key, keys)):
             return Dict({key.constant: value for key in keys if is_key(key)}, None)
         case _:
@@ -386,33 +326,18 @@ def _slice(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
             return STATIC
 
 
-def _folded(function: Callable[..., float]) -> FunctionModel:
-    """A function of Python numbers: of known ones, its result is known."""
-
-    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
-        numbers = [value.constant for value in arguments.positional if isinstance(value, Static) and value.known]
-        if arguments.keywords or len(numbers) < len(arguments.positional) or not numbers:
-            return None
-        try:
-            return Static(function(*numbers))
-        except (ArithmeticError, TypeError, ValueError):
-            return None
-
-    return handle
-
-
 def _static(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     return STATIC
 
 
 def _next(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    value = _first(arguments)
+    value = first(arguments)
     interpreter.refute_tensor(frame, value)
     match value, arguments.nodes:
-        case Sequence(kind, (first, *rest)), [where, *_] if not (frame.loop or frame.python_loop):
+        case Sequence(kind, (found, *rest)), [where, *_] if not (frame.loop or frame.python_loop):
             if isinstance(where, cst.Name | cst.Attribute) and not (frame.conditional or frame.branch):
                 interpreter.assign_quietly(frame, where, Sequence(kind, tuple(rest)))
-            return first
+            return found
         case _:
             return interpreter.element(frame, value, node)
 
@@ -431,13 +356,10 @@ def _type(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
-    **{f"builtins.{name}": _reader(name) for name in ("int", "float", "bool", "complex", "round", "memoryview")},
     **{f"builtins.{name}": _iterator(name) for name in ("enumerate", "zip", "list", "tuple", "set", "reversed")},
     "builtins.frozenset": _iterator("set"),
     "builtins.iter": _iter,
     **{f"builtins.{name}": _chosen(name) for name in ("any", "all", "sum")},
-    "builtins.len": _len,
-    "builtins.range": _range,
     "builtins.map": _map,
     "builtins.filter": _filter,
     "builtins.isinstance": _isinstance,
@@ -456,12 +378,11 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.type": _type,
     "copy.copy": _copy,
     "copy.deepcopy": _copy,
-    **{f"math.{function.__name__}": _folded(function) for function in (math.isclose, math.ceil, math.floor, math.sqrt)},
     "typing.cast": lambda interpreter, frame, arguments, node: (arguments.positional or [UNKNOWN])[-1],
     "collections.OrderedDict": _dict,
     "collections.Counter": _dict,
     "collections.defaultdict": _defaultdict,
-    "collections.deque": _iterator("list"),
+    "collections.deque": _deque,
     **{
         f"builtins.{name}": _static
         for name in [

@@ -14,6 +14,7 @@ from . import (
     keras_models,
     ordering,
     python_builtins,
+    python_numbers,
     records,
     strategies,
     structures,
@@ -23,6 +24,7 @@ from . import (
 MODELS: Final = Models(
     functions={
         **python_builtins.FUNCTIONS,
+        **python_numbers.FUNCTIONS,
         **ordering.FUNCTIONS,
         **records.FUNCTIONS,
         **compilation.FUNCTIONS,

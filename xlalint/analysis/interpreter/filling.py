@@ -1,0 +1,67 @@
+"""Lists that loops fill: whether they get longer with each iteration only, or are of another length each time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import Variation
+from ..files.unit import Location
+from .events import NOT_TRACED
+from .frames import Frame
+
+GROWN: Final = "grown"
+# The methods that set an object up, each once.
+MAKERS: Final = frozenset(("__init__", "build", "setup", "__post_init__"))
+
+
+def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
+    """What makes a list longer that `node` puts something into on the host: GROWN within the loop around it, "filled"
+    where also the whole of it has another length each time, since nobody knows how often the loop runs."""
+    if frame.context.kind not in NOT_TRACED or frame.context.pipeline or frame.module.written or frame.function is None:
+        return ()
+    loop = _loop_around(frame, node)
+    if loop is None:
+        again = _is_of_object(node) and frame.function.name not in MAKERS
+    else:
+        again = (frame.looped or frame.python_loop > 1) and (frame.conditional > 0 or _is_open(loop))
+    if loop is None and not again:
+        return ()
+    return (Variation("filled" if again else GROWN, Location(frame.unit, node), axis=0),)
+
+
+def _loop_around(frame: Frame, node: cst.CSTNode) -> cst.For | cst.While | None:
+    for around in frame.unit.around(node):
+        match around:
+            case cst.For() | cst.While():
+                return around
+            case cst.FunctionDef() | cst.Lambda() | cst.ClassDef():
+                return None
+    return None
+
+
+def _is_of_object(node: cst.CSTNode) -> bool:
+    """Whether what is changed is held by an object: `self.states.append(state)`."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=cst.Attribute())):
+            return True
+        case _:
+            return False
+
+
+def _is_open(loop: cst.For | cst.While) -> bool:
+    """Whether a loop ends when something happens, not after a number of iterations."""
+    if isinstance(loop, cst.While) and not isinstance(loop.test, cst.Comparison):
+        return True
+    return any(map(_leaves, loop.body.body))
+
+
+def _leaves(node: cst.CSTNode) -> bool:
+    """Whether a statement leaves the loop that it stands in."""
+    match node:
+        case cst.Break() | cst.Return():
+            return True
+        case cst.For() | cst.While() | cst.FunctionDef() | cst.ClassDef():
+            return False
+        case _:
+            return any(map(_leaves, node.children))

@@ -1,0 +1,102 @@
+"""Sizes and numbers that host code takes from what changes: arrays made with them, lists that were filled, chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ..domain.kinds import united
+from ..domain.values import STATIC, Sequence, Static, Value, Variation
+from ..domain.varying_shapes import varied
+from ..files.unit import Location
+from ..record import replace
+
+# The arguments that are a shape, or one dimension of it each, under the names that calls are bound by.
+_SHAPE: Final = ("shape", "size", "dims", "*0")
+_SECOND: Final = ("shape", "multiples", "repeats", "reps", "newshape", "*1")
+_THIRD: Final = ("num", "size", "shape", "*2")
+_SIZES: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(
+        (
+            *(f"np.{name}" for name in ("zeros", "ones", "empty", "full")),
+            *(f"np.random.{name}" for name in ("random", "random_sample", "sample", "standard_normal")),
+            *(f"tf.{name}" for name in ("zeros", "ones", "fill")),
+            *(f"tf.random.{name}" for name in ("normal", "uniform", "truncated_normal")),
+            *(f"keras.random.{name}" for name in ("normal", "uniform", "truncated_normal")),
+            *(f"keras.ops.{name}" for name in ("zeros", "ones", "full")),
+        ),
+        _SHAPE,
+    ),
+    **dict.fromkeys(("np.random.normal", "np.random.uniform", "np.random.randint", "np.linspace"), _THIRD),
+    **dict.fromkeys(("tf.linspace", "keras.ops.linspace"), ("num",)),
+    **dict.fromkeys(("np.tile", "np.repeat", "np.resize", "np.broadcast_to", "np.reshape"), _SECOND),
+    **dict.fromkeys(("tf.tile", "tf.repeat", "tf.broadcast_to", "tf.reshape"), _SECOND),
+    **dict.fromkeys(("np.eye", "np.identity", "tf.eye", "keras.ops.eye"), ("num_rows", "N", "n", "*0")),
+    **dict.fromkeys(("np.random.rand", "np.random.randn"), ("*0", "*1", "*2", "*3")),
+    **dict.fromkeys(("np.arange", "keras.ops.arange"), ("start", "stop", "*0", "*1")),
+    "tf.range": ("start", "limit"),
+    "tf.one_hot": ("depth",),
+}
+# What makes one array of a list.
+_STACKING: Final = frozenset(
+    (
+        *(f"np.{name}" for name in ("array", "asarray", "stack", "vstack", "row_stack", "concatenate", "hstack")),
+        *(f"tf.{name}" for name in ("stack", "concat", "constant", "convert_to_tensor")),
+        *(f"keras.ops.{name}" for name in ("stack", "concatenate", "convert_to_tensor")),
+    )
+)
+# Functions of Python numbers that give Python numbers.
+_OF_NUMBERS: Final = ("math.", "builtins.")
+# Functions that give another Python number each time: those of NumPy where they are asked for no array.
+_DRAWING: Final = frozenset(
+    (
+        *(f"random.{name}" for name in ("random", "randint", "randrange", "uniform", "gauss", "normalvariate")),
+        *(f"time.{name}" for name in ("time", "perf_counter", "monotonic", "process_time")),
+    )
+)
+_DRAWING_ARRAYS: Final[Mapping[str, int]] = {  # .. with the number of arguments that an array takes
+    "np.random.rand": 1,
+    "np.random.randn": 1,
+    "np.random.random": 1,
+    "np.random.normal": 3,
+    "np.random.uniform": 3,
+    "np.random.randint": 3,
+}
+_LISTS: Final = frozenset(("cut", "filled", "grown"))  # what changes how long a list is
+
+
+def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Location, *, looped: bool) -> Value:
+    """The result of a library's function on the host, with what varies of it because a number or a list does."""
+    if name in _DRAWING or (name in _DRAWING_ARRAYS and _is_single(arguments, _DRAWING_ARRAYS[name])):
+        return Static(varies=(Variation("drawn", location),)) if looped else STATIC
+    if isinstance(result, Static) and not result.known and name.startswith(_OF_NUMBERS):
+        found: tuple[Variation, ...] = ()
+        for value in arguments.values():
+            found = united(found, value.varies if isinstance(value, Static) else ())
+        return replace(result, varies=found) if found else result
+    if name in _STACKING:
+        stacked = next(iter(arguments.values()), None)
+        lists = stacked.varies if isinstance(stacked, Sequence) else ()
+        return varied(result, tuple(each for each in lists if each.kind in _LISTS))
+    if name in _SIZES:
+        return varied(result, tuple(_of_sizes(name, arguments, location)))
+    return result
+
+
+def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location) -> Iterator[Variation]:
+    """The dimensions of a new array that a varying number decides."""
+    given = [arguments[parameter] for parameter in _SIZES[name] if parameter in arguments]
+    for position, value in enumerate(given):
+        match value:
+            case Static(varies=(first, *_)):
+                yield Variation("sized", location, axis=position, shapes=first.shapes)
+            case Sequence(items=tuple(items)):
+                for axis, item in enumerate(items):
+                    if isinstance(item, Static) and item.varies:
+                        yield Variation("sized", location, axis=axis, shapes=item.varies[0].shapes)
+                return
+
+
+def _is_single(arguments: Mapping[str, Value], count: int) -> bool:
+    """Whether a function of NumPy is asked for one number."""
+    return len(arguments) < count and "size" not in arguments

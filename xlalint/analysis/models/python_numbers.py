@@ -1,0 +1,141 @@
+"""Python's own numbers: what makes them of tensors, counts and ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.kinds import as_tensor, options, perhaps_array
+from ..domain.values import (
+    STATIC,
+    ApiObject,
+    Array,
+    Dependence,
+    FunctionValue,
+    Instance,
+    OneOf,
+    Sequence,
+    Static,
+    Structure,
+    Tensor,
+    Unknown,
+    Value,
+)
+from ..interpreter.events import NOT_TRACED, ContextKind, HostRead
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter
+
+_TOLD_APART: Final = 16  # numbers of which each is looked at by itself
+
+
+def first(arguments: Arguments) -> Value:
+    """The first argument; a Python value where there is none."""
+    return arguments.positional[0] if arguments.positional else arguments.rest or STATIC
+
+
+def _reader(name: str) -> FunctionModel:
+    """`int(t)` and its kind: Python wants the number."""
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        value = first(arguments)
+        if as_tensor(value, Dependence.STATIC) and not perhaps_array(value):
+            interpreter.note_eager_read(frame, value)
+            interpreter.emit(frame, HostRead, node, value=value, reader=name, names=dict(frame.env or {}))
+            dtype = {"int": "int", "float": "float"}.get(name)
+            tensor = as_tensor(value, Dependence.STATIC)
+            if frame.context.kind is ContextKind.HOST and not frame.context.pipeline:
+                return interpreter.number(frame, node) if frame.python_loop and dtype else STATIC
+            # Where AutoGraph converts the call, the result is a tensor still.
+            return tensor.with_(dtype=dtype) if frame.context.converted and dtype and tensor else STATIC
+        interpreter.doubt_tensor(frame, value)
+        if isinstance(value, Static) and value.known and isinstance(value.constant, int | float) and name == "int":
+            return Static(int(value.constant), value.varies) if abs(value.constant) < 1 << 62 else STATIC
+        varies = value.varies if isinstance(value, Static) and name in ("int", "float", "round") else ()
+        return Static(varies=varies) if varies else STATIC
+
+    return handle
+
+
+def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    value = first(arguments)
+    interpreter.refute_tensor(frame, value)
+    interpreter.doubt_tensor(frame, value)
+    vague = any(isinstance(option, Structure) for option in options(value))  # a list as likely as not
+    tensor = None if vague else as_tensor(value, Dependence.STATIC)
+    if tensor is not None:
+        interpreter.emit(frame, HostRead, node, value=value, reader="len", names=dict(frame.env or {}))
+        if frame.context.converted and tensor.bounded is None:
+            # A Python number where the dimension is known, which nobody knows here.
+            return OneOf((Tensor(Dependence.SHAPE, "int", 0), STATIC))
+    match value:
+        case Sequence(kind, tuple(items)) if kind == "tuple":
+            return Static(len(items))
+        case Static(str(text)):
+            return Static(len(text))
+        case Sequence(varies=(_, *_) as varies) if frame.context.kind in NOT_TRACED:
+            return Static(varies=varies)
+        case Instance(cls) if method := cls.find("__len__"):
+            return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
+        case _:
+            counted = isinstance(value, Tensor | Structure | Array | Unknown) and value.varies
+            return interpreter.number(frame, node) if counted else STATIC
+
+
+def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    payload: Value | None = _rounds(arguments.positional)
+    if frame.module.written and isinstance(payload, Static) and payload.constant <= _TOLD_APART:
+        numbers = range(*(bound.constant for bound in arguments.positional if isinstance(bound, Static)))
+        return Sequence("list", tuple(map(Static, numbers)))
+    for value in arguments.positional:
+        interpreter.doubt_tensor(frame, value)
+        tensor = as_tensor(value, Dependence.STATIC)
+        if tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE):
+            payload = value
+    steps = len(arguments.positional) == 3 and _leaves_a_rest(arguments)
+    return ApiObject("builtins.range", payload=payload, options=(("steps", Static(True)),) if steps else ())
+
+
+def _leaves_a_rest(arguments: Arguments) -> bool:
+    """Whether `range(start, stop, step)` goes in steps that need not reach `stop`: it is not computed for that."""
+    match arguments.positional, arguments.nodes:
+        case [_, _, Static(1 | -1)], _:
+            return False
+        case [Static(int() as start), Static(int() as stop), Static(int() as step)], _ if step:
+            return (stop - start) % step != 0
+        case _, [_, cst.BinaryOperation(), _]:
+            return False
+        case _:
+            return True
+
+
+def _rounds(bounds: list[Value]) -> Static | None:
+    """How many numbers `range` of these yields, where all are known."""
+    numbers = [bound.constant for bound in bounds if isinstance(bound, Static) and type(bound.constant) is int]
+    if len(numbers) != len(bounds) or not 1 <= len(numbers) <= 3 or numbers[2:] == [0]:
+        return None
+    return Static(min(len(range(*numbers)), 1 << 40)) if max(map(abs, numbers)) < 1 << 40 else None
+
+
+def _folded(function: Callable[..., float]) -> FunctionModel:
+    """A function of Python numbers: of known ones, its result is known."""
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+        numbers = [value.constant for value in arguments.positional if isinstance(value, Static) and value.known]
+        if arguments.keywords or len(numbers) < len(arguments.positional) or not numbers:
+            return None
+        try:
+            return Static(function(*numbers))
+        except (ArithmeticError, TypeError, ValueError):
+            return None
+
+    return handle
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    **{f"builtins.{name}": _reader(name) for name in ("int", "float", "bool", "complex", "round", "memoryview")},
+    "builtins.len": _len,
+    "builtins.range": _range,
+    **{f"math.{function.__name__}": _folded(function) for function in (math.isclose, math.ceil, math.floor, math.sqrt)},
+}
