@@ -23,33 +23,24 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from xlalint.findings.findings import Safety
-from xlalint.fixes.apply import apply_fixes
-from xlalint.linter.run import check
+from xlalint.linter.fix_runs import fix
 from xlalint.settings.config import Settings
 
 from .fetched import Function, functions
 
 JUDGE: Final = Path(__file__).with_name("judge.py")
-ROUNDS: Final = 8
 
 
 def fixed(code: str) -> tuple[str, list[str]]:
-    """A file with all its fixes made, and the rules that speak of it."""
-    rules: list[str] = []
+    """A file as `--fix --unsafe-fixes` makes it, and the rules that speak of it."""
     with tempfile.TemporaryDirectory(prefix="repairs-") as folder:
         path = Path(folder, "program.py")
         path.write_text(code, encoding="utf-8")
-        for _ in range(ROUNDS):
-            report = check([path], Settings())
-            assert report.problems == (), report.problems
-            rules += [finding.code for finding in report.findings]
-            fixes = [one.fix for one in report.findings if one.fix is not None]
-            data, applied, _ = apply_fixes(path.read_bytes(), [f for f in fixes if f.safety != Safety.DISPLAY], path)
-            path.write_bytes(data)
-            if not applied:
-                break
-        return path.read_text(encoding="utf-8"), list(dict.fromkeys(rules))
+        outcome = fix([path], Settings(unsafe_fixes=True))
+        assert outcome.report.problems == (), outcome.report.problems
+        found = [finding.code for finding in (*outcome.report.fixed, *outcome.report.findings)]
+        after = next((change.after.decode() for change in outcome.changes), code)
+        return after, list(dict.fromkeys(found))
 
 
 def judged(function: Function, before: str, after: str) -> dict[str, Any]:

@@ -70,6 +70,7 @@ def test_every_key_is_read(project: Path) -> None:
         force-exclude = true
         fix = false
         unsafe-fixes = true
+        partial-fixes = true
 
         [tool.xlalint.probe]
         python = "/opt/python"

@@ -59,6 +59,7 @@ class _Check(click.Command):
 @click.option("--statistics", is_flag=True, help="Print how often each rule found something.")
 @click.option("--fix", is_flag=True, default=None, help="Apply safe fixes.")
 @click.option("--unsafe-fixes", is_flag=True, default=None, help="With --fix or --diff: unsafe fixes, too.")
+@click.option("--partial-fixes", is_flag=True, default=None, help="Unsafe fixes where they leave a function failing.")
 @click.option("--fix-only", is_flag=True, help="Apply fixes, and say nothing of what remains.")
 @click.option("--diff", is_flag=True, help="Print what --fix-only would change; write nothing.")
 @click.option("--prove", is_flag=True, help="Run what fixes change, and make only those that hold on the compiler.")
@@ -118,7 +119,7 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         **{key: list(given[key]) for key in ("exclude", "extend_exclude")},
         **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
         **{key: given[key] for key in ("keras", "tensorflow", "target", "jobs", "file_timeout")},
-        **{key: given[key] for key in ("cache_dir", "project", "baseline", "fix", "unsafe_fixes")},
+        **{key: given[key] for key in ("cache_dir", "project", "baseline", "fix", "unsafe_fixes", "partial_fixes")},
         "probe": probe_settings(given) or None,
     }
     settings = config.load(

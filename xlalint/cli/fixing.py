@@ -59,6 +59,9 @@ class Fixes:
             if not proof.holds or self._given["verbose"]:
                 place = f"{display_path(proof.path)}: `{proof.qualname}`"
                 complain(f"{place}: {proof.said}", label="proven" if proof.holds else "not proven, not fixed")
+        for half in self._outcome.halves:
+            why = f"would still fail ({', '.join(half.codes)}); --partial-fixes makes its unsafe fixes all the same"
+            complain(f"{half.path}: `{half.qualname}` {why}", label="left as it is")
         if self.only and not self._given["quiet"]:
             rendered = fixes_shown(self.report, paint, would=self._given["diff"], by_rule=self._given["show_fixes"])
         if self._given["diff"]:

@@ -13,7 +13,7 @@ from time import thread_time
 from typing import TYPE_CHECKING, Final
 
 from ..analysis.budget import Spent
-from ..findings.findings import Finding, Fix, Narrow, Problem, Report, Safety, unchanged
+from ..findings.findings import Effect, Finding, Fix, Narrow, Problem, Report, Safety, Severity, unchanged
 from ..fixes.apply import apply_fixes
 from ..settings.config import Settings
 from ..sources.text import UnreadableSource, decode, display_path, is_notebook, read_bytes
@@ -38,12 +38,23 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Half:
+    """A function that unsafe fixes would change and leave failing: they are not made. `path` as it is displayed;
+    `codes`: the rules that would still speak of it."""
+
+    path: str
+    qualname: str
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """What remains to report, with what was fixed, and the files that change."""
+    """What remains to report, with what was fixed, the files that change, and the functions that are left whole."""
 
     report: Report
     changes: tuple[Change, ...]
     proofs: tuple[Proof, ...] = ()
+    halves: tuple[Half, ...] = ()
 
 
 def is_applicable(finding: Finding, *, unsafe: bool) -> bool:
@@ -61,8 +72,16 @@ def fix(
     session: Session | None = None,
 ) -> Outcome:
     """Lint and fix in memory what `narrow` does not leave out; nothing is written. `overlay` and `session` are those of
-    `engine.check`."""
-    return _Run(paths, settings, stdin, narrow, overlay=overlay, session=session).outcome()
+    `engine.check`. Unsafe fixes repair a whole function or change nothing of it, but where the settings ask for them in
+    part."""
+    halves: dict[tuple[str, str], Half] = {}
+    while True:  # what a function left alone gives to others may leave these failing; each round leaves more alone
+        run = _Run(paths, settings, stdin, narrow, halves=halves.keys(), overlay=overlay, session=session)
+        outcome = run.outcome()
+        fresh = {} if settings.partial_fixes else run.halves(outcome.report)
+        if not fresh.keys() - halves.keys():
+            return replace(outcome, halves=tuple(halves.values()))
+        halves |= fresh
 
 
 def fix_proven(paths: Sequence[str | Path], settings: Settings, narrow: Narrow = unchanged) -> Outcome:
@@ -103,7 +122,8 @@ def written(outcome: Outcome, within: Sequence[str | Path], what: str = "fixed")
 
 
 class _Run:
-    """`without`: only what stands in functions of files is fixed, these left aside."""
+    """`without`: only what stands in functions of files is fixed, these left aside. `halves`: the functions, with
+    the displayed paths of their files, in which only safe fixes are made."""
 
     def __init__(
         self,
@@ -112,11 +132,12 @@ class _Run:
         stdin: Stdin | None,
         narrow: Narrow,
         without: Collection[tuple[Path, str]] | None = None,
+        halves: Collection[tuple[str, str]] = (),
         overlay: Mapping[Path, bytes] | None = None,
         session: Session | None = None,
     ) -> None:
         self._paths, self._settings, self._stdin, self._without = paths, settings, stdin, without
-        self._narrow = narrow
+        self._narrow, self._halves = narrow, halves
         self._overlay, self._session = overlay or {}, session
         if stdin is None:
             self._files = {file.display: file.path for file in files_to_check(paths, settings)[0]}
@@ -125,6 +146,7 @@ class _Run:
         self._before: dict[str, bytes] = {}
         self._after: dict[str, bytes] = {}
         self._fixed: dict[str, list[Finding]] = {}
+        self._changed: set[tuple[str, str]] = set()  # functions in which unsafe fixes were made
         self._problems: dict[Problem, None] = {}
         self._seen: dict[str, set[bytes]] = {}  # what a file has been, round by round
         self._endless: set[str] = set()
@@ -186,15 +208,32 @@ class _Run:
         return found
 
     def _is_left(self, finding: Finding) -> bool:
-        if self._without is None:
-            return False
+        path = self._files[finding.path]
+        if self._without is not None:
+            qualname = self._function(finding)
+            return qualname is None or (path, qualname) in self._without
+        unsafe = finding.fix is not None and finding.fix.safety is Safety.UNSAFE
+        return unsafe and bool(self._halves) and (finding.path, self._function(finding)) in self._halves
+
+    def _function(self, finding: Finding) -> str | None:
+        """The outermost function or method around a finding; None outside of one, and in a notebook."""
         from ..probe.proof import function_around
 
-        path = self._files[finding.path]
-        if is_notebook(path):
-            return True
-        qualname = function_around(decode(self._content(finding.path)), finding.span.line)
-        return qualname is None or (path, qualname) in self._without
+        if is_notebook(self._files[finding.path]):
+            return None
+        return function_around(decode(self._content(finding.path)), finding.span.line)
+
+    def halves(self, report: Report) -> dict[tuple[str, str], Half]:
+        """The functions that unsafe fixes have changed and that fail as before, going by what remains to report."""
+        codes: dict[tuple[str, str], dict[str, None]] = {}
+        for finding in report.findings if self._changed else ():
+            context = finding.context
+            breaks = finding.effect is Effect.FAILS or (
+                finding.effect is Effect.DIVERGES and finding.severity >= Severity.WARNING
+            )
+            if breaks and (context is None or context.kind != "host") and (name := self._function(finding)) is not None:
+                codes.setdefault((finding.path, name), {})[finding.code] = None
+        return {place: Half(*place, tuple(sorted(codes[place]))) for place in sorted(self._changed & codes.keys())}
 
     def _apply(self, report: Report) -> bool:
         """Apply what the report offers; whether any file has changed."""
@@ -210,6 +249,7 @@ class _Run:
                 continue
             for finding in findings:
                 if finding.fix in applied:
+                    self._note_unsafe(finding)
                     self._fixed.setdefault(path, []).append(finding)
                 elif finding.fix in broken:
                     self._problems[_broken(finding, finding.fix)] = None
@@ -222,6 +262,11 @@ class _Run:
                 seen.add(after)
             self._spent.add(path, thread_time() - started)
         return changed
+
+    def _note_unsafe(self, finding: Finding) -> None:
+        assert finding.fix is not None
+        if finding.fix.safety is Safety.UNSAFE and (name := self._function(finding)) is not None:
+            self._changed.add((finding.path, name))
 
     def _content(self, path: str) -> bytes:
         if path in self._after:

@@ -108,6 +108,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "force-exclude": False,
     "fix": False,
     "unsafe-fixes": False,
+    "partial-fixes": False,
     "probe": {},
 }
 
@@ -145,6 +146,7 @@ class Settings:
     baseline: Path | None = None
     fix: bool = False
     unsafe_fixes: bool = False
+    partial_fixes: bool = False  # unsafe fixes in functions that they leave failing, too
     probe: ProbeSettings = field(default_factory=ProbeSettings)
     shown: tuple[tuple[str, Any, str], ...] = ()
 
@@ -426,6 +428,7 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path], cached:
         baseline=merged.path("baseline"),
         fix=merged.fix(),
         unsafe_fixes=merged["unsafe-fixes"],
+        partial_fixes=merged["partial-fixes"],
         probe=probe,
         shown=tuple((key, value, origin) for key, (value, origin) in shown.items()),
     )

@@ -178,4 +178,7 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     unsafe_fixes: Annotated[bool, Meta(description="Apply unsafe fixes too, where fixes are applied.")] | UnsetType = (
         UNSET
     )
+    partial_fixes: (
+        Annotated[bool, Meta(description="Apply unsafe fixes in functions that they leave failing, too.")] | UnsetType
+    ) = UNSET
     probe: Annotated[ProbeTable, Meta(description="How the probe runs code.")] | UnsetType = UNSET
