@@ -187,13 +187,18 @@ def _say(report: Report, given: dict[str, Any]) -> None:
 def with_probe(report: Report, settings: Settings, given: dict[str, Any], files: Sequence[Path]) -> Report:
     """The report of a check with the verdicts of its findings. `given["probe"]`: `flagged`, `all`, `confirmed-only`."""
     from ..probe.checking import planned
+    from ..probe.notebooks import programs
     from ..probe.targets import Targets
 
     known = Targets(settings.probe.inputs, settings.keras)
-    measurable = [finding for finding in report.findings if finding.effect is not None]
-    pairs = known.of_findings(measurable)
-    job = planned(report, pairs, known.all(files) if given["probe"] == "all" else ())
-    return _probed(report, job, settings, files, given, confirmed_only=given["probe"] == "confirmed-only")
+    with programs() as notebooks:
+        flat = notebooks.flat(report)
+        measurable = [finding for finding in flat.findings if finding.effect is not None]
+        pairs = notebooks.placed(known.of_findings(measurable))
+        job = planned(flat, pairs, known.all(files) if given["probe"] == "all" else ())
+        checked = [*files, *notebooks.paths]
+        confirmed_only = given["probe"] == "confirmed-only"
+        return notebooks.back(_probed(flat, job, settings, checked, given, confirmed_only=confirmed_only))
 
 
 def _probed(

@@ -26,12 +26,13 @@ class LoadError(Exception):
 
 @dataclass
 class Loaded:
-    """An imported file, and what it takes to forget it."""
+    """An imported file, and what it takes to forget it; `ended`: what ended it before its end, if something did."""
 
     module: ModuleType
     _before: frozenset[str] = frozenset()
     _folders: tuple[str, ...] = ()
     _path: tuple[str, ...] = ()  # what was put before `sys.path`
+    ended: str = ""
 
     def close(self) -> None:
         """Forget a file that is in no package, with what it imported from its folders: it is read again next time."""
@@ -43,8 +44,9 @@ class Loaded:
                 del sys.modules[name]
 
 
-def load(path: Path, search: Sequence[str] = ()) -> Loaded:
-    """Import a file. Raises LoadError with what its import raised.
+def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
+    """Import a file. Raises LoadError with what its import raised; a program that raises after it has bound what is
+    `needed` is taken as it stands then.
 
     A file in a package is imported by its dotted name and stays imported, as all of its package does: other files of
     the same package follow soon. Names that snippets leave out (`tf`, `np`, `keras`) are there for a file by itself.
@@ -55,9 +57,9 @@ def load(path: Path, search: Sequence[str] = ()) -> Loaded:
         if "." in name or path.name == "__init__.py":
             return Loaded(_member(name, path, root), _path=folders)
         before = frozenset(sys.modules)
-        module = _alone(path)
+        module, ended = _alone(path, needed)
         inside = tuple(f"{folder}{os.sep}" for folder in (path.parent, *search))
-        return Loaded(module, before, inside, folders)
+        return Loaded(module, before, inside, folders, ended)
     except BaseException as error:
         # A module may do anything while it is imported, `sys.exit` included.
         if isinstance(error, KeyboardInterrupt | MemoryError):
@@ -93,7 +95,8 @@ def _is_from(module: ModuleType, path: Path) -> bool:
     return Path(file).resolve() == path.resolve() or path.resolve() in Path(file).resolve().parents
 
 
-def _alone(path: Path) -> ModuleType:
+def _alone(path: Path, needed: str) -> tuple[ModuleType, str]:
+    """A file by itself, and what ended it where it has bound what is `needed` before."""
     # Another module may have the name of the file: of the standard library, say.
     name = path.stem if path.stem not in sys.modules else f"probed_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -104,7 +107,9 @@ def _alone(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, Exception | SystemExit) and needed and hasattr(module, needed):
+            return module, f"{type(error).__name__}: {first_line(error)}"
         del sys.modules[name]
         raise
-    return module
+    return module, ""

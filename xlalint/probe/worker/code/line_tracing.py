@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,17 +27,19 @@ class LineTracer:
 
     @contextmanager
     def tracing(self, seconds: float) -> Iterator[None]:
-        """Every line that is executed in the body by this thread.
+        """Every line that is executed in the body, by this thread or by those that it starts, as strategies do.
 
         Raises TooLongError at the next line of the user's when that takes longer than `seconds`.
         """
         self._end = time.monotonic() + seconds
-        before = sys.gettrace()
+        before, before_in_threads = sys.gettrace(), threading.gettrace()
+        threading.settrace(self._call)
         sys.settrace(self._call)
         try:
             yield
         finally:
             sys.settrace(before)
+            threading.settrace(before_in_threads)
 
     def _call(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
         path = frame.f_code.co_filename

@@ -39,6 +39,11 @@ _DEEPEST: Final = 3  # callers of callers
 _SECONDS: Final = 30.0  # to look for inputs
 _OF_TRAINING: Final = 2  # batches that a step of training gets
 _LOCALS: Final = ".<locals>."
+_APART: Final = "replicas are not compiled together"
+_RUNS: Final = frozenset(
+    inspect.unwrap(cls.run).__code__
+    for cls in (tf.distribute.Strategy, tf.distribute.TPUStrategy, tf.distribute.OneDeviceStrategy)
+)
 
 
 def drive(target: Target, note: Callable[[str], None], like: Driven | None = None, seconds: float = _SECONDS) -> Driven:
@@ -54,11 +59,13 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
             moved[str(path)] = (target.file, 1)
             target = replace(target, file=str(path), qualname=NAME, roots=(*target.roots, str(path)))
         given = None if like is None else list(like.found)
-        loaded = _loaded(Path(target.file), target, "its")
+        loaded = _loaded(Path(target.file), target, "its", target.qualname)
         driver = _Driver(target, loaded, note, time.monotonic() + seconds, given)
         stack.callback(driver.close)
         driven = driver.driven()
         driven.moved = moved
+        ended = dict.fromkeys(one.ended for one in (loaded, *driver.others) if one.ended)
+        driven.notes += tuple(f"its file ends with {error}; what stands before that was run" for error in ended)
         driven.found = driver.found
         driven.close = stack.pop_all().close
         return driven
@@ -75,9 +82,9 @@ def _written(target: Target, stack: ExitStack) -> Path:
     return path
 
 
-def _loaded(path: Path, target: Target, whose: str) -> Loaded:
+def _loaded(path: Path, target: Target, whose: str, qualname: str) -> Loaded:
     try:
-        return load(path, target.search)
+        return load(path, target.search, qualname.partition(".")[0])
     except LoadError as error:
         raise NotDrivenError(f"{whose} module cannot be imported: {error}") from error
 
@@ -195,6 +202,8 @@ class _Driver:
                 raise NotDrivenError(f"it does not take the inputs of the original ({given.words})")
         result = solution.attempt.result
         free = caller or self.target.given or self.target.host  # to return anything
+        if not free and isinstance(result, tf.distribute.DistributedValues):
+            raise NotDrivenError(f"it returns what its replicas return: {_APART}; the step that they run is compiled")
         if not free and not _holds_tensors(result) and not is_model(result):
             kind = type(result).__name__
             raise NotDrivenError(f"it returns no tensor ({kind}): there is nothing to compile")
@@ -214,6 +223,8 @@ class _Driver:
         self.note("build")
         with eager_execution():
             called = harness.ready(solution)
+            if self._has_strategies and (replicas := self._replicas(called, solution)) > 1:
+                raise NotDrivenError(f"it runs {replicas} replicas: {_APART}; the step that they run is compiled")
         assert harness.search is not None
         if self.given is None:
             harness.search.vary(solution, called)
@@ -231,6 +242,18 @@ class _Driver:
             reached=solution.reached,
             extreme=solution.extreme,
         )
+
+    @property
+    def _has_strategies(self) -> bool:
+        """Whether a module that takes part holds a strategy with several replicas."""
+        values = (value for loaded in (self.loaded, *self.others) for value in list(vars(loaded.module).values()))
+        return any(isinstance(one, tf.distribute.Strategy) and one.num_replicas_in_sync > 1 for one in values)
+
+    def _replicas(self, called: Callable[..., Any], solution: Solution) -> int:
+        """How many replicas a call runs, as its strategy says."""
+        positional, keywords = solution.make("call", 0, 0)
+        call = first_call(lambda: called(*positional, **keywords), lambda code: code in _RUNS)
+        return 1 if call is None else int(call.positional[0].num_replicas_in_sync)
 
     # -- ways ---------------------------------------------------------------------------------------------------------
 
@@ -272,7 +295,7 @@ class _Driver:
     def _called_by(self, caller: Frame, loaded: Loaded | None) -> Driven:
         """What the target is called with while a caller of it runs."""
         if loaded is None:
-            loaded = _loaded(Path(caller.file), self.target, "its caller's")
+            loaded = _loaded(Path(caller.file), self.target, "its caller's", caller.qualname)
             self.others.append(loaded)
         if _LOCALS in caller.qualname:
             raise NotDrivenError("it is made inside a function that is itself made inside one; probe the outer one")
@@ -304,6 +327,8 @@ class _Driver:
                     raise
             else:
                 driven.how = f"{driven.how}, as `{caller.qualname}` does"
+                if call.replicas > 1:
+                    driven.notes += (f"one of {call.replicas} replicas: {_APART}",)
                 return driven
         raise AssertionError("both ways return or raise")
 

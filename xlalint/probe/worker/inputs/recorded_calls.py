@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import CodeType, FrameType, FunctionType
@@ -21,15 +22,17 @@ from .tensors import ObjectInput
 
 @dataclass
 class RecordedCall:
-    """A call that was seen: what was called, and with what."""
+    """A call that was seen: what was called, and with what; `replicas`: by how many copies of a strategy's step."""
 
     function: Callable[..., Any]
     positional: tuple[Any, ...]
     keywords: dict[str, Any]
+    replicas: int = 1
 
 
 def first_call(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> RecordedCall | None:
-    """The first call of the code that `matches` while `run` runs, if it comes to one. What `run` raises is raised."""
+    """The first call of the code that `matches` while `run` runs, if it comes to one, also in the threads in which a
+    strategy runs its replicas. What `run` raises is raised."""
     found: list[RecordedCall] = []
 
     def called(frame: FrameType, event: str, argument: Any) -> None:
@@ -38,12 +41,14 @@ def first_call(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> R
             if function is not None:
                 found.append(_call(frame, function))
 
-    before = sys.getprofile()
+    before, before_in_threads = sys.getprofile(), threading.getprofile()
+    threading.setprofile(called)
     sys.setprofile(called)
     try:
         run()
     finally:
         sys.setprofile(before)
+        threading.setprofile(before_in_threads)
     return found[0] if found else None
 
 
@@ -79,7 +84,7 @@ def _call(frame: FrameType, function: FunctionType) -> RecordedCall:
         arguments += values[rest]
     if options is not None:
         keywords |= values[options]
-    return RecordedCall(function, tuple(arguments), keywords)
+    return RecordedCall(function, tuple(arguments), keywords, tf.distribute.get_strategy().num_replicas_in_sync)
 
 
 def forms_of(call: RecordedCall, generated: bool) -> Iterator[tuple[str, Choice, bool]]:
