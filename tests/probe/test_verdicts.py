@@ -245,3 +245,24 @@ def test_what_was_not_run_is_never_shown_as_a_pass(outcome: Outcome, effect: Eff
     assert "refuted" not in concise(report, plain) + full(report, plain, no_lines) + json_report(report)
     assert probed(report, plain).startswith(f"{NOT_RUN}: f")
     assert "(1 not run)" in summary(report, plain)
+
+
+@pytest.mark.parametrize(
+    ("found", "ops", "lacking", "said"),
+    [
+        ([], (), False, "no rule speaks of this line"),
+        ([{"line": 4}], (), False, "no rule speaks of this line"),
+        ([{"line": 9}], (), False, "XLA101 speaks of line 9"),
+        ([{"line": 4, "api": "tf.cumsum"}], ("Cumsum",), False, "XLA101 speaks of line 4"),
+        ([], ("Lu",), True, "XLA401 speaks of such operations and did not see this one"),
+        ([], ("StringSplit",), True, "XLA404 speaks of such operations and did not see this one"),
+    ],
+)
+def test_what_only_the_probe_saw_is_linked_to_the_rule_that_speaks_of_it(
+    file: Path, found: list[dict[str, object]], ops: tuple[str, ...], lacking: bool, said: str
+) -> None:
+    observation = replace(seen(file, FAILS, 10), ops=ops, lacking=lacking)
+    findings = [finding(effect=Effect.TPU, **more) for more in found]  # type: ignore[arg-type]
+    report = judge(file, Outcome(calls=EQUAL, observations=(observation,)), *findings)
+    [only] = [one for one in report.findings if one.code == PROBE_ONLY]
+    assert only.message.startswith(f"{said}, and ")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from ..facts.families import family
 from ..findings.codes import PROBE_ONLY, rule_names
 from ..findings.findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
 from ..sources.text import display_path
@@ -137,6 +139,21 @@ class _Places:
                     self.known.add(id(one.observation))
                     self.of.setdefault(position, []).append(one)
 
+    def spoken(self, one: _Seen, spot: Spot) -> str:
+        """Which rule speaks of what was seen at a place, though no finding is there: of the line above or below, of
+        the same operation elsewhere in the function, or of the operation as such."""
+        target, made = one.run.target, frozenset(one.observation.ops)
+        first, last = target.lines if target.file == spot.path else (1, 0)
+        here = [it for it in self._findings if it.effect is not None and os.path.abspath(it.path) == spot.path]
+        beside = (it for it in here if it.span.line - 1 <= spot.line <= it.span.end_line + 1)
+        alike = (it for it in here if first <= it.span.line <= last and made.intersection(ops_of(it.api)))
+        if (finding := next(chain(beside, alike), None)) is not None:
+            return f"{finding.code} speaks of line {finding.span.line}"
+        codes = [family(op).code for op in one.observation.ops] if one.observation.lacking else []
+        if (code := next(filter(None, codes), None)) is not None:
+            return f"{code} speaks of such operations and did not see this one"
+        return "no rule speaks of this line"
+
     def _meant(self, observation: Observation, spot: Spot) -> list[int]:
         """The findings that an observation is about; several where nothing tells them apart."""
         found: dict[int, tuple[int, ...]] = {}
@@ -243,7 +260,7 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
             continue
         told.add((spot, observation.kind))
         context = FindingContext("open", bool(target.autograph))
-        message = f"no rule speaks of this line, and {_tool(one.run.outcome)} shows: {observation.text}"
+        message = f"{at.spoken(one, spot)}, and {_tool(one.run.outcome)} shows: {observation.text}"
         span, path = _line_of(spot), display_path(Path(spot.path))
         effect, verdict = _EFFECTS[observation.kind], _of(one.run, ONLY, observation)
         name = rule_names()[PROBE_ONLY]
