@@ -196,6 +196,23 @@ def test_what_no_script_leads_to_is_information(tmp_path: Path, files: dict[str,
     assert [one.severity for one in raised] == [Severity.WARNING]
 
 
+BRANCH: Final = """\
+import tensorflow as tf
+
+@tf.function{}
+def halved(x):
+    if tf.reduce_max(x) > 1.0:
+        x = x / 2.0
+    return x
+"""
+
+
+@pytest.mark.parametrize(("how", "severity"), [("", Severity.INFO), ("(jit_compile=True)", Severity.WARNING)])
+def test_what_its_own_function_converts_is_information(tmp_path: Path, how: str, severity: Severity) -> None:
+    (tmp_path / "m.py").write_text(BRANCH.format(how), encoding="utf-8")
+    assert [one.severity for one in check([tmp_path], Settings(exposure="certain")).findings] == [severity]
+
+
 GATED: Final = """\
 import tensorflow as tf
 

@@ -321,6 +321,16 @@ def f(x, shapes: Output = Output((2, 2), (2,))):
         rows = tf.shape(x)[0]
     return tf.concat([x, tf.zeros([rows, 1])], axis=1)
 """
+EITHER_KIND: Final = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x, n: tf.Tensor = 2):
+    if isinstance(n, int) or isinstance(n, float):
+        if n > 1:
+            x = x * 2.0
+    return x
+"""
 CODE: Final = {
     "what Python asks for": ASKED_BY_PYTHON,
     "what may be a structure": STRUCTURES,
@@ -329,6 +339,7 @@ CODE: Final = {
     "a decorator returns more than the function": DECORATORS,
     "what each round of a loop has for itself": ROUNDS,
     "optional parts": OPTIONAL_PARTS,
+    "one kind or another": EITHER_KIND,
 }
 
 

@@ -102,6 +102,8 @@ class _Handled:
             least = min(least, Severity.INFO)
         about_setup = isinstance(self.event, FeedForeign | Program | Setup)
         context = self.event.context
+        if self.traced and severe is Effect.NAMED and context.kind is ContextKind.GRAPH and context.converted:
+            least = min(least, Severity.INFO)  # its own `tf.function` has AutoGraph convert it, whoever compiles it
         severity = min(severity_of(severe, context.kind, about_setup), least)
         unexposed = severity if about_setup else min(severity, unexposed_severity(severe, context, self.traced))
         return _Judged((severity, _GRAVITY[effect]), unexposed, effect, message, self)

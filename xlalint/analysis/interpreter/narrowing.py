@@ -111,6 +111,25 @@ def _by_both_sides(interpreter: Interpreter, frame: Frame, test: cst.BooleanOper
     if isinstance(test.operator, cst.And if outcome else cst.Or):
         narrow(interpreter, frame, test.left, outcome)
         narrow(interpreter, frame, test.right, outcome)
+    elif isinstance(test.left, cst.Call) and isinstance(test.right, cst.Call) and frame.env is not None:
+        _by_either_side(interpreter, frame, test, outcome, frame.env)
+
+
+def _by_either_side(
+    interpreter: Interpreter, frame: Frame, test: cst.BooleanOperation, outcome: bool, env: dict[str, Value]
+) -> None:
+    """`isinstance(x, list) or isinstance(x, tuple)`: what the one or the other side says, which is nothing of a name
+    that they do not both ask about."""
+    ways = []
+    for side in (test.left, test.right):
+        frame.env = dict(env)
+        narrow(interpreter, frame, side, outcome)
+        ways.append(frame.env)
+    frame.env = env
+    for name, value in env.items():
+        found = [way[name] for way in ways]
+        if all(one is not value for one in found):
+            env[name] = join_all(*found)
 
 
 # The forms of tests that say something of names; most others do not.

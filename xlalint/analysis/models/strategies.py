@@ -34,7 +34,7 @@ def _strategy_run(
     call = Arguments(unknown=True)
     match given:
         case Sequence(items=tuple(items)):
-            call.positional = list(items)
+            call.positional = [_batch(item, written) for item, written in zip(items, _args(node, items), strict=True)]
         case None:
             pass
         case _:
@@ -56,6 +56,26 @@ def _strategy_run(
     frame.context = outside
     frame.summary.steps |= {callee for _, callee in frame.summary.calls[before:]}
     return result
+
+
+def _args(node: cst.BaseExpression, items: tuple[Value, ...]) -> list[cst.BaseExpression | None]:
+    """What is written for each of the arguments of a step, where these are written in the call."""
+    for arg in node.args if isinstance(node, cst.Call) else ():
+        match arg:
+            case cst.Arg(keyword=cst.Name(value="args"), value=cst.Tuple(elements=elements)) if len(elements) == len(
+                items
+            ):
+                return [element.value for element in elements]
+    return [None] * len(items)
+
+
+def _batch(value: Value, written: cst.BaseExpression | None) -> Value:
+    """What a step is passed: the next one of what nobody knows is a batch of tensors."""
+    match value, written:
+        case Unknown(), cst.Call(func=cst.Name(value="next")):
+            return Structure()
+        case _:
+            return value
 
 
 def _scope(
