@@ -331,6 +331,25 @@ def f(x, n: tf.Tensor = 2):
             x = x * 2.0
     return x
 """
+METHODS_BY_NAME: Final = """\
+import tensorflow as tf
+
+class Blocks:
+    def resize(self, size):
+        self.size = 3 if None in size else size
+
+    def block_0(self, x, training=False):
+        return x * 2.0
+
+    def apply(self, x):
+        for number in range(1):
+            x = getattr(self, f"block_{number}")(x, training=False)
+        return x
+
+@tf.function(jit_compile=True)
+def f(x):
+    return Blocks().apply(x)
+"""
 CODE: Final = {
     "what Python asks for": ASKED_BY_PYTHON,
     "what may be a structure": STRUCTURES,
@@ -340,6 +359,7 @@ CODE: Final = {
     "what each round of a loop has for itself": ROUNDS,
     "optional parts": OPTIONAL_PARTS,
     "one kind or another": EITHER_KIND,
+    "a method by its name": METHODS_BY_NAME,
 }
 
 

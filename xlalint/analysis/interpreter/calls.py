@@ -89,6 +89,9 @@ class Calls(Interpreter):
                 for option in alternatives:
                     self._enter_on_host(frame.context, option)
                 return self._call_unknown(frame, UNKNOWN, arguments, node)
+            case OneOf(alternatives) if not all(fits := [_fits(option, arguments) for option in alternatives]):
+                kept = [option for option, fit in zip(alternatives, fits, strict=True) if fit]
+                return self.call(frame, join_all(*kept) if kept else UNKNOWN, arguments, node)
             case OneOf(alternatives):
                 if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1:
                     arguments = _perhaps(arguments)
@@ -370,6 +373,19 @@ class Calls(Interpreter):
                 return tuple(found for option in alternatives for found in cls.functions_in(option))
             case _:
                 return ()
+
+
+def _fits(callee: Value, arguments: Arguments) -> bool:
+    """Whether a function can be called with these arguments: of several that may be meant, no other is."""
+    if not isinstance(callee, FunctionValue):
+        return True
+    params = callee.function.node.params
+    taken = [param.name.value for param in (*params.posonly_params, *params.params)]
+    given = len(arguments.positional) + len(callee.partial_args) + (callee.bound is not None)
+    if given > len(taken) and not isinstance(params.star_arg, cst.Param):
+        return False
+    named = {*taken, *(param.name.value for param in params.kwonly_params)}
+    return params.star_kwarg is not None or arguments.keywords.keys() <= named
 
 
 def bind_api(
