@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -113,6 +113,7 @@ class World:
     files: Files
     known: Collection[str]
     digest: Callable[[str], str | None]
+    _modules: dict[tuple[str, str], str] = field(default_factory=dict, init=False)
 
     def describe(self, record: Record, reads: Reads, share: Iterable[Path]) -> None:
         """Write into a record what the partition read; its own files, the `share`, as a whole."""
@@ -157,8 +158,15 @@ class World:
             and all(map(self._is_same, record.reads))
             and all(files.lacks(Path(folder), name) for folder, names in record.absent.items() for name in names)
             and all(files.offering(first) == found for first, found in record.offered.items())
-            and all(str(files.sought(Path(folder), name) or "") == found for folder, name, found in record.names)
+            and all(self._module(folder, name) == found for folder, name, found in record.names)
         )
+
+    def _module(self, folder: str, name: str) -> str:
+        """The file of a module below a folder, or nothing. Partitions ask for the same ones again and again."""
+        key = folder, name
+        if key not in self._modules:
+            self._modules[key] = str(self.files.sought(Path(folder), name) or "")
+        return self._modules[key]
 
     def _is_same(self, read: Read) -> bool:
         path = Path(read.path)
