@@ -56,6 +56,14 @@ def timed(targets: list[Target], settings: ProbeSettings) -> tuple[float, list[s
     return seconds, [_TIMES.sub("", repr(run.outcome)) for run in ran.runs]
 
 
+def compared(expected: list[str], found: list[str]) -> str:
+    """How many outcomes are equal, and what the first that is not says."""
+    differ = [(one, other) for one, other in zip(expected, found, strict=True) if one != other]
+    return f"{len(found) - len(differ)} of {len(found)} equal" + "".join(
+        f"\n- {one}\n+ {two}" for one, two in differ[:1]
+    )
+
+
 def disturb(address: str) -> None:
     """Kill one worker and stop another."""
     with Client(address, set_as_default=False) as asked:
@@ -89,12 +97,12 @@ def main() -> None:
             (f"{given.workers} workers", replace(settings, cluster=address)),
         ):
             seconds, found = timed(targets, chosen)
-            print(f"{name}: {seconds:.1f} s, {one / seconds:.2f} x one process; equal: {found == expected}")
+            print(f"{name}: {seconds:.1f} s, {one / seconds:.2f} x one process; {compared(expected, found)}")
         timer = Timer(one / given.workers / 4, disturb, [address])
         timer.start()
         seconds, found = timed(targets, replace(settings, cluster=address))
         timer.join()
-        print(f"one worker killed, one stopped: {seconds:.1f} s; equal: {found == expected}")
+        print(f"one worker killed, one stopped: {seconds:.1f} s; {compared(expected, found)}")
 
 
 if __name__ == "__main__":
