@@ -81,6 +81,31 @@ class BooleanMask(Rule):
     bad = (
         Bad(
             """
+@tf.function(jit_compile=True)
+def f(y_true, y_pred):
+    scale = tf.reduce_max(y_pred)
+    mask = y_true > 0.5
+    y_true = tf.boolean_mask(y_true, mask)
+    y_pred = tf.boolean_mask(y_pred, mask)
+    loss = tf.square(y_true - y_pred)
+    return tf.reduce_mean(loss) / scale
+""",
+            ["tf.boolean_mask(y_true, mask)", "tf.boolean_mask(y_pred, mask)"],
+            Compiles(bounded=True),
+            ("f32[4]", "f32[4]"),
+            effect=Effect.NAMED,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(y_true, y_pred):
+    scale = tf.reduce_max(y_pred)
+    mask = tf.cast(y_true > 0.5, tf.float32)
+    loss = tf.square(y_true - y_pred)
+    return (tf.reduce_sum(loss * mask) / tf.reduce_sum(mask)) / scale
+""",
+        ),
+        Bad(
+            """
 label_mask = labels >= 0
 masked_outputs = outputs[label_mask]
 masked_labels = labels[label_mask]

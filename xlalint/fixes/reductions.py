@@ -179,3 +179,23 @@ def axis_of(rest: Sequence[cst.Arg]) -> str | None:
             return "0"
         case _:
             raise GivenUp
+
+
+def is_reduction(statement: cst.CSTNode, api: Callable[[cst.CSTNode], str | None]) -> bool:
+    """Whether a statement only binds what a reduction gives. `api`: a function of TensorFlow's without its `tf.`."""
+    match statement:
+        case cst.Assign(value=cst.Call(func=function)):
+            return (api(function) or "").removeprefix("math.") in REDUCTIONS
+        case _:
+            return False
+
+
+def numbers_classes(leaf: cst.CSTNode, node: cst.CSTNode, api: Callable[[cst.CSTNode], str | None]) -> bool:
+    """Whether a node is a loss whose classes the leaf is."""
+    match node:
+        case cst.Call(func=function, args=[first, *_] as arguments):
+            wanted = OF_CLASSES.get(api(function) or "")
+            named = [one.value for one in arguments if one.keyword is not None and one.keyword.value == wanted]
+            return wanted is not None and leaf in (named or ([first.value] if first.keyword is None else []))
+        case _:
+            return False

@@ -9,7 +9,7 @@ from ..analysis.domain.values import Value
 from ..analysis.files.unit import Location
 from ..syntax import nodes as cst
 from .known import dotted
-from .syntax import plain
+from .syntax import assigned, plain, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,18 @@ def is_assignment(statement: cst.CSTNode, name: cst.Name) -> bool:
             return target == name.value
         case _:
             return False
+
+
+def is_body_of(scope: cst.CSTNode, block: Sequence[cst.CSTNode]) -> bool:
+    """Whether statements are all that a function does by itself, so that they follow each other once."""
+    return isinstance(scope, cst.IndentedBlock) and block[-1] in [part for line in scope.body for part in parts(line)]
+
+
+def taken_before(block: Sequence[cst.CSTNode]) -> set[str]:
+    """The names that statements read which others below give another value."""
+    return {
+        name for at, one in enumerate(block) for above in block[:at] for name in {*assigned([one])} & {*read(above)}
+    }
 
 
 def all_assigned(node: cst.CSTNode) -> Iterator[str]:

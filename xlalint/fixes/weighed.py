@@ -14,9 +14,20 @@ from ..syntax.build import parse_expression
 from .known import Knowledge
 from .names import Names
 from .one_position import element
-from .reductions import EACH_POSITION, OF_CLASSES, REDUCTIONS, WEIGHED, Selected, axis_of
+from .reductions import EACH_POSITION, REDUCTIONS, WEIGHED, Selected, axis_of, is_reduction, numbers_classes
 from .rewrite import GivenUp, NodeEdit, Rewrite, before, remove, replace
-from .selections import Selection, all_assigned, gathered, is_assignment, nodes, parts, selected_name, values_in
+from .selections import (
+    Selection,
+    all_assigned,
+    gathered,
+    is_assignment,
+    is_body_of,
+    nodes,
+    parts,
+    selected_name,
+    taken_before,
+    values_in,
+)
 from .syntax import assigned, operand, plain, read
 from .written import AS_SIZE, is_a_number
 
@@ -51,6 +62,7 @@ class Builder:
         self._weights: str | None = None
         self._reduced = False
         self._selecting: list[cst.CSTNode] = []  # statements that only select
+        self._rewritten: list[cst.CSTNode] = []  # statements that take in what is selected
         self._reads = 0  # of selected names
         self._selections = 0  # inside of other expressions
 
@@ -79,12 +91,13 @@ class Builder:
             if statement in self._selecting:
                 continue
             if number == at or self._whole.keys() & set(read(statement)):
+                self._rewritten.append(statement)
                 self._follow(statement)
             if fixed & set(assigned([statement])) and any(
                 self._whole.keys() & set(read(one)) for one in block[number + 1 :]
             ):
                 raise GivenUp  # what follows is computed of another mask
-        self._check_reads()
+        self._check_reads(block, first)
         if not self._reduced:
             return None
         self._edits = [*self._masked(block, at), *self._edits]
@@ -112,8 +125,6 @@ class Builder:
         made = [one for one in self._block()[0] if is_assignment(one, mask)]
         return bound == len(made) == 1 and reads == self._selections + len(self._selecting)
 
-    # -- the statements ----------------------------------------------------------------------------------------------
-
     def _block(self) -> tuple[Sequence[cst.CSTNode], int]:
         """The simple statements around the selection, and which of them holds it."""
         inside = [self._chosen.location.node, *self._unit.around(self._chosen.location.node)]
@@ -133,26 +144,21 @@ class Builder:
         if not selecting:
             return
         reads = [set(read(one)) for one in block]
+        first = min([at, *(block.index(one) for _, one in selecting.values())])  # names are bound anew from there on
         name = selected_name(block[at], self._chosen.location.node)
         live = set() if name is None else {name}
         known = -1
         while known < len(live):
             known = len(live)
             for number, (statement, names) in enumerate(zip(block, reads, strict=True)):
-                if not any(statement is one for _, one in selecting.values()) and (number == at or live & names):
+                selects = any(statement is one for _, one in selecting.values())
+                if number >= first and not selects and (number == at or live & names):
                     live |= names & selecting.keys()
-                    live |= set() if self._is_reduction(statement) else set(assigned([statement]))
+                    live |= set() if is_reduction(statement, self._knowledge.api) else set(assigned([statement]))
         for kept, (values, statement) in selecting.items():
             if kept in live:
                 self._whole[kept] = values
                 self._selecting.append(statement)
-
-    def _is_reduction(self, statement: cst.CSTNode) -> bool:
-        match statement:
-            case cst.Assign(value=cst.Call(func=function)):
-                return (self._knowledge.api(function) or "").removeprefix("math.") in REDUCTIONS
-            case _:
-                return False
 
     def _selection_of(self, statement: cst.CSTNode) -> tuple[str, cst.BaseExpression] | None:
         """`name = values[mask]`, by the same mask."""
@@ -187,11 +193,19 @@ class Builder:
         around = self._unit.around(self._chosen.location.node)
         return next((node.body for node in around if isinstance(node, cst.FunctionDef)), self._unit.tree)
 
-    def _check_reads(self) -> None:
-        """Nothing else of the function reads or binds the selected names."""
-        reads = [name for name in read(self._scope) if name in self._whole]
-        names = [*all_assigned(self._scope)]
-        if len(reads) != self._reads or any(names.count(name) != 1 for name in self._whole):
+    def _check_reads(self, block: Sequence[cst.CSTNode], first: int) -> None:
+        """Nothing else of the function reads or binds the selected names; under one that was something's before, not
+        from the first selection on."""
+        anew = {name for name, whole in self._whole.items() if isinstance(whole, cst.Name) and whole.value == name}
+        if anew and not is_body_of(self._scope, block):
+            raise GivenUp
+        later = [one for one in block[first:] if one not in self._selecting]
+        reads = [name for name in read(self._scope) if name in self._whole.keys() - anew]
+        reads += [name for one in later for name in read(one) if name in anew]
+        names, again = [*all_assigned(self._scope)], [name for one in later for name in all_assigned(one)]
+        before = taken_before([one for one in block[first:] if one in (*self._selecting, *self._rewritten)])
+        once = all(names.count(name) == 1 for name in self._whole.keys() - anew)
+        if len(reads) != self._reads or not once or anew & {*again} or anew & before:
             raise GivenUp
 
     def _masked(self, block: Sequence[cst.CSTNode], at: int) -> Iterator[NodeEdit]:
@@ -210,8 +224,6 @@ class Builder:
                 yield before(self._place(block[at]), text)
         for statement in gone:
             yield remove(self._place(statement))
-
-    # -- one statement ------------------------------------------------------------------------------------------------
 
     def _follow(self, statement: cst.CSTNode) -> None:
         """Rewrite the reductions of a statement; what it computes for each position goes on under its name."""
@@ -394,22 +406,12 @@ class Builder:
         """The whole tensor in the place of what is selected. Numbers of classes that the mask leaves out for what they
         are become zero where a loss would be NaN for them."""
         if not set(read(whole)) & set(read(self._definition())) or not any(
-            self._numbers_classes(leaf, node) for node in nodes(inside)
+            numbers_classes(leaf, node, self._knowledge.api) for node in nodes(inside)
         ):
             return whole
         mask = operand(self._mask_twice(2))
         test = f"{mask} > 0.0" if self._in_place else mask
         return parse_expression(f"{self._tf}.where({test}, {plain(whole)}, 0)")
-
-    def _numbers_classes(self, leaf: cst.CSTNode, node: cst.CSTNode) -> bool:
-        """Whether a node is a loss whose classes the leaf is."""
-        match node:
-            case cst.Call(func=function, args=[first, *_] as arguments):
-                wanted = OF_CLASSES.get(self._knowledge.api(function) or "")
-                named = [one.value for one in arguments if one.keyword is not None and one.keyword.value == wanted]
-                return wanted is not None and leaf in (named or ([first.value] if first.keyword is None else []))
-            case _:
-                return False
 
     def _whole_of(self, leaf: cst.CSTNode) -> cst.BaseExpression | None:
         return self._whole.get(leaf.value) if isinstance(leaf, cst.Name) else self._selected(leaf)
