@@ -30,8 +30,9 @@ Sorted, equal values stand together, and a mask marks the first of each. Counts 
 ## Fix safety
 The number of distinct values, `tf.size(tf.unique(x)[0])`, is counted where sorted neighbours differ: `safe` for `int32`
 and `int64`, where the number is compared or cast to floats; `unsafe` elsewhere: XLA does not sort `uint16`, NaN is no
-neighbour of itself, and where the number is a size, XLA compiles again for each. Everything else is shown only:
-`tf.unique` keeps the order of appearance, sorting does not.
+neighbour of itself, and where the number is a size, XLA compiles again for each. `unsafe`: the most frequent of what
+`tf.unique_with_counts` gives, as the first element that most are equal to. Everything else is shown only: `tf.unique`
+keeps the order of appearance, sorting does not.
 
 ## References
 - https://huggingface.co/docs/transformers/v4.37.2/en/tf_xla
@@ -44,7 +45,7 @@ from functools import partial
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence
 from xlalint.analysis.interpreter.events import ApiCall, Consume, Event
-from xlalint.fixes.counts import distinct
+from xlalint.fixes.counts import commonest, distinct
 from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import (
     Bad,
@@ -148,6 +149,36 @@ def f(ids):
         ),
         Bad(
             """
+@tf.function(jit_compile=True)
+def vote(labels):
+    values, _, counts = tf.unique_with_counts(labels)
+    majority = tf.argmax(counts)
+    return tf.gather(values, majority)
+
+@tf.function(jit_compile=True)
+def f(labels):
+    return vote(labels)
+""",
+            ["tf.unique_with_counts(labels)"],
+            Fails("UniqueWithCounts"),
+            inputs=("i32[6]",),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def vote(labels):
+    values = labels
+    counts = tf.reduce_sum(tf.cast(tf.equal(values[:, tf.newaxis], values), tf.int32), 1)
+    majority = tf.argmax(counts)
+    return tf.gather(values, majority)
+
+@tf.function(jit_compile=True)
+def f(labels):
+    return vote(labels)
+""",
+        ),
+        Bad(
+            """
 from tensorflow import sets
 
 def shared(a, b):
@@ -243,7 +274,8 @@ dataset = tf.data.Dataset.from_tensors([1, 1, 2]).map(distinct)
             case ApiCall(api=api):
                 code, rewrite = brief(event.location.node), _sorted(event)
                 if api in NO_KERNEL:
-                    yield Draft(f"`{code}` has no XLA kernel", Effect.FAILS, rewrite)
+                    fix = partial(commonest, event) if api == "tf.unique_with_counts" else None
+                    yield Draft(f"`{code}` has no XLA kernel", Effect.FAILS, rewrite, rewrite=fix)
                 elif made_by(event) is None:
                     return
                 elif api == "tf.setdiff1d":

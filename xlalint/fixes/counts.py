@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import takewhile
 from typing import Final
 
@@ -13,8 +14,9 @@ from ..syntax import nodes as cst
 from .known import dotted
 from .names import Names
 from .rewrite import Rewrite, before, replace
+from .selections import nodes
 from .syntax import plain
-from .written import AS_SIZE, dtype_written, is_a_number
+from .written import AS_SIZE, dtype_written, is_a_number, written
 
 _SORTABLE: Final = ("int32", "int64")
 _SOMETIMES: Final = (
@@ -23,6 +25,8 @@ _SOMETIMES: Final = (
 )
 _SORTED: Final = "Count the places where sorted values change"
 _SUMMED: Final = "Count by a sum of ones for each value"
+_COMPARED: Final = "Count for each element how many are equal to it"
+_SQUARE: Final = "for NaN, and in the memory that is taken, a square of the number of elements"
 
 
 def distinct(event: ApiCall, names: Names) -> Rewrite | None:
@@ -71,6 +75,59 @@ def _counted(event: ApiCall, tf: str) -> cst.CSTNode | None:
             return call
         case _:
             return None
+
+
+def commonest(event: ApiCall, names: Names) -> Rewrite | None:
+    """`tf.unique_with_counts(x)` of which only the most frequent is taken: the first element of most equals."""
+    tf = names.tf
+    match [*event.location.unit.around(event.location.node)][:2], event.argument_nodes:
+        case [
+            [
+                cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple(elements=targets))]),
+                cst.SimpleStatementLine(body=[_]) as line,
+            ],
+            {"x": values, **rest},
+        ] if not rest and len(targets) == 3:
+            kept, index, counts = (plain(target.value) for target in targets)
+        case _:
+            return None
+    around = event.location.unit.around(line)
+    scope = next((node.body for node in around if isinstance(node, cst.FunctionDef)), event.location.unit.tree)
+    read = {name: [*_read_as(scope, name)] for name in (kept, index, counts)}
+    largest = [event.location.unit.around(use) for use in read[counts]]
+    if read[index] or not read[counts] or not all(_is_all_of(f"{tf}.argmax", [*around][:2]) for around in largest):
+        return None
+    if not all(_is_at_largest(event.location.at(use), counts, tf) for use in read[kept]):
+        return None
+    equal = f"{tf}.equal({kept}[:, {tf}.newaxis], {kept})"
+    text = f"{kept} = {plain(values)}\n{counts} = {tf}.reduce_sum({tf}.cast({equal}, {tf}.int32), 1)"
+    return Rewrite(_COMPARED, (replace(event.location.at(line), text),), Safety.UNSAFE, _SQUARE)
+
+
+def _read_as(scope: cst.CSTNode, name: str) -> Iterator[cst.Name]:
+    """The places where a name is read, or bound again."""
+    once = [node for node in nodes(scope) if isinstance(node, cst.Name) and node.value == name]
+    return iter(once[1:])
+
+
+def _is_all_of(function: str, around: list[cst.CSTNode]) -> bool:
+    """Whether something is the only argument of a function."""
+    match around:
+        case [cst.Arg(keyword=None), cst.Call(func=called, args=[_])]:
+            return dotted(called) == function
+        case _:
+            return False
+
+
+def _is_at_largest(location: Location, counts: str, tf: str) -> bool:
+    """Whether the place takes the element at the position of the largest count."""
+    match [*location.unit.around(location.node)][:2]:
+        case [cst.Arg() as first, cst.Call(func=take, args=[one, cst.Arg(value=position)])] if (
+            first is one and dotted(take) == f"{tf}.gather"
+        ):
+            return plain(written(location, position)) == f"{tf}.argmax({counts})"
+        case _:
+            return False
 
 
 def _is_simple(node: cst.CSTNode) -> bool:
