@@ -243,8 +243,6 @@ def test_what_only_keras_2_runs_is_of_keras_2(tmp_path: Path, line: str) -> None
     assert severities("") == {"XLA101": Severity.ERROR, "XLA201": Severity.WARNING}
     assert severities("", line) == {"XLA101": Severity.INFO, "XLA201": Severity.INFO}
     assert severities(", jit_compile=True", line) == {"XLA101": Severity.INFO, "XLA201": Severity.WARNING}
-    files["other.py"] = files["train.py"].format("", "")
-    assert severities("", line) == {"XLA101": Severity.ERROR, "XLA201": Severity.WARNING}
 
 
 def test_the_last_line_says_what_was_lowered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

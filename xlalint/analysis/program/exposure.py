@@ -69,7 +69,7 @@ _LEVELS: Final = {
 def exposures(modules: Iterable[ModuleSigns], name: Callable[[str], str]) -> dict[str, Exposed]:
     """How sure it is of each file, by its absolute path; `name` says how reports show a path."""
     graph = _Graph(modules)
-    of_keras_2 = graph.of_keras_2()
+    of_keras_2 = graph.programs({graph.unit[file]: NOT_EXPOSED for file, _ in graph.of(Shows.KERAS_2)})
     own: dict[str, Exposed] = {}
     units: dict[str, Exposed] = {}
     for shows, exposure in _LEVELS.items():
@@ -130,16 +130,6 @@ class _Graph:
         """The marks of units, for all of the programs that they are in."""
         users = _spread(marks, self._importers)
         return users | _spread({unit: said for unit, said in users.items() if unit not in self._tests}, self.imports)
-
-    def of_keras_2(self) -> set[str]:
-        """The units that do not run on Keras 3, and those that nothing uses but programs which do not."""
-        marked = {self.unit[file] for file, _ in self.of(Shows.KERAS_2)}
-        ended, others = set[str](), set[str]()
-        for unit in dict.fromkeys(self.unit.values()) if marked else ():
-            if not self._importers.get(unit, set()) - self._tests and unit not in self._tests:
-                program = {unit, *self._reached(unit)}
-                (others if marked.isdisjoint(program) else ended).update(program)
-        return marked | (ended - others)
 
     def used_by_scripts(self) -> set[str]:
         """The units of scripts, and the files in no package that these import."""
