@@ -57,6 +57,16 @@ def test_files_are_linted_as_the_command_line_does(project: Path, capsys: pytest
     assert [(one["path"], one["line"], one["code"]) for one in printed] == locations(report)
 
 
+def test_one_path_will_do_and_a_severity_prints_as_a_word(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listed = xlalint.lint_paths(["pkg"])
+    for path in ("pkg", Path("pkg")):
+        assert xlalint.lint_paths(path) == listed
+        assert xlalint.apply_fixes(path, write=False).changes
+    assert [str(finding.severity) for finding in listed.findings] == ["error", "error"]
+    run(["--output-format", "json", "pkg"])
+    assert capsys.readouterr().out == xlalint.json_report(listed)
+
+
 def test_the_settings_of_the_project_count(project: Path) -> None:
     (project / "pyproject.toml").write_text('[tool.xlalint]\nignore = ["XLA101"]\n')
     assert locations(xlalint.lint_paths(["pkg"])) == [("pkg/fixable.py", 7, "XLA104")]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from .findings.rule_files import RulesError
     from .linter.fix_runs import Change, Outcome
+    from .reports.json import json_report
     from .settings.config import ConfigurationError, Settings
 
 __version__ = "0.1.0"
@@ -45,6 +46,7 @@ _HOMES: Final = {
     ),
     "linter.fix_runs": ("Change", "Outcome"),
     "findings.rule_files": ("RulesError",),
+    "reports.json": ("json_report",),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -69,6 +71,7 @@ __all__ = [
     "__version__",
     "apply_fixes",
     "fix_source",
+    "json_report",
     "lint_paths",
     "lint_source",
     "load_settings",

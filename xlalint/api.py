@@ -22,21 +22,20 @@ if TYPE_CHECKING:
     from .linter.fix_runs import Outcome
 
 AnyPath: TypeAlias = str | Path
+Paths: TypeAlias = AnyPath | Sequence[AnyPath]  # one, or some
 
 
-def use_rules(paths: Sequence[AnyPath]) -> None:
+def use_rules(paths: Paths) -> None:
     """Run the rules of these files and folders too, in this process and from now on, in place of those that were named
     before; rules of installed packages run anyhow. Rules are code: name none that you do not trust.
 
     To be called before `load_settings`, which says which rules run. Raises RulesError for what holds no rule, or
     another one of the same code or name.
     """
-    rule_files.give(paths)
+    rule_files.give(_listed(paths))
 
 
-def load_settings(
-    paths: Sequence[AnyPath] = (), *, options: Mapping[str, Any] | None = None, isolated: bool = False
-) -> Settings:
+def load_settings(paths: Paths = (), *, options: Mapping[str, Any] | None = None, isolated: bool = False) -> Settings:
     """The settings that a run over `paths` from the working directory goes by: `[tool.xlalint]` of the nearest
     pyproject.toml, unless `isolated`, and over it the `options`, by the names that TOML has for them
     (`{"select": ["XLA2"], "include-host": True}`).
@@ -44,15 +43,15 @@ def load_settings(
     Raises ConfigurationError for a setting that does not exist or cannot have its value, and RulesError for installed
     rules that cannot be used.
     """
-    return config.load([Path(path) for path in paths], options=options, isolated=isolated)
+    return config.load([Path(path) for path in _listed(paths)], options=options, isolated=isolated)
 
 
-def lint_paths(paths: Sequence[AnyPath], settings: Settings | None = None) -> Report:
+def lint_paths(paths: Paths, settings: Settings | None = None) -> Report:
     """Lint files and folders. Without `settings` those of `load_settings(paths)`, and nothing is cached.
 
     Raises ConfigurationError where the settings that are found cannot be used.
     """
-    return check(paths, settings or _uncached(paths))
+    return check(_listed(paths), settings or _uncached(paths))
 
 
 def lint_source(source: str | bytes, filename: AnyPath = "source.py", settings: Settings | None = None) -> Report:
@@ -65,9 +64,7 @@ def lint_source(source: str | bytes, filename: AnyPath = "source.py", settings: 
     return check([filename], settings or _uncached([filename]), _as_file(source, filename))
 
 
-def apply_fixes(
-    paths: Sequence[AnyPath], settings: Settings | None = None, *, unsafe: bool = False, write: bool = True
-) -> Outcome:
+def apply_fixes(paths: Paths, settings: Settings | None = None, *, unsafe: bool = False, write: bool = True) -> Outcome:
     """Fix files and folders until nothing is left that can be: safe fixes, and `unsafe` ones where that is asked for.
 
     Each file is written as a whole or, with a `Problem` in the report, not at all; without `write` none is, and
@@ -75,8 +72,8 @@ def apply_fixes(
     """
     from .linter.fix_runs import fix, written
 
-    outcome = fix(paths, _for_fixing(settings or _uncached(paths), unsafe))
-    return written(outcome, paths) if write else outcome
+    outcome = fix(_listed(paths), _for_fixing(settings or _uncached(paths), unsafe))
+    return written(outcome, _listed(paths)) if write else outcome
 
 
 def fix_source(
@@ -92,11 +89,15 @@ def fix_source(
     return next((change.after for change in outcome.changes), given.data), outcome.report
 
 
+def _listed(paths: Paths) -> Sequence[AnyPath]:
+    return [paths] if isinstance(paths, str | Path) else paths
+
+
 def _as_file(source: str | bytes, filename: AnyPath) -> Stdin:
     return Stdin(Path(filename), encode(source) if isinstance(source, str) else source)
 
 
-def _uncached(paths: Sequence[AnyPath]) -> Settings:
+def _uncached(paths: Paths) -> Settings:
     return replace(load_settings(paths), cache_dir=None)
 
 

@@ -24,6 +24,7 @@ from tests.commands import ran
 from tests.samples import HAZARD
 from xlalint import __version__
 from xlalint.cli import run
+from xlalint.cli.probe import probe
 from xlalint.findings.codes import rule_names
 
 COMMAND = [sys.executable, "-m", "xlalint"]
@@ -149,6 +150,8 @@ def test_a_file_that_nobody_can_read_is_a_problem_of_that_file(
         (["--stdin-filename", "a.py"], "--stdin-filename needs `-`"),
         (["nowhere.py"], "nowhere.py: no such file or directory"),
         (["x" * 5000], "File name too long"),
+        (["chek", "."], "chek: no such command, file or directory; did you mean 'check'?"),
+        (["explian", "XLA101"], "did you mean 'explain'?"),
         (["explain", "XLA777"], "no rule is called 'XLA777'"),
         (["explain"], "name rules"),
         (["completion", "tcsh"], "Invalid value"),
@@ -378,11 +381,63 @@ def test_every_rule_has_its_page_and_line(capsys: pytest.CaptureFixture[str]) ->
 
 def test_schema_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(ran(capsys, "schema")[1])["title"] == "[tool.xlalint]"
-    assert ran(capsys, "--version") == (0, f"xlalint {__version__}\n", "")
+    assert ran(capsys, "--version") == ran(capsys, "-V") == (0, f"xlalint {__version__}\n", "")
     for arguments in (("--help",), ("check", "--help"), ("explain", "-h")):
         code, out, _ = ran(capsys, *arguments)
         assert code == 0
         assert out.startswith("Usage: xlalint ")
+
+
+def test_help_shows_whole_summaries_and_each_option_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = ran(capsys, "--help")
+    assert "..." not in out.partition("Commands:")[2]
+    _, out, _ = ran(capsys, "check", "--help")
+    groups = {part.partition(":\n")[0]: part for part in re.split(r"\n\n(?=[A-Z][\w ,]+:\n)", out)[1:]}
+    assert "  --select RULES" in groups["Rules and files"]
+    assert "  -o, --output-file" in groups["Output"]
+    options = re.findall(r"^  (?:-\w, )?(--[\w-]+)", groups["The probe, which runs the code"], re.MULTILINE)
+    assert (
+        {"--probe", "--sandbox"} <= set(options) <= {opt for param in probe.params for opt in param.opts} | {"--probe"}
+    )
+    assert all(re.search(rf"^  (-\w, )?{option}\b", out, re.MULTILINE) for option in ("--help", "--rules", "--keras"))
+
+
+def test_short_options_and_variables_of_the_environment(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XLALINT_OUTPUT_FORMAT", "concise")
+    monkeypatch.setenv("XLALINT_NO_CACHE", "1")
+    code, out, _ = ran(capsys, "-e", "-q", "step.py")
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert ran(capsys, "-n", "-o", "report.txt", "step.py")[:2] == (1, "")
+    assert (project / "report.txt").read_text().startswith("step.py:6:8: XLA101 ")
+    assert not (project / ".xlalint_cache").exists()
+    assert ran(capsys, "--output-format", "json", "step.py")[1].startswith("{")
+    monkeypatch.setenv("XLALINT_OUTPUT_FORMAT", "xml")
+    assert "XLALINT_OUTPUT_FORMAT" in ran(capsys, "step.py")[2]
+
+
+def test_another_name_of_explain(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(capsys, "rule", "XLA101") == ran(capsys, "explain", "XLA101")
+
+
+def test_nothing_to_check_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "empty").mkdir()
+    assert ran(capsys, "empty") == (
+        0,
+        "No findings (0 files checked).\n",
+        "xlalint: warning: no Python file or notebook in empty\n",
+    )
+
+
+def test_caches_are_removed_and_nothing_else_of_their_name(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(capsys, ".")
+    other = project / "other" / ".xlalint_cache"
+    other.mkdir(parents=True)
+    (other / "notes.txt").write_text("mine")
+    assert ran(capsys, "clean") == (0, "Removed .xlalint_cache\n", "")
+    assert [path.name for path in project.rglob("notes.txt")] == ["notes.txt"]
+    assert ran(capsys, "clean") == (0, "", "")
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])

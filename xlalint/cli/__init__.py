@@ -6,6 +6,7 @@ import gc
 import importlib
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -35,10 +36,15 @@ _COMMANDS: Final = {
     "server": "server:server",
     "new-rule": "authoring:new_rule",
     "test-rules": "authoring:test_rules",
+    "clean": "clean:clean",
     "docs": "docs:docs",
     "schema": "about:schema",
     "completion": "about:completion",
 }
+# What commands are also called, as other linters call them.
+_ALSO: Final = {"rule": "explain"}
+_WHOLE: Final = 300  # characters of a summary: all of it
+_WORD: Final = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 class _DefaultCheck(click.Group):
@@ -48,6 +54,7 @@ class _DefaultCheck(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        cmd_name = _ALSO.get(cmd_name, cmd_name)
         if cmd_name not in _COMMANDS:
             return None
         module, _, name = _COMMANDS[cmd_name].partition(":")
@@ -56,9 +63,18 @@ class _DefaultCheck(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         completing_first_word = ctx.resilient_parsing and not args
-        if not completing_first_word and (not args or args[0] not in {*_COMMANDS, "--help", "-h", "--version"}):
+        own = {*_COMMANDS, *_ALSO, "--help", "-h", "--version", "-V"}
+        if not completing_first_word and (not args or args[0] not in own):
+            if args and not ctx.resilient_parsing:
+                _refuse_misspelt(args[0])
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands with whole summaries: Click would cut them off."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(_WHOLE)) for name, one in found if one is not None])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         if incomplete.startswith("-"):
@@ -74,8 +90,16 @@ class _DefaultCheck(click.Group):
         formatter.write_usage("xlalint", "COMMAND [ARGS]...")
 
 
+def _refuse_misspelt(word: str) -> None:
+    """Raises click.UsageError for what is no path, and nearly the name of a command."""
+    from ..findings.codes import suggestion
+
+    if _WORD.fullmatch(word) and not os.path.lexists(word) and (meant := suggestion(word, (*_COMMANDS, *_ALSO))):
+        raise click.UsageError(f"{word}: no such command, file or directory{meant}")
+
+
 @click.group(cls=_DefaultCheck, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="xlalint", message="%(prog)s %(version)s")
+@click.version_option(__version__, "-V", "--version", prog_name="xlalint", message="%(prog)s %(version)s")
 def cli() -> None:
     """Say where XLA will refuse TensorFlow and Keras code, recompile it, or quietly change its result.
 

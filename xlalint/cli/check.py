@@ -22,8 +22,38 @@ if TYPE_CHECKING:
 _PROBES: Final = ("flagged", "all", "confirmed-only")
 
 
+# The options by what they are about, as `--help` shows them; all others stand under the first title.
+_GROUPS: Final = {
+    "Rules and files": ("select", "extend_select", "ignore", "exclude", "extend_exclude", "force_exclude"),
+    "What is reported": (
+        *("project", "diff_base", "baseline", "no_baseline", "include_host", "fail_on", "exit_zero", "statistics"),
+    ),
+    "Output": ("output_format", "output_file", "color", "quiet", "verbose"),
+    "Fixes": (
+        *("fix", "unsafe_fixes", "fix_only", "diff", "prove", "show_fixes", "exit_non_zero_on_fix"),
+        *("add_ignores", "reason"),
+    ),
+    "The code": ("keras", "tensorflow", "target"),
+    "The run": ("jobs", "file_timeout", "no_cache", "cache_dir", "stdin_filename", "config", "isolated"),
+    "Instead of checking": ("show_settings", "show_files", "help"),
+}
+_PROBING: Final = "The probe, which runs the code"
+
+
 class _Check(click.Command):
     """A command whose `--probe` may stand without a value: what follows it then is a path."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options in groups."""
+        titles = {name: title for title, names in _GROUPS.items() for name in names}
+        rows: dict[str, list[tuple[str, str]]] = {title: [] for title in (*_GROUPS, _PROBING)}
+        for parameter in self.get_params(ctx):
+            if (row := parameter.get_help_record(ctx)) is not None:
+                known = parameter.name == "own_rules" and "Rules and files"
+                rows[known or titles.get(parameter.name or "", _PROBING)].append(row)
+        for title, found in rows.items():
+            with formatter.section(title):
+                formatter.write_dl(found)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, ["--probe=flagged" if word == "--probe" else word for word in args])
@@ -47,15 +77,21 @@ class _Check(click.Command):
 @click.option("--diff-base", metavar="REV", help="Report only what the changes since a Git revision brought.")
 @click.option("--baseline", type=click.Path(), metavar="FILE", help="Report nothing that this baseline holds.")
 @click.option("--no-baseline", is_flag=True, help="Report also what the baseline of the settings holds.")
-@click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="How findings are printed. Default: full.")
 @click.option(
+    "--output-format",
+    type=click.Choice(OUTPUT_FORMATS),
+    envvar="XLALINT_OUTPUT_FORMAT",
+    help="How findings are printed. Default: full.",
+)
+@click.option(
+    "-o",
     "--output-file",
     multiple=True,
     metavar="[FORMAT=]FILE",
     help="Print to a file; with FORMAT a further report, besides the printed one.",
 )
 @click.option("--fail-on", type=click.Choice(LEVELS), help="Least severity for exit code 1. Default: warning.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
+@click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option("--statistics", is_flag=True, help="Print how often each rule found something.")
 @click.option("--fix", is_flag=True, default=None, help="Apply safe fixes.")
 @click.option("--unsafe-fixes", is_flag=True, default=None, help="With --fix or --diff: unsafe fixes, too.")
@@ -87,8 +123,15 @@ class _Check(click.Command):
 @click.option("--stdin-filename", type=click.Path(), help="The file that the text piped to `-` stands for.")
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor write cached results.")
-@click.option("--cache-dir", type=click.Path(), help="Where results are kept. Default: .xlalint_cache.")
+@click.option(
+    "-n", "--no-cache", is_flag=True, envvar="XLALINT_NO_CACHE", help="Neither read nor write cached results."
+)
+@click.option(
+    "--cache-dir",
+    type=click.Path(),
+    envvar="XLALINT_CACHE_DIR",
+    help="Where results are kept. Default: .xlalint_cache.",
+)
 @click.option("--show-settings", is_flag=True, help="Print the settings and where each comes from; check nothing.")
 @click.option("--show-files", is_flag=True, help="Print the files that would be checked; check nothing.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")
@@ -185,9 +228,9 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
         complain(f"{own} does not come with xlalint: its author wants to see the output of --verbose")
     if not all(map(is_own, raised_by)):
         complain("this is a bug: please report it to xlalint's issue tracker with the output of --verbose")
-    text, delivered = "", True
-    if fixes is None or not fixes.only:
-        text, delivered = deliver(report, settings, targets, stdin, given)
+    if not report.files_checked and stdin is None and not report.problems:
+        complain(f"no Python file or notebook in {', '.join(paths)}", label="xlalint: warning")
+    text = deliver(report, settings, targets, stdin, given) if fixes is None or not fixes.only else ""
     if fixes is None:
         write(text)
     else:
@@ -198,7 +241,7 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
         return INTERRUPTED
     unreadable = {finding.path for finding in report.findings if finding.code == UNREADABLE_FILE}
     excused = unreadable if given["exit_zero"] else set[str]()  # a file that nobody can read is a finding as well
-    if not delivered or any(problem.path not in excused for problem in report.problems):
+    if any(problem.path not in excused for problem in report.problems):
         return FAILED
     if fixes is not None and fixes.fails:
         return FOUND

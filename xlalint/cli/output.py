@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .console import coloured, complain
+from .console import OutputError, coloured
 
 if TYPE_CHECKING:
     from ..findings.findings import Report
@@ -45,8 +45,9 @@ def targets_of(written: Sequence[str], formats: Sequence[str]) -> list[Target]:
 
 def deliver(
     report: Report, settings: Settings, targets: Sequence[Target], stdin: Stdin | None, given: dict[str, Any]
-) -> tuple[str, bool]:
-    """Write the files; the text that is left for the standard output, and whether all could be written."""
+) -> str:
+    """Write the files; the text that is left for the standard output. Raises OutputError for a file that cannot be
+    written."""
     from ..reports.around import Around
     from ..reports.formats import render
     from ..reports.terminal import Paint
@@ -61,14 +62,12 @@ def deliver(
         Paint(coloured(given["color"])), line_reader(overlay), viewer(overlay), settings.unsafe_fixes, **options
     )
     plain = replace(around, paint=Paint(given["color"] == "always"))
-    done = True
     for target in targets:
         text = render(target.format or settings.output_format, report, plain)
         try:
             write_named(target.path, text.encode("utf-8", "backslashreplace"))
         except OSError as error:
-            complain(f"{target.path}: {error.strerror or error}")
-            done = False
+            raise OutputError(f"{target.path}: {error.strerror or error}") from error
     if any(target.format is None for target in targets):
-        return "", done
-    return render(settings.output_format, report, around), done
+        return ""
+    return render(settings.output_format, report, around)

@@ -18,6 +18,9 @@ class Severity(IntEnum):
     WARNING = 2
     ERROR = 3
 
+    def __str__(self) -> str:
+        return self.label
+
     @property
     def label(self) -> str:
         return self.name.lower()

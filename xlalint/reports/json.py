@@ -13,7 +13,7 @@ VERSION = 1
 
 
 def json_report(report: Report) -> str:
-    """The whole report as one JSON object, ASCII only."""
+    """The whole report as one JSON object, as `--output-format json` prints it, ASCII only."""
     codes: dict[str, int] = {}
     for finding in report.findings:
         codes[finding.code] = codes.get(finding.code, 0) + 1

@@ -30,6 +30,14 @@ def holds_something_else(folder: Path) -> bool:
         return False
 
 
+def is_cache(folder: Path) -> bool:
+    """Whether a folder, and no link to one, bears the mark of a cache of ours."""
+    try:
+        return not folder.is_symlink() and read_own(folder / _NAME, 4096) == _FILES[_NAME]
+    except UnreadableSource:
+        return False
+
+
 def make_cache(folder: Path) -> None:
     """Make a folder for a cache, where it is not one already. Raises OSError, also where it holds something else."""
     if (folder / _NAME).is_file():

@@ -1,0 +1,34 @@
+"""`xlalint clean`: removes the caches of earlier runs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from .console import CLEAN, FAILED, complain, write
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+def clean(paths: tuple[Path, ...]) -> int:
+    """Remove the caches that earlier runs left in folders (default: the current one) and in what lies in them.
+
+    A folder is a cache where a run has marked it as one. The next run takes longer.
+    """
+    from ..settings.config import DEFAULT_CACHE_DIR
+    from ..sources.cachedir import is_cache
+
+    failed = False
+    for path in paths or (Path(),):
+        for folder in sorted(path.rglob(DEFAULT_CACHE_DIR)):
+            if not is_cache(folder):
+                continue
+            try:
+                shutil.rmtree(folder)
+                write(f"Removed {folder}\n")
+            except OSError as error:
+                complain(f"{folder}: {error.strerror or error}")
+                failed = True
+    return FAILED if failed else CLEAN
