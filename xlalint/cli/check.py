@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _PROBES: Final = ("flagged", "all", "confirmed-only")
 
 
-# The options by what they are about, as `--help` shows them; all others stand under the first title.
+# The options by what they are about, as `--help` shows them; all others are the probe's.
 _GROUPS: Final = {
-    "Rules and files": ("select", "extend_select", "ignore", "exclude", "extend_exclude", "force_exclude"),
+    "Rules and files": ("select", "extend_select", "ignore", "rules", "exclude", "extend_exclude", "force_exclude"),
     "What is reported": (
         *("project", "diff_base", "baseline", "no_baseline", "include_host", "fail_on", "exit_zero", "statistics"),
     ),
@@ -49,8 +49,8 @@ class _Check(click.Command):
         rows: dict[str, list[tuple[str, str]]] = {title: [] for title in (*_GROUPS, _PROBING)}
         for parameter in self.get_params(ctx):
             if (row := parameter.get_help_record(ctx)) is not None:
-                known = parameter.name == "own_rules" and "Rules and files"
-                rows[known or titles.get(parameter.name or "", _PROBING)].append(row)
+                name = parameter.opts[-1].lstrip("-").replace("-", "_")
+                rows[titles.get(name, _PROBING)].append(row)
         for title, found in rows.items():
             with formatter.section(title):
                 formatter.write_dl(found)
@@ -81,6 +81,7 @@ class _Check(click.Command):
     "--output-format",
     type=click.Choice(OUTPUT_FORMATS),
     envvar="XLALINT_OUTPUT_FORMAT",
+    show_envvar=True,
     help="How findings are printed. Default: full.",
 )
 @click.option(
@@ -124,12 +125,18 @@ class _Check(click.Command):
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 @click.option(
-    "-n", "--no-cache", is_flag=True, envvar="XLALINT_NO_CACHE", help="Neither read nor write cached results."
+    "-n",
+    "--no-cache",
+    is_flag=True,
+    envvar="XLALINT_NO_CACHE",
+    show_envvar=True,
+    help="Neither read nor write cached results.",
 )
 @click.option(
     "--cache-dir",
     type=click.Path(),
     envvar="XLALINT_CACHE_DIR",
+    show_envvar=True,
     help="Where results are kept. Default: .xlalint_cache.",
 )
 @click.option("--show-settings", is_flag=True, help="Print the settings and where each comes from; check nothing.")
