@@ -30,7 +30,7 @@ _GROUPS: Final = {
     ),
     "Output": ("output_format", "output_file", "color", "quiet", "verbose"),
     "Fixes": (
-        *("fix", "unsafe_fixes", "fix_only", "diff", "prove", "show_fixes", "exit_non_zero_on_fix"),
+        *("fix", "unsafe_fixes", "partial_fixes", "fix_only", "diff", "prove", "show_fixes", "exit_non_zero_on_fix"),
         *("add_ignores", "reason"),
     ),
     "The code": ("keras", "tensorflow", "target"),
