@@ -94,6 +94,15 @@ def test_what_a_rule_finds_wants_attention(tmp_path: Path, line: str) -> None:
     assert answer.next_step
 
 
+def test_code_that_fails_to_compile_was_never_compiled_once(tmp_path: Path) -> None:
+    assert "jit_compile=True" in READY
+    for line in ("control-flow", "kernels"):
+        old, new, _ = SPOILED[line]
+        assert states(tmp_path, READY.replace(old, new))["compiled-once"] is State.ATTENTION
+    old, new, _ = SPOILED["scope"]
+    assert states(tmp_path, READY.replace(old, new))["compiled-once"] is State.OK
+
+
 @pytest.mark.parametrize(
     ("removed", "lines"),
     [

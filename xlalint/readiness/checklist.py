@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from ..findings.codes import rule_names
-from ..findings.findings import Finding, Problem, Severity
+from ..findings.findings import Effect, Finding, Problem, Severity
 from ..linter.run import observe
 from ..probe.protocol import Lowering
 from ..settings.config import Settings
 from .evidence import watchers
+
+_EVERYWHERE: Final = ("XLA1", "XLA2", "XLA4")  # rules about every compiler, not only that of a TPU
 
 
 class State(StrEnum):
@@ -149,13 +151,16 @@ def examine(paths: Sequence[str | Path], settings: Settings) -> Readiness:
     return Readiness(answers, report.problems, report.files_checked)
 
 
+def _is_against(finding: Finding, line: Line) -> bool:
+    """Whether a finding keeps a line from being right. What fails for every compiler was never compiled once."""
+    if line.evidence == "compiled-once" and finding.code.startswith(_EVERYWHERE):
+        return finding.effect is Effect.FAILS and finding.severity is Severity.ERROR
+    return finding.code.startswith(line.codes or ("-",)) and finding.severity >= Severity.WARNING
+
+
 def _answer(line: Line, findings: Iterable[Finding], observed: Iterable[Finding]) -> Answer:
     """Findings decide before evidence does; what only informs decides nothing."""
-    against = tuple(
-        finding
-        for finding in findings
-        if finding.code.startswith(line.codes or ("-",)) and finding.severity >= Severity.WARNING
-    )
+    against = tuple(finding for finding in findings if _is_against(finding, line))
     speaking = tuple(seen for seen in observed if seen.code == line.evidence)
     state = State.ATTENTION if against else State.OK if speaking else State.NOT_SEEN
     return Answer(line, state, against, speaking)
