@@ -41,7 +41,7 @@ from xlalint.reports.terminal import Paint, safe
 from xlalint.sources.lines import line_reader
 from xlalint.sources.views import FileView, viewer
 
-MACHINE = ("json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown", "html")
+MACHINE = ("json", "jsonl", "sarif", "rdjson", "github", "gitlab", "azure", "pylint", "junit", "markdown", "html")
 # Two findings with a fix and one without, behind letters that take several bytes; an assertion beside a long line.
 STEPS = HAZARD.replace("x / 2.0", "x * 3.0  # größer") + HAZARD.partition("\n")[2].replace(
     "    return x", "    y = '𝒳ß'; assert x > 0\n    return x"
@@ -441,6 +441,20 @@ def test_several_reports_of_one_run(project: Path, capsys: pytest.CaptureFixture
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, alone["jsonl"])
+
+
+def test_azure_and_pylint_name_the_line_of_the_file(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    findings = json.loads(printed(capsys, "json"))["findings"]
+    commands = printed(capsys, "azure").splitlines()
+    lines = printed(capsys, "pylint").splitlines()
+    assert len(commands) == len(lines) == len(findings)
+    for command, line, finding in zip(commands, lines, findings, strict=True):
+        assert f";sourcepath={finding['path']};" in command
+        assert command.endswith(f";code={finding['code']};]{finding['message'].replace('%', '%AZP25')}")
+        assert re.fullmatch(r"(.+):(\d+): \[(XLA\d+), [\w-]+\] .+", line)
+        if finding["cell"] is None:
+            assert line.startswith(f"{finding['path']}:{finding['line']}: [{finding['code']}, ")
+            assert f";linenumber={finding['line']};columnnumber={finding['column']};" in command
 
 
 def test_a_report_of_standard_input_reads_no_file(

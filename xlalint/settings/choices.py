@@ -8,7 +8,19 @@ from __future__ import annotations
 from typing import Final, Literal, TypeAlias, get_args
 
 OutputFormat: TypeAlias = Literal[
-    "full", "concise", "json", "jsonl", "sarif", "rdjson", "github", "gitlab", "junit", "markdown", "html"
+    "full",
+    "concise",
+    "json",
+    "jsonl",
+    "sarif",
+    "rdjson",
+    "github",
+    "gitlab",
+    "azure",
+    "pylint",
+    "junit",
+    "markdown",
+    "html",
 ]
 OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
 Level: TypeAlias = Literal["error", "warning", "info"]
