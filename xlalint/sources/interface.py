@@ -71,8 +71,8 @@ def _binding(binding: Binding) -> Iterator[str]:
             yield repr(binding)
         case FunctionOutline(name, _, decorators):
             yield f"def {name} {decorators!r}"
-        case ClassOutline(name=name, bases=bases, decorators=decorators):
-            yield f"class {name} {bases!r} {decorators!r} {len(binding.code)}"
+        case ClassOutline(name=name, bases=bases, decorators=decorators, keywords=keywords):
+            yield f"class {name} {bases!r} {decorators!r} {keywords!r} {len(binding.code)}"
             for function in binding.functions.values():
                 yield from _binding(function)
             for inner in binding.classes.values():

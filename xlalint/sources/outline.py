@@ -75,6 +75,7 @@ class ClassOutline:
     stretch: Stretch
     bases: tuple[str, ...]
     decorators: tuple[str, ...]
+    keywords: tuple[tuple[str, str], ...] = ()  # what stands beside the bases, by name
     functions: dict[str, FunctionOutline] = field(default_factory=dict)
     classes: dict[str, ClassOutline] = field(default_factory=dict)
     code: list[Stretch] = field(default_factory=list)
@@ -295,7 +296,11 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, result: Outline) -> 
 
 def _class(node: ast.ClassDef, result: Outline) -> ClassOutline:
     made = ClassOutline(
-        node.name, _stretch(node, result), tuple(map(_written, node.bases)), tuple(map(_written, node.decorator_list))
+        node.name,
+        _stretch(node, result),
+        tuple(map(_written, node.bases)),
+        tuple(map(_written, node.decorator_list)),
+        tuple((keyword.arg, _written(keyword.value)) for keyword in node.keywords if keyword.arg is not None),
     )
     for statements in _by_line(node.body, result):
         match statements[0]:

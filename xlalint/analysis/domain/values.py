@@ -512,6 +512,12 @@ class Class(Hashable, Protocol):
     def decorator_texts(self) -> tuple[str, ...]: ...
 
     @property
+    def keyword_texts(self) -> tuple[tuple[str, str], ...]: ...
+
+    def keyword(self, name: str) -> Value | None:
+        """What the definition passes as a keyword beside the bases: a metaclass, say."""
+
+    @property
     def scope(self) -> Any:
         """The frame around a class that a function defines."""
 

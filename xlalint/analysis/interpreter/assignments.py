@@ -19,6 +19,7 @@ from ..domain.values import (
     ModuleValue,
     OneOf,
     Sequence,
+    Slice,
     Static,
     Structure,
     Tensor,
@@ -174,6 +175,15 @@ class Assignments(Interpreter):
                 self.assign_quietly(frame, target.value, changed)
             case Instance():
                 self.special(frame, base, "__setitem__", (*index, value), target)
+            case Sequence(kind, tuple(items)) if isinstance(index[0], Slice):
+                self._mutated(frame, statement, target.value, "item")
+                put = value.items if isinstance(value, Sequence) else None
+                certain = not (frame.loop or frame.python_loop or frame.conditional)
+                made = None if put is None or not certain else _with(items, index[0], put)
+                added = self.element(frame, value, target)
+                either = join_parts(element_of(base) or added, added)
+                stored_parts = Sequence(kind, None, either) if made is None else Sequence(kind, made)
+                self.assign_quietly(frame, target.value, stored_parts)
             case Sequence(kind, tuple(items)) if not (frame.loop or frame.python_loop or frame.conditional) and (
                 isinstance(index[0], Static)
                 and isinstance(index[0].constant, int)
@@ -268,6 +278,21 @@ class Assignments(Interpreter):
                     frame.env.pop(name, None)
                 case cst.Subscript(value=owner):
                     self._mutated(frame, target, owner, "del")
+                    self._remove(frame, target)
+
+    def _remove(self, frame: Frame, target: cst.Subscript) -> None:
+        """`del base[index]`."""
+        base = self.evaluate(frame, target.value)
+        index = self.index_element(frame, target.slice[0].slice)
+        certain = not (frame.loop or frame.python_loop or frame.conditional)
+        match base, index:
+            case Dict(entries, element), Static(key) if certain and is_key(index):
+                left = {name: value for name, value in entries.items() if name != key}
+                self.assign_quietly(frame, target.value, Dict(left, element))
+            case Sequence(kind, tuple(items)), _ if certain and (kept := _with(items, index, ())) is not None:
+                self.assign_quietly(frame, target.value, Sequence(kind, kept))
+            case Sequence(kind), _:
+                self.assign_quietly(frame, target.value, Sequence(kind, None, element_of(base)))
 
     STATEMENTS: ClassVar[Handlers[None]] = {
         cst.Assign: _assign,
@@ -275,6 +300,20 @@ class Assignments(Interpreter):
         cst.AugAssign: _augmented,
         cst.Del: _delete,
     }
+
+
+def _with(items: tuple[Value, ...], index: Value, put: tuple[Value, ...]) -> tuple[Value, ...] | None:
+    """The items with others in the place of those that an index or a slice names; None where that is not known."""
+    match index:
+        case Static(int(position)) if -len(items) <= position < len(items):
+            place = position % len(items)
+            return (*items[:place], *put, *items[place + 1 :])
+        case Slice(start, stop, None):
+            sides = [None if side is None else getattr(side, "constant", ...) for side in (start, stop)]
+            if all(side is None or isinstance(side, int) for side in sides):
+                first, last, _ = slice(*sides).indices(len(items))
+                return (*items[:first], *put, *items[max(first, last) :])
+    return None
 
 
 def _is_same_each_time(frame: Frame, value: Value) -> bool:

@@ -17,6 +17,7 @@ from ..domain.values import (
     Api,
     Array,
     Class,
+    ClassValue,
     Creation,
     Dependence,
     Dict,
@@ -139,9 +140,13 @@ class Classes(Interpreter):
             if self.strategies:
                 note_creation(made, Creation(Location(frame.unit, node), frame.context.scope))
             return made
+        if (called := self._by_metaclass(frame, cls, arguments, node)) is not None:
+            return called
         key = (cls, node, frame.summary)
         if key not in self.allocated:
-            self.allocated[key] = Instance(cls)
+            new = cls.find("__new__")
+            own = None if new is None else self.invoke(frame, method_value(new, ClassValue(cls)), arguments, node)
+            self.allocated[key] = own if isinstance(own, Instance) and own.cls is cls else Instance(cls)
         made = self.allocated[key]
         if _EXCEPTIONS & set(cls.external_bases):
             made.attributes["args"] = Sequence("tuple", tuple(arguments.positional))
@@ -160,6 +165,15 @@ class Classes(Interpreter):
         if build is not None and any(map(cls.is_keras, ("layer", "model"))) and build.fills_its_object:
             self.host_run(method_value(build, made), Arguments(unknown=True))
         return made
+
+    def _by_metaclass(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value | None:
+        """What the call of a class gives whose metaclass says it itself; None where that is not known."""
+        match cls.keyword("metaclass"):
+            case ClassValue(metaclass) if (method := metaclass.find("__call__")) is not None:
+                made = self.invoke(frame, method_value(method, ClassValue(cls)), arguments, node)
+                return None if isinstance(made, Unknown) else made
+            case _:
+                return None
 
     def _member_of(self, cls: Class, value: Value) -> Value:
         """`Mode("pad")`: the member of an enum that has this value."""

@@ -8,6 +8,7 @@ from ...syntax.expression_builder import NestedTooDeepError
 from ..budget import Clock
 from ..domain.values import (
     Api,
+    Class,
     ClassValue,
     Function,
     FunctionValue,
@@ -120,6 +121,7 @@ class Decorating(Interpreter):
         for cls in module.classes:
             if cls.decorator_texts:
                 self._register(ClassValue(cls))
+            self._init_subclass(cls)
 
     def _register(self, definition: FunctionValue | ClassValue) -> None:
         made = definition.function if isinstance(definition, FunctionValue) else definition.cls
@@ -132,6 +134,18 @@ class Decorating(Interpreter):
                 decorator = parse_expression(text)
                 applied = self.evaluate(frame, decorator)
                 self.call(frame, applied, Arguments([definition]), decorator)
+
+    def _init_subclass(self, cls: Class) -> None:
+        """Run what a base class does with each class that derives from it, where that may put it into a container."""
+        inherited = next((base for base in cls.mro[1:] if not isinstance(base, str)), None)
+        hook = None if inherited is None else inherited.find("__init_subclass__")
+        if hook is None or not registers(hook.text):
+            return
+        unit = Unit.empty(cls.module.file)
+        frame = Frame(unit, cls.module, HOST, Summary("", Location(unit, unit.tree), None, HOST), {})
+        given = {name: self.evaluate(frame, parse_expression(text)) for name, text in cls.keyword_texts}
+        given.pop("metaclass", None)
+        self.invoke(frame, method_value(hook, ClassValue(cls)), Arguments([], given), unit.tree)
 
     def _registers(self, module: Module, text: str) -> bool:
         head, *names = text.partition("(")[0].split(".")

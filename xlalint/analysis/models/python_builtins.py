@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Any, Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import join_all, join_parts
+from ..domain.joins import join_parts
 from ..domain.kinds import as_tensor, is_key, options
 from ..domain.operators import concatenate
 from ..domain.values import (
@@ -14,14 +14,13 @@ from ..domain.values import (
     NONE,
     STATIC,
     UNKNOWN,
+    Api,
     ApiObject,
     Array,
-    ClassValue,
     Dependence,
     Dict,
     FunctionValue,
     Instance,
-    ModuleValue,
     Sequence,
     Slice,
     Static,
@@ -36,14 +35,12 @@ from ..interpreter.events import ContextKind, TruthOf
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import class_names, truth
-from ..library import api
-from ..library.class_checks import has_attribute, is_instance
+from ..library.class_checks import is_instance
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedClass
 from ..record import replace
 from .python_numbers import first
 
-_MOST_METHODS: Final = 24  # of an object that is asked for one whose name is not known
 _TOLD_APART: Final = 16  # items of a sequence of which each is looked at by itself
 
 
@@ -181,49 +178,12 @@ def _isinstance(interpreter: Interpreter, frame: Frame, arguments: Arguments, no
     return STATIC if known is None else Static(known)
 
 
-def _getattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    match arguments.positional:
-        case [owner, Static(str(name)), *default]:
-            value = interpreter.attribute(frame, owner, name, node)
-            return default[0] if isinstance(value, Unknown) and default and isinstance(owner, Instance) else value
-        case [Instance() as owner, *_]:
-            return _any_method(interpreter, frame, owner, node)
-        case _:
-            return UNKNOWN
-
-
-def _any_method(interpreter: Interpreter, frame: Frame, owner: Instance, node: cst.BaseExpression) -> Value:
-    """One of an object's methods, which is not known: not one that Keras or Python calls, nor one that is at work."""
-    names: dict[str, None] = {}
-    for ancestor in owner.cls.mro:
-        if not isinstance(ancestor, str):
-            names |= dict.fromkeys(name for name in ancestor.functions if not name.startswith("_"))
-    running = frame.function.name if frame.function is not None else ""
-    kept = [name for name in names if name != running and not api.known(f"keras.Model.{name}")]
-    values = [interpreter.attribute(frame, owner, name, node) for name in kept[:_MOST_METHODS]]
-    found = [value for value in values if isinstance(value, FunctionValue)]
-    return join_all(*found) if found else UNKNOWN
-
-
-def _setattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    match arguments.positional:
-        case [owner, Static(str(name)), value]:
-            interpreter.set_attribute(frame, owner, name, value)
-    return NONE
-
-
-def _hasattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    match arguments.positional:
-        case [value, Static(str(name))] if (known := has_attribute(value, name)) is not None:
-            return Static(known)
-        case _:
-            return STATIC
-
-
 def _super(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     scope: Frame | None = frame
     while scope is not None and scope.owner is None:
         scope = scope.parent
+    if scope is not None and scope.function is not None and scope.function.name == "__new__":
+        return Api("builtins.object")
     if scope is None or scope.owner is None or not isinstance(scope.bound, Instance):
         return UNKNOWN
     bound, owner = scope.bound, scope.owner
@@ -254,14 +214,6 @@ def _wrapped(name: str) -> FunctionModel:
         return ApiObject(f"builtins.{name}", payload=first(arguments))
 
     return handle
-
-
-def _vars(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    match arguments.positional:
-        case [Instance() as owner]:
-            return interpreter.attribute(frame, owner, "__dict__", node)
-        case _:
-            return UNKNOWN
 
 
 def _abs(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -342,19 +294,6 @@ def _next(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
             return interpreter.element(frame, value, node)
 
 
-def _type(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    """`type(object)`, or a class of a name, bases and attributes."""
-    match arguments.positional:
-        case [Static(str(name)), Sequence(items=tuple(bases)), Dict(entries)]:
-            made = DefinedClass(frame.module, name, name, attributes=dict(entries))
-            made.base_values = bases
-            return ClassValue(made)
-        case [Instance(cls)]:
-            return ClassValue(cls)
-        case _:
-            return STATIC
-
-
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{f"builtins.{name}": _iterator(name) for name in ("enumerate", "zip", "list", "tuple", "set", "reversed")},
     "builtins.frozenset": _iterator("set"),
@@ -363,19 +302,13 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.map": _map,
     "builtins.filter": _filter,
     "builtins.isinstance": _isinstance,
-    "builtins.getattr": _getattr,
-    "builtins.setattr": _setattr,
-    "builtins.hasattr": _hasattr,
     "builtins.super": _super,
     "builtins.abs": _abs,
-    "builtins.vars": _vars,
     **{f"builtins.{name}": _wrapped(name) for name in ("property", "staticmethod", "classmethod")},
     "builtins.dict": _dict,
     "builtins.dict.fromkeys": _from_keys,
     "builtins.slice": _slice,
-    "builtins.globals": lambda interpreter, frame, arguments, node: ModuleValue(frame.module),
     "builtins.next": _next,
-    "builtins.type": _type,
     "copy.copy": _copy,
     "copy.deepcopy": _copy,
     "typing.cast": lambda interpreter, frame, arguments, node: (arguments.positional or [UNKNOWN])[-1],

@@ -146,6 +146,7 @@ class DefinedClass:
     code: list[Stretch] = field(default_factory=list)
     base_texts: tuple[str, ...] = ()
     decorator_texts: tuple[str, ...] = ()
+    keyword_texts: tuple[tuple[str, str], ...] = ()  # beside the bases: a metaclass, or what `__init_subclass__` takes
     base_values: tuple[Value, ...] | None = None
     attributes: dict[str, Value] | None = None  # of the class body; None until it is executed
     scope: Any = None  # the frame around a class that a function defines
@@ -158,6 +159,15 @@ class DefinedClass:
         if self.base_values is None:
             self.base_values = tuple(self.module.resolve_text(text) for text in self.base_texts)
         return self.base_values
+
+    def keyword(self, name: str) -> Value | None:
+        """What the definition passes as a keyword, or that of its nearest ancestor."""
+        for ancestor in self.mro:
+            if isinstance(ancestor, DefinedClass):
+                for word, text in ancestor.keyword_texts:
+                    if word == name:
+                        return ancestor.module.resolve_text(text)
+        return None
 
     @property
     def mro(self) -> tuple[Class | str, ...]:

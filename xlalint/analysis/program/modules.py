@@ -120,6 +120,7 @@ class ProjectModule:
             prefix + shape.name,
             base_texts=shape.bases,
             decorator_texts=shape.decorators,
+            keyword_texts=shape.keywords,
             code=shape.code,
         )
         made.functions = {name: self._function(inner, made) for name, inner in shape.functions.items()}

@@ -66,11 +66,19 @@ def tee(iterable, n=2):
 
 
 def takewhile(predicate, iterable):
-    return filter(predicate, iterable)
+    values = (*iterable,)
+    for index in range(len(values)):
+        if not predicate(values[index]):
+            return values[:index]
+    return values
 
 
 def dropwhile(predicate, iterable):
-    return filter(predicate, iterable)
+    values = (*iterable,)
+    for index in range(len(values)):
+        if not predicate(values[index]):
+            return values[index:]
+    return ()
 
 
 def filterfalse(predicate, iterable):

@@ -1,0 +1,110 @@
+"""What asks an object for its attributes, sets them, or makes objects and classes without a definition."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.joins import join_all
+from ..domain.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    ClassValue,
+    Dict,
+    FunctionValue,
+    Instance,
+    ModuleValue,
+    Sequence,
+    Static,
+    Unknown,
+    Value,
+)
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter
+from ..library import api
+from ..library.class_checks import has_attribute
+from ..program.definitions import DefinedClass
+
+_MOST_METHODS: Final = 24  # of an object that is asked for one whose name is not known
+
+
+def _getattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    match arguments.positional:
+        case [owner, Static(str(name)), *default]:
+            value = interpreter.attribute(frame, owner, name, node)
+            return default[0] if isinstance(value, Unknown) and default and isinstance(owner, Instance) else value
+        case [Instance() as owner, *_]:
+            return _any_method(interpreter, frame, owner, node)
+        case _:
+            return UNKNOWN
+
+
+def _any_method(interpreter: Interpreter, frame: Frame, owner: Instance, node: cst.BaseExpression) -> Value:
+    """One of an object's methods, which is not known: not one that Keras or Python calls, nor one that is at work."""
+    names: dict[str, None] = {}
+    for ancestor in owner.cls.mro:
+        if not isinstance(ancestor, str):
+            names |= dict.fromkeys(name for name in ancestor.functions if not name.startswith("_"))
+    running = frame.function.name if frame.function is not None else ""
+    kept = [name for name in names if name != running and not api.known(f"keras.Model.{name}")]
+    values = [interpreter.attribute(frame, owner, name, node) for name in kept[:_MOST_METHODS]]
+    found = [value for value in values if isinstance(value, FunctionValue)]
+    return join_all(*found) if found else UNKNOWN
+
+
+def _setattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    match arguments.positional:
+        case [owner, Static(str(name)), value]:
+            interpreter.set_attribute(frame, owner, name, value)
+    return NONE
+
+
+def _new(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`object.__new__(cls)`, or what `super().__new__(cls)` comes to."""
+    match arguments.positional:
+        case [ClassValue(cls), *_]:
+            return interpreter.allocated.setdefault((cls, node, frame.summary), Instance(cls))
+        case _:
+            return UNKNOWN
+
+
+def _hasattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    match arguments.positional:
+        case [value, Static(str(name))] if (known := has_attribute(value, name)) is not None:
+            return Static(known)
+        case _:
+            return STATIC
+
+
+def _vars(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    match arguments.positional:
+        case [Instance() as owner]:
+            return interpreter.attribute(frame, owner, "__dict__", node)
+        case _:
+            return UNKNOWN
+
+
+def _type(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`type(object)`, or a class of a name, bases and attributes."""
+    match arguments.positional:
+        case [Static(str(name)), Sequence(items=tuple(bases)), Dict(entries)]:
+            made = DefinedClass(frame.module, name, name, attributes=dict(entries))
+            made.base_values = bases
+            return ClassValue(made)
+        case [Instance(cls)]:
+            return ClassValue(cls)
+        case _:
+            return STATIC
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "builtins.getattr": _getattr,
+    "builtins.setattr": _setattr,
+    "builtins.object.__setattr__": _setattr,
+    "builtins.object.__new__": _new,
+    "builtins.hasattr": _hasattr,
+    "builtins.vars": _vars,
+    "builtins.type": _type,
+    "builtins.globals": lambda interpreter, frame, arguments, node: ModuleValue(frame.module),
+}
