@@ -267,3 +267,18 @@ class Module(tf.Module):
 
     def __call__(self, x):
         return x * 2.0
+
+
+class Swapped(keras.layers.Layer):  # type: ignore[misc]
+    def call(self, x, training=None):
+        if training in (None, False):
+            return x
+        return tf.reverse(x, [0])
+
+
+def switched(x, inverse=False, scale=0.0):
+    if inverse:
+        x = 1.0 - x
+    if scale != 0.0:
+        return x * scale + 3.0
+    return x

@@ -136,6 +136,16 @@ def test_driven_without_help(driver: Driver, qualname: str, inputs: list[str] | 
         assert found["inputs"] == inputs
 
 
+@pytest.mark.parametrize(
+    ("qualname", "line"),
+    [("Swapped", "return tf.reverse(x, [0])"), ("switched", "x = 1.0 - x"), ("switched", "return x * scale + 3.0")],
+)
+def test_switches_are_turned_where_that_reaches_the_line(driver: Driver, qualname: str, line: str) -> None:
+    wanted = line_of(line)
+    found = driver(qualname, wanted=(wanted,))
+    assert wanted in found["reached"], found
+
+
 def test_the_state_is_known_and_what_keras_3_calls_is_not_converted(driver: Driver) -> None:
     assert driver("Gated")["state"] >= 4
     assert driver("stateful")["state"] == 1

@@ -78,7 +78,7 @@ def slots_of(
     signature = inspect.signature(python_function_of(function))
     annotations = _annotations(function)
     hints = {one.name: one for one in known}
-    compared = _compared(function)
+    compared, asked = _compared(function), _asked(function)
     signed = _input_signature(function)
     slots: list[Slot] = []
     for position, parameter in enumerate(list(signature.parameters.values())[int(bound) :]):
@@ -103,7 +103,11 @@ def slots_of(
             choices = (
                 (signed[position],)
                 if position < len(signed)
-                else _choices(parameter, group, annotations.get(name), hints.get(name), compared.get(name, ()), depth)
+                else (
+                    *_choices(parameter, group, annotations.get(name), hints.get(name), compared.get(name, ()), depth),
+                    *map(Literal, _other_than(compared.get(name, ()))),
+                    *((Literal(True), Literal(False)) if name in asked else ()),
+                )
             )
             slots.append(Slot(name, group, tuple(dict.fromkeys(choices)), positional))
     return slots
@@ -361,6 +365,30 @@ def _compared(function: Callable[..., Any]) -> dict[str, tuple[Any, ...]]:
                 values = [one.value for one in constants if isinstance(one, ast.Constant) and one.value is not None]
                 found.setdefault(node.left.id, {}).update(dict.fromkeys(values))
     return {name: tuple(values) for name, values in found.items()}
+
+
+def _other_than(constants: Sequence[Any]) -> Iterator[Any]:
+    """For constants that a name is compared with, values that they are not: what leads to the other branch."""
+    for constant in constants:
+        if isinstance(constant, bool):
+            yield not constant
+        elif isinstance(constant, int | float):
+            yield constant + (1 if isinstance(constant, int) else 0.5)
+
+
+def _asked(function: Callable[..., Any]) -> frozenset[str]:
+    """The names whose truth the source asks for, as it does of switches."""
+    tree = tree_of(function)
+    tests: list[ast.expr] = []
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                tests.append(test)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                tests.append(operand)
+            case ast.BoolOp(values=values):
+                tests += values
+    return frozenset(test.id for test in tests if isinstance(test, ast.Name))
 
 
 def tree_of(function: Callable[..., Any]) -> ast.AST | None:
