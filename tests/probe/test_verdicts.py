@@ -266,3 +266,9 @@ def test_what_only_the_probe_saw_is_linked_to_the_rule_that_speaks_of_it(
     report = judge(file, Outcome(calls=EQUAL, observations=(observation,)), *findings)
     [only] = [one for one in report.findings if one.code == PROBE_ONLY]
     assert only.message.startswith(f"{said}, and ")
+
+
+@pytest.mark.parametrize(("api", "confirmed"), [("tf.sparse.reshape", False), ("tf.reshape", True)])
+def test_a_missing_kernel_is_not_confirmed_by_compilations(file: Path, api: str, confirmed: bool) -> None:
+    report = judge(file, Outcome(calls=EQUAL, observations=(seen(file, RECOMPILES, 10),)), finding(10, api=api))
+    assert ((10, CONFIRMED) in statuses(report)) is confirmed

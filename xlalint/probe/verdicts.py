@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from ..facts import tables
 from ..facts.families import family
 from ..findings.codes import PROBE_ONLY, rule_names
 from ..findings.findings import Effect, Finding, FindingContext, Probed, Report, Severity, Span, Verdict
@@ -201,12 +202,20 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
     if observation.kind == RECOMPILES and _PER.get(finding.name, observation.per) != observation.per:
         return None
     made = ops_of(location.api)
+    if effect is Effect.FAILS and observation.kind == RECOMPILES and any(map(_lacks, made)):
+        return None  # it says that a kernel is missing
     fits = 1 if not made or not observation.ops else 2 * bool(made.intersection(observation.ops))
     if observation.lacking and (not location.own or fits == 0):
         return None
     if observation.gradient and location.own and effect is Effect.FAILS and finding.name not in OF_GRADIENTS:
         return None  # it says that the function itself fails, which compiles
     return fits, _EFFECTS.get(observation.kind) is effect, location.own
+
+
+def _lacks(op: str) -> bool:
+    """Whether the CPU has no kernel of an operation."""
+    fact = tables.op(op)
+    return fact is not None and "cpu" in fact.lacking()
 
 
 def _verdict(finding: Finding, position: int, run: Run | None, at: _Places) -> Verdict | None:
