@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xlalint.analysis.domain.values import FunctionValue, Static
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.strategies import LAUNCHERS
 
@@ -16,7 +17,10 @@ def launched(steps: Sequence[SetupCall]) -> Iterator[tuple[SetupCall, list[Setup
     for step in steps:
         function = step.arguments.get("function", step.arguments.get("*0"))
         processes = step.arguments.get("num_processes", step.arguments.get("*2", Static(None)))
-        if step.api in LAUNCHERS and isinstance(function, FunctionValue) and processes in (Static(None), Static(CORES)):
+        known = isinstance(processes, Static) and processes.known
+        # What nobody knows is what the launcher is told by whoever starts the program.
+        several = not known or processes in (Static(None), Static(CORES))
+        if step.api in LAUNCHERS and isinstance(function, FunctionValue) and several:
             label = function.function.label
             yield step, [inner for inner in steps if _starts_at(inner, label.node)]
 
@@ -27,3 +31,11 @@ def _starts_at(step: SetupCall, node: object) -> bool:
     while trail is not None and trail.parent is not None:
         trail = trail.parent
     return trail is not None and trail.location.node is node
+
+
+def call_in_launched(step: SetupCall) -> Location:
+    """The call in the launched function itself that leads to a call."""
+    trail, inside = step.trail, step.location
+    while trail is not None and trail.parent is not None:
+        trail, inside = trail.parent, trail.location
+    return inside

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Value
+from xlalint.analysis.domain.values import ApiObject, Creation, Instance, Scope, Sequence, Static, Value
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import SetupCall
+from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.strategies import copies_variables, is_strategy, is_tpu, making_of
 from xlalint.linter.rule import DraftNote
+from xlalint.syntax import nodes as cst
 
 RUNNING = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
 
@@ -70,3 +73,49 @@ def made_note(value: Value | None, what: str) -> tuple[DraftNote, ...]:
     """The place where a value was made."""
     made = making_of(value) if value is not None else None
     return (DraftNote(made.location, what),) if made is not None else ()
+
+
+def made_near(step: SetupCall) -> Creation | None:
+    """Where the model of a call was created: of several places that in the same function, if it is one."""
+    match step.owner:
+        case Instance(creations=creations) if len(creations) > 1:
+            function = _function(step.location)
+            near = [creation for creation in creations if _function(creation.location) is function]
+            return near[0] if len(near) == 1 else None
+        case None:
+            return None
+        case owner:
+            return making_of(owner)
+
+
+def _function(location: Location) -> cst.CSTNode:
+    """The function that a place is in, or the code of its module."""
+    around = location.unit.around(location.node)
+    return next((node for node in around if isinstance(node, cst.FunctionDef)), location.unit.tree)
+
+
+def _has_momentum(call: cst.CSTNode) -> bool:
+    """Whether `SGD(..)` is made with momentum, for which it keeps variables."""
+    match call:
+        case cst.Call(args=args):
+            named = [given.value for given in args if given.keyword is not None and given.keyword.value == "momentum"]
+            second = [given.value for given in args[1:2] if given.keyword is None and not given.star]
+            return any(
+                not (isinstance(it, cst.Float | cst.Integer) and float(it.value) == 0) for it in (*named, *second)
+            )
+        case _:
+            return False
+
+
+def has_state(optimizer: Value) -> bool:
+    """Whether an optimizer is known to keep variables for each variable of the model: all but SGD without momentum."""
+    match optimizer:
+        case Static(str() as name):
+            return name.lower() != "sgd"
+        case ApiObject(api=api, made=made):
+            stateless = api.endswith((".SGD", ".LossScaleOptimizer"))  # the latter as what it wraps
+            if made is None or kind_of(api) != "optimizer":
+                return False
+            return not stateless or (api.endswith(".SGD") and _has_momentum(made.location.node))
+        case _:
+            return False

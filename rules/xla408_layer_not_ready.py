@@ -1,8 +1,9 @@
 """A Keras layer that says of itself that XLA cannot compile it.
 
 ## What it does
-Flags calls of layers whose `supports_jit` is False in the compiled code of a layer, model or function: string and
-integer lookups, `TextVectorization`, hashing, and the random image layers that turn, crop or zoom.
+Flags calls of layers whose `supports_jit` is False in the compiled code of a layer, model or function, and such layers
+in a `Sequential` that is compiled: string and integer lookups, `TextVectorization`, hashing, and the random image
+layers that turn, crop or zoom.
 
 ## What XLA does
 Measured with Keras 3.15 and TensorFlow 2.21 on CPU. With such a layer in a model, `jit_compile="auto"` leaves XLA off
@@ -30,7 +31,7 @@ Shown only: the layer moves to the input pipeline.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
+from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event, HoldLayer
 from xlalint.facts import tables
 from xlalint.facts.kernels import lacking, missing_of
 from xlalint.fixes.quoted import brief
@@ -42,7 +43,7 @@ from ._kernels import CALLED, NOT_READY
 class LayerNotReady(Rule):
     code = "XLA408"
     name = "layer-not-ready"
-    handles = (ApiCall,)
+    handles = (ApiCall, HoldLayer)
     apis = frozenset(f"{layer}{CALLED}" for layer in NOT_READY)
     bad = (
         Bad(
@@ -147,8 +148,58 @@ class L(layers.Layer):
             inputs=("f32[1, 4, 4, 3]",),
             effect=Effect.NAMED,
         ),
+        Bad(
+            """
+import keras
+from keras import layers
+
+model = keras.Sequential([keras.Input((8, 8, 3)), layers.RandomZoom(0.1), layers.Flatten(), layers.Dense(1)])
+model.compile("adam", "mse", jit_compile=True)
+model.fit(tf.zeros((4, 8, 8, 3)), tf.zeros((4, 1)), batch_size=4, verbose=0)
+""",
+            ["layers.RandomZoom(0.1)"],
+            None,
+            effect=Effect.NAMED,
+            why="Keras warns, and trains without XLA",
+        ),
+        Bad(
+            """
+import keras
+from keras import layers
+
+augment = keras.Sequential([layers.RandomFlip(), layers.RandomRotation(0.1)])
+
+def build():
+    model = keras.Sequential()
+    model.add(keras.Input((8, 8, 3)))
+    model.add(augment)
+    model.add(layers.Flatten())
+    model.compile("adam", "mse", jit_compile=True)
+    return model
+
+build()
+""",
+            ["layers.RandomRotation(0.1)"],
+            None,
+            effect=Effect.NAMED,
+            why="Keras warns, and trains without XLA",
+        ),
     )
     good = (
+        Good(
+            """
+import keras
+from keras import layers
+
+augment = keras.Sequential([layers.RandomRotation(0.1)])
+model = keras.Sequential([keras.Input((8, 8, 3)), layers.Flatten(), layers.Dense(1)])
+model.compile("adam", "mse", jit_compile=True)
+dataset = tf.data.Dataset.from_tensor_slices((tf.zeros((4, 8, 8, 3)), tf.zeros((4, 1)))).batch(4)
+model.fit(dataset.map(lambda x, y: (augment(x), y)), verbose=0)
+""",
+            None,
+            why="it is in the input pipeline",
+        ),
         Good(
             """
 LOOKUP = tf.keras.layers.IntegerLookup(vocabulary=[1, 2])
@@ -220,6 +271,11 @@ def f(ids):
                 elif refused:
                     layer = api.removesuffix(CALLED).rpartition(".")[2]
                     yield Draft(f"`{brief(node)}`: `{layer}` {OFF}", Effect.NAMED, HELP)
+            case HoldLayer(api=api, location=location) if api in NOT_READY:
+                fact = tables.api(api, self.tensorflow)
+                if fact is None or fact.refused or not fact.cases:
+                    layer = api.rpartition(".")[2]
+                    yield Draft(f"`{brief(location.node)}`: `{layer}` {OFF}", Effect.NAMED, HELP)
 
 
 OFF = "says that XLA cannot compile it, so Keras runs the whole model without XLA"

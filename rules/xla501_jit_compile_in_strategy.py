@@ -2,12 +2,13 @@
 
 ## What it does
 Flags `model.compile(jit_compile=True)` where the model was made in the scope of a `TPUStrategy` or of a
-`MirroredStrategy` of several devices.
+`MirroredStrategy` of several devices, and a `tf.function(jit_compile=True)` that calls `strategy.run` of one.
 
 ## What XLA does
 Keras puts `jit_compile=True` on a function *around* `strategy.run`, so that the whole distributed step, the copies of
 the variables on all devices included, would have to be one XLA program for one device. Measured with TensorFlow 2.21
-and Keras 3.15 on two CPU devices: training stops at the first step ("Trying to access resource .. located in device");
+and Keras 3.15 on two CPU devices: training stops at the first step ("Trying to access resource .. located in device"),
+as a function of one's own does that is compiled around `strategy.run` of a step with variables;
 Keras 2 stops with the same error; with a single device it runs. `jit_compile="auto"`, the default of Keras 3, turns
 itself off in a strategy. With a TPU strategy this was not measured, for want of a TPU: there everything that
 `strategy.run` runs is compiled by XLA without being asked, and `tf.function` documents that `jit_compile` must not be
@@ -47,14 +48,16 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-from xlalint.analysis.domain.values import Static
-from xlalint.analysis.interpreter.events import Event, SetupCall
-from xlalint.analysis.library.strategies import is_tpu
+from xlalint.analysis.domain.values import ApiObject, Static
+from xlalint.analysis.files.unit import Location
+from xlalint.analysis.interpreter.events import ContextKind, Event, SetupCall
+from xlalint.analysis.library.strategies import RUNS, is_tpu
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Runs, Safety
+from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety
+from xlalint.syntax import nodes as cst
 
 from ._arguments import without_argument
-from ._strategies import made_note, method_of, model_strategy, name_of, never_runs, strategy_in
+from ._strategies import distributes, made_note, method_of, model_strategy, name_of, never_runs, strategy_in
 
 DATA = """
 import numpy as np
@@ -216,8 +219,66 @@ def main(data):
 """,
             why="it needs a TPU",
         ),
+        Bad(
+            """
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+with strategy.scope():
+    total = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
+
+def replica(x):
+    total.assign_add(tf.reduce_sum(x))
+
+@tf.function(jit_compile=True)
+def step(x):
+    strategy.run(replica, (x,))
+
+step(tf.ones([3]))
+""",
+            ["tf.function(jit_compile=True)"],
+            Breaks("Trying to access resource"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+class Trainer:
+    def __init__(self):
+        self.strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+        with self.strategy.scope():
+            self.scale = tf.Variable(2.0)
+        self.step = tf.function(self._step, jit_compile=True)
+
+    def _step(self, x):
+        return self.strategy.run(self._replica, args=(x,))
+
+    def _replica(self, x):
+        return self.scale * x
+
+Trainer().step(tf.ones([3]))
+""",
+            ["self.strategy.run(self._replica, args=(x,))"],
+            Breaks("Trying to access resource"),
+            effect=Effect.FAILS,
+        ),
     )
     good = (
+        Good(
+            """
+strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+with strategy.scope():
+    total = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
+
+def replica(x):
+    total.assign_add(tf.reduce_sum(x))
+
+@tf.function(jit_compile=True)
+def step(x):
+    strategy.run(replica, (x,))
+
+step(tf.ones([3]))
+""",
+            Runs(),
+            why="one device",
+        ),
         Good(
             f"""
 {DATA}
@@ -282,6 +343,8 @@ with strategy.scope():
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case SetupCall(owner=ApiObject() as runner) if method_of(event) in RUNS:
+                yield from _around_run(event, runner)
             case SetupCall(arguments={"jit_compile": Static(True)}) if method_of(event) == "compile":
                 strategy = model_strategy(event) or strategy_in(event.context.scope)
                 if strategy is None or "MultiWorker" in strategy.api:
@@ -299,3 +362,42 @@ with strategy.scope():
                     notes=made_note(strategy, "the strategy"),
                     rewrite=partial(without_argument, event, "jit_compile", "" if never_runs(strategy) else ONE_DEVICE),
                 )
+
+
+def _around_run(event: SetupCall, strategy: ApiObject) -> Iterator[Draft]:
+    """A compiled function that calls `strategy.run`."""
+    if event.context.kind is not ContextKind.XLA or not distributes(strategy) or "MultiWorker" in strategy.api:
+        return
+    if event.context.scope is not None and event.context.scope.replica:
+        return
+    tpu = is_tpu(strategy)
+    reason = (
+        "a TPU strategy compiles every step itself"
+        if tpu
+        else "it stops where the step has variables and there are two devices"
+    )
+    decorator = _decorator(event)
+    yield Draft(
+        f"`jit_compile=True` around `{brief(event.node.func)}` of `{name_of(strategy)}`: {reason}",
+        Effect.TPU if tpu else Effect.FAILS,
+        "compile the step inside: strategy.run(tf.function(step, jit_compile=True), ..)",
+        location=decorator or event.location,
+        notes=(
+            *((DraftNote(event.location, "run here"),) if decorator is not None else ()),
+            *made_note(strategy, "the strategy"),
+        ),
+    )
+
+
+def _decorator(event: SetupCall) -> Location | None:
+    """The decorator that has the function around a call compiled."""
+    for around in event.location.unit.around(event.location.node):
+        if isinstance(around, cst.FunctionDef):
+            for decorator in around.decorators:
+                match decorator.decorator:
+                    case cst.Call(args=args) as call if any(
+                        given.keyword is not None and given.keyword.value in ("jit_compile", "experimental_compile")
+                        for given in args
+                    ):
+                        return event.location.at(call)
+    return None

@@ -9,10 +9,11 @@ in the scope, also the one that `compile` makes of a name; for Keras 2 the metri
 A strategy keeps a copy of each variable on each of its devices, and a variable gets copies only where it is made in the
 scope. Measured with TensorFlow 2.21 on two CPU devices. A model with variables from outside: Keras 3.15 stops with an
 `AssertionError` without text, Keras 2 with "was not created in the distribution strategy scope". An optimizer with
-state (all but plain SGD) from outside, also by `model.compile("adam")` outside: Keras 3 stops with "Mixing different
-tf.distribute.Strategy objects"; Keras 2 does so only where the optimizer is of another strategy. A metric object from
-outside: Keras 2 stops with "created inside a different distribution strategy scope", Keras 3 takes it. With a
-`TPUStrategy` this was not measured, for want of a TPU; its documentation asks for the same.
+state (all but SGD without momentum) from outside, also by `model.compile("adam")` outside: Keras 3 stops with "Mixing
+different tf.distribute.Strategy objects"; Keras 2 does so only where the optimizer is of another strategy. Where model
+and optimizer are both from outside, and `fit` is too, Keras 3 trains on one device, and the strategy does nothing. A
+metric object from outside: Keras 2 stops with "created inside a different distribution strategy scope", Keras 3 takes
+it. With a `TPUStrategy` this was not measured, for want of a TPU; its documentation asks for the same.
 
 ## Example
     model = build()
@@ -41,9 +42,10 @@ what a function makes, and not what is made in the scope of another strategy.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
-from xlalint.analysis.domain.values import ApiObject, Creation, Static, Value
+from xlalint.analysis.domain.values import ApiObject, Creation, Static
 from xlalint.analysis.domain.values import Sequence as Items
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.api import kind_of
@@ -52,7 +54,7 @@ from xlalint.fixes.quoted import brief
 from xlalint.fixes.scopes import in_scope
 from xlalint.linter.rule import Bad, Breaks, Draft, DraftNote, Effect, Good, Rule, Runs, Safety, Severity
 
-from ._strategies import RUNNING, is_the_same, method_of, model_strategy, name_of, strategy_in
+from ._strategies import RUNNING, has_state, is_the_same, made_near, method_of, model_strategy, name_of, strategy_in
 
 DATA = """
 import numpy as np
@@ -218,6 +220,30 @@ with strategy.scope():
 """,
         ),
         Bad(
+            f"""
+{DATA}
+with strategy.scope():
+    model = {MODEL}
+optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
+with strategy.scope():
+    optimizer.build(model.trainable_variables)
+{STEP}
+""",
+            ["tf.keras.optimizers.SGD(0.1, momentum=0.9)"],
+            Breaks("Mixing different tf.distribute.Strategy objects"),
+            effect=Effect.FAILS,
+            safety=Safety.UNSAFE,
+            fixed=f"""
+{DATA}
+with strategy.scope():
+    model = {MODEL}
+with strategy.scope():
+    optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
+    optimizer.build(model.trainable_variables)
+{STEP}
+""",
+        ),
+        Bad(
             """
 import tensorflow as tf
 
@@ -366,38 +392,37 @@ def _about_model(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]
     method = method_of(step)
     if step.owner is None or kind_of(step.api.rpartition(".")[0]) != "model":
         return
-    made = making_of(step.owner)
+    made = made_near(step)
     strategy = strategy_in(step.context.scope)
     if made is None or made.scope is not None or strategy is None:
         return
+    runs = [other for other in steps if method_of(other) in RUNNING and made_near(other) == made]
     if made.complete:
         late = False
     elif method == "compile":  # its variables come with the first step, which has to stand in the scope as well
-        late = not any(
-            method_of(other) in RUNNING and other.context.scope is None and making_of(other.owner) == made
-            for other in steps
-            if other.owner is not None
-        )
+        late = bool(runs) and not any(other.context.scope is None for other in runs)
     else:
         late = True
     if not late:
         used = {"compile": "compiled in", "__call__": "called in a step of"}.get(method, "run in")
         where = "" if method == "__call__" else "the scope of "
-        yield _draft(made, strategy, f"this model is {used} {where}`{name_of(strategy)}`", step)
+        draft = _draft(made, strategy, f"this model is {used} {where}`{name_of(strategy)}`", step)
+        seen = made.complete or bool(runs)  # else somebody may run it in the scope first
+        yield draft if seen else replace(draft, at_most=Severity.WARNING)
 
 
 def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
     """An optimizer from outside of the scope in which its model was made; Keras 2 takes one from no scope at all."""
     match method_of(step):
         case "compile":
-            strategy = model_strategy(step)
+            strategy = model_strategy(step) or strategy_in(step.context.scope)
             optimizer = step.arguments.get("optimizer", Static("rmsprop"))
         case "apply" | "apply_gradients" | "minimize" if step.context.scope is not None and step.context.scope.replica:
             strategy = strategy_in(step.context.scope)
             optimizer = step.owner or step.result
         case _:
             return
-    if strategy is None or not _has_state(optimizer):
+    if strategy is None or not has_state(optimizer):
         return
     made = making_of(optimizer)
     inside = strategy_in(made.scope) if made is not None else strategy_in(step.context.scope)
@@ -441,15 +466,3 @@ def _draft(made: Creation, strategy: ApiObject, message: str, step: SetupCall) -
         notes=tuple(notes),
         rewrite=partial(in_scope, made.location) if not inside else None,
     )
-
-
-def _has_state(optimizer: Value) -> bool:
-    """Whether an optimizer is known to keep variables for each variable of the model: all but SGD without momentum."""
-    match optimizer:
-        case Static(str() as name):
-            return name.lower() != "sgd"
-        case ApiObject(api=api, made=made):
-            stateless = api.endswith((".SGD", ".LossScaleOptimizer"))  # the latter as what it wraps
-            return made is not None and kind_of(api) == "optimizer" and not stateless
-        case _:
-            return False

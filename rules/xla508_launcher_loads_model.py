@@ -44,7 +44,7 @@ from xlalint.analysis.library.strategies import MODEL_MAKERS
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule
 
-from ._launches import launched
+from ._launches import call_in_launched, launched
 
 NEEDED: Final = "it needs a TPU, and PyTorch"
 
@@ -89,7 +89,7 @@ def train(epochs):
 
 notebook_launcher(train, args=(3,), num_processes=8)
 """,
-            ["Net()"],
+            ["build()"],
             None,
             effect=Effect.TPU,
             why=NEEDED,
@@ -198,11 +198,15 @@ notebook_launcher(train)
                 for launch, inside in launched(steps):
                     for step in inside:
                         if MODEL_MAKERS.match(step.api):
+                            call = call_in_launched(step)
                             yield Draft(
                                 f"`{brief(step.node)}` in a function that `notebook_launcher` starts: each of the "
                                 "processes of a TPU builds a copy in the memory of the host",
                                 Effect.TPU,
                                 "build the model once outside: notebook_launcher(train, (model,))",
-                                location=step.location,
-                                notes=(DraftNote(launch.location, "launched here"),),
+                                location=call,
+                                notes=(
+                                    DraftNote(launch.location, "launched here"),
+                                    *((DraftNote(step.location, "built here"),) if call != step.location else ()),
+                                ),
                             )

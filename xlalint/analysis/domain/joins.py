@@ -279,7 +279,7 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
     constant = value.constant
     plain = constant is None or isinstance(constant, _TOLD_APART)
     told = (type(constant), constant) if plain else (constant is not UNSET,)
-    return ("static", *told, value.varies)
+    return ("static", *told, value.varies, value.setting)
 
 
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:

@@ -119,12 +119,20 @@ class Variation(Record):
     detail: str = ""
 
 
+class Setting(Record):
+    """What a setting is where nobody says otherwise, and how a message names it: "with `--xla`"."""
+
+    default: bool
+    name: str
+
+
 class Static(Record):
     """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
-    one in each iteration of a loop, say."""
+    one in each iteration of a loop, say. `setting`: it is not known, but what it is by default."""
 
     constant: Any = UNSET
     varies: tuple[Variation, ...] = ()
+    setting: Setting | None = None
 
     @property
     def known(self) -> bool:

@@ -81,8 +81,14 @@ class Attributes(Interpreter):
     def attribute(self, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> Value:
         """The value of `owner.name`, read at `node`."""
         match owner:
+            case Api("absl.flags.FLAGS") if name in self.flags:
+                return self.flags[name]
             case Api(qualified):
                 return _api_attribute(qualified, name)
+            case ApiObject("argparse.Namespace", payload=Dict(entries)):
+                return entries.get(name, UNKNOWN)
+            case ApiObject("absl.flags.FlagHolder", payload=value) if name == "value" and value is not None:
+                return value
             case ModuleValue(module):
                 return self.project.member(module, name) or UNKNOWN
             case Instance():
@@ -105,6 +111,8 @@ class Attributes(Interpreter):
                     return self.counter(frame, node)
                 # `x.shape` of whatever it is: numbers. What else an unknown object has is unknown too.
                 return Sequence("tuple", None, STATIC) if name == "shape" and names else UNKNOWN
+            case ApiObject(api=library, method=None) if f"{library}.{name}" in self.models.methods:
+                return replace(owner, method=name)
             case Static(str()) if name in TEXT_METHODS:
                 return TensorMethod(owner, name)
             case Sequence() | Dict():

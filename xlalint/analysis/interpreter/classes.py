@@ -27,6 +27,7 @@ from ..domain.values import (
     OneOf,
     Scope,
     Sequence,
+    Setting,
     Static,
     Tensor,
     Unknown,
@@ -223,9 +224,9 @@ class Classes(Interpreter):
 
     def any_record(self, cls: Class) -> dict[str, Value]:
         """The fields of a record that somebody else made: a default says what kind of value to expect, not which."""
+        fields = self._record_fields(cls).items()
         return {
-            name: OneOf((NONE, UNKNOWN)) if value == NONE else generalise(value)
-            for name, value in self._record_fields(cls).items()
+            name: OneOf((NONE, UNKNOWN)) if value == NONE else _by_default(cls, name, value) for name, value in fields
         }
 
     def _make_record(self, cls: Class, arguments: Arguments) -> Instance:
@@ -241,3 +242,12 @@ def _as_declared(field: Value | None, value: Value) -> Value:
     if isinstance(field, Tensor) and isinstance(value, Static | Array):
         return Tensor(Dependence.STATIC, value.dtype if isinstance(value, Array) else None)
     return value
+
+
+def _by_default(cls: Class, name: str, value: Value) -> Value:
+    """A field of a record that somebody else made; of a flag it is known what it is where nobody says otherwise."""
+    match value:
+        case Static(bool() as default):
+            return Static(setting=Setting(default, f"`{cls.name}.{name}`"))
+        case _:
+            return generalise(value)

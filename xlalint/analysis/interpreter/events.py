@@ -294,6 +294,14 @@ class FeedForeign(Event):
     model: bool
 
 
+class HoldLayer(Event):
+    """A model that XLA is to compile holds a layer of Keras's own; place: where the layer is made. `api`: its class."""
+
+    of_host: ClassVar[bool] = True
+
+    api: str
+
+
 class MakeCompiled(Event):
     """Host code wraps a function by `tf.function(jit_compile=True)` or its relatives; place: the call or decorator.
 
@@ -339,6 +347,7 @@ __all__ = [
     "Event",
     "FeedCompiled",
     "FeedForeign",
+    "HoldLayer",
     "HostRead",
     "IndexWith",
     "IterateOver",

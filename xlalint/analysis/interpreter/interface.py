@@ -102,6 +102,7 @@ class Interpreter(ABC):
         self.module_frames: dict[Module, Frame] = {}
         self.fragments: dict[Module, Summary] = {}
         self.handed: set[Class] = set()  # losses and metrics of which Keras is passed objects
+        self.flags: dict[str, Value] = {}  # of `absl.flags`, as far as their defaults are known
         self.allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}
         self._entered: set[Any] = set()
         self._orders: dict[cst.CSTNode, int] = {}

@@ -9,7 +9,7 @@ from ...syntax import nodes as cst
 from ..domain.kinds import options
 from ..domain.values import Structure, Tensor, Unknown, Value
 from ..files.unit import Location
-from ..library.strategies import sets_up
+from ..library.strategies import RUNS, sets_up
 from ..program.exposure import Shows, Sign
 from .events import BranchOn, Context, ContextKind, Event, HostRead, IterateOver, LoopWhile, Setup, SetupCall, TruthOf
 from .frames import Frame, Use, note_use
@@ -117,7 +117,9 @@ class Reporting(Interpreter):
         if method in _OPTIMIZES and not compiled:
             frame.summary.trains = True
             self.show(frame, Shows.TRAINING, node, "an optimizer's step")
-        if not inside and ((compiled and sets_up(name)) or method in ("__call__", "update_state")):
+        if not inside and (
+            (compiled and sets_up(name) and method not in RUNS) or method in ("__call__", "update_state")
+        ):
             return
         order = self.order_of(node)
         nodes = {parameter: nodes.get(parameter, node) for parameter in bound}

@@ -39,8 +39,9 @@ TORCH_MODULE: Final = "torch.nn.Module"
 MODEL_MAKERS: Final = re.compile(
     r"transformers\.(?!TF|Flax)\w*(?:Model|For[A-Z]\w*)\.from_(?:pretrained|config)$|timm\.create_model$"
     r"|torchvision\.models\.\w+$|torch\.hub\.load$|diffusers\.\w*(?:Model|ModelMixin)(?:\.from_pretrained)?$"
-    r"|torch\.nn\.Module$"
+    r"|torch\.nn\.(?:Module|Sequential|ModuleList)$"
 )
+RUNS: Final = frozenset(("experimental_run_v2", "run"))  # the methods of strategies that run a step on each device
 _OF_XLA: Final = (RESOLVER, "tf.contrib.tpu.", "tf.estimator.tpu.", "tf.tpu.", "tf.xla.")
 _INPUT_SHAPES: Final = frozenset(("batch_input_shape", "batch_shape", "input_dim", "input_shape"))
 _KEEPERS: Final = frozenset(("model", "optimizer", "metric"))

@@ -14,6 +14,7 @@ from ..domain.values import (
     FunctionValue,
     Instance,
     Sequence,
+    Setting,
     Static,
     Value,
     Wrapped,
@@ -40,6 +41,18 @@ def _flag(arguments: Arguments, *names: str) -> Any:
     return None
 
 
+def asked_by(value: Value | None) -> str | None:
+    """What asks for XLA where a setting decides `jit_compile`, which its default may do or leave to whoever runs the
+    program; None where it is not known what the setting is."""
+    match value:
+        case Static(setting=Setting(default=True, name=name)):
+            return f"{name}, which is True by default"
+        case Static(setting=Setting(default=False, name=name)):
+            return f"with {name}"
+        case _:
+            return None
+
+
 def show_setting(
     interpreter: Interpreter, frame: Frame, name: str, value: Value | None, node: cst.BaseExpression
 ) -> None:
@@ -49,13 +62,18 @@ def show_setting(
             interpreter.show(frame, Shows.XLA, node, f"`{name}=True`")
         case None | Static(False | None | "auto"):
             pass
+        case Static(setting=Setting(default=True)):
+            interpreter.show(frame, Shows.XLA, node, f"`{name}`: {asked_by(value)}")
+        case Static(setting=Setting()):
+            interpreter.show(frame, Shows.PERHAPS, node, f"`{name}`, {asked_by(value)}")
         case _:
             interpreter.show(frame, Shows.PERHAPS, node, f"`{name}`, which a setting decides")
 
 
 def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
     """What these arguments make of `tf.function`. In a test it says nothing of how the code is meant to run."""
-    jit = _flag(arguments, "jit_compile", "experimental_compile") is True
+    asked = asked_by(arguments.keywords.get("jit_compile"))
+    jit = asked is not None or _flag(arguments, "jit_compile", "experimental_compile") is True
     autograph = _flag(arguments, "autograph") is not False
     settings = "jit_compile=True" if jit else ""
     if not autograph:
@@ -64,6 +82,7 @@ def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
     plain = ContextKind.HOST if frame.module.is_test else ContextKind.GRAPH
     signature = arguments.get(1, "input_signature") not in (None, NONE)
     kind = ContextKind.XLA if jit else plain
+    how = f"{how} ({asked})" if asked is not None else how
     return Compilation(kind, autograph, f"{shown}, compiled by {how}", jit, signature)
 
 

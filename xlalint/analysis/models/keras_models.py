@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -11,12 +12,14 @@ from ..domain.values import (
     Api,
     ApiObject,
     Compiled,
+    Creation,
     Dependence,
     Dict,
     FunctionValue,
     Instance,
     Origin,
     Sequence,
+    Setting,
     Static,
     Structure,
     Tensor,
@@ -25,7 +28,7 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import filtered
 from ..files.unit import Location
-from ..interpreter.events import NOT_TRACED, Context, ContextKind
+from ..interpreter.events import NOT_TRACED, Context, ContextKind, HoldLayer
 from ..interpreter.feeding import (
     passed_values,
     report_feed,
@@ -39,7 +42,7 @@ from ..library.strategies import is_tpu
 from ..program.exposure import Shows
 from ..program.parameter_uses import structures_among
 from ..record import replace
-from .compilation import show_setting
+from .compilation import asked_by, show_setting
 
 # The methods of a model that run its compiled steps, with the step that each argument goes through. Of a dataset the
 # elements go there one by one, of arrays pieces of one size.
@@ -169,6 +172,11 @@ def _remember_compiled(
     how = Compiled(*_jit(interpreter, frame, model, arguments.keywords), Location(frame.unit, node))
     if how.jit is None:
         interpreter.show(frame, Shows.KERAS_3, node, f"`{frame.unit.code(node.func)}`: {how.why}")
+    if how.jit is not False and isinstance(model, ApiObject):
+        context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`", by_keras=True)
+        for layer in _held(model.payload):
+            if layer.made is not None and not frame.module.is_test:
+                frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api))
     if how.jit and isinstance(model, ApiObject) and model.payload is not None:
         context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`, which has XLA compile the steps")
         report_feed(interpreter, frame, context, [(model.payload, node)], node, (how.location, "build"), often=True)
@@ -181,6 +189,51 @@ def _remember_compiled(
             interpreter.assign_quietly(frame, node.func.value, ApiObject("keras.Model", facts=how))
 
 
+def _sequential(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`Sequential([layer, ..])`, which remembers its layers, each with where it is made."""
+    if not arguments.positional or not arguments.nodes:
+        return None
+    made = api.call("keras.Sequential", {"layers": arguments.positional[0]}, Location(frame.unit, node))
+    match arguments.positional[0], arguments.nodes[0]:
+        case Sequence(items=tuple(items)), cst.List(elements=elements) if isinstance(made, ApiObject) and len(
+            items
+        ) == len(elements):
+            places = (element.value for element in elements)
+            held = [layer for item, place in zip(items, places, strict=True) for layer in _layers(frame, item, place)]
+            inputs = () if made.payload is None else (made.payload,)
+            return replace(made, payload=Sequence("tuple", (*held, *inputs)))
+        case _:
+            return made
+
+
+def _added(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`model.add(layer)`."""
+    match owner, node, arguments.positional:
+        case ApiObject(payload=held), cst.Call(func=cst.Attribute(value=place)), [layer]:
+            before = held.items or () if isinstance(held, Sequence) else () if held is None else (held,)
+            found = tuple(_layers(frame, layer, arguments.nodes[0] if arguments.nodes else node))
+            if found:
+                interpreter.assign_quietly(frame, place, replace(owner, payload=Sequence("tuple", (*before, *found))))
+    return None
+
+
+def _layers(frame: Frame, value: Value, place: cst.CSTNode) -> Iterator[ApiObject]:
+    """The layers of Keras's own that a part of a model is or holds."""
+    match value:
+        case ApiObject("keras.Sequential", payload=held):
+            yield from _held(held)
+        case ApiObject(name) if name.startswith("keras.layers."):
+            yield ApiObject(name, made=Creation(Location(frame.unit, place)))
+
+
+def _held(payload: Value | None) -> Iterator[ApiObject]:
+    for layer in payload.items or () if isinstance(payload, Sequence) else ():
+        if isinstance(layer, ApiObject) and layer.made is not None:
+            yield layer
+
+
 def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:
     """Whether XLA compiles the steps, and why; None where Keras 3 decides, which takes an accelerator to say yes."""
     scope = frame.context.scope
@@ -191,6 +244,8 @@ def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[st
     match settings.get("jit_compile"):
         case Static(bool() as said):
             return said, "jit_compile=True"
+        case Static(setting=Setting()) as decided if scope is None:
+            return True, f"jit_compile={asked_by(decided)}"
         case None | Static("auto") if scope is None:
             outside = isinstance(model, ApiObject) and model.api.startswith(_OUTSIDE)
             decides = not outside and interpreter.keras_version(frame.module) == 3
@@ -266,6 +321,7 @@ def _run(
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{f"keras.layers.{name}": _layer for name in _LAYERS},
+    "keras.Sequential": _sequential,
     "keras.layers.Activation": _activation_layer,
     "keras.activations.get": _activation,
     "keras.layers.Lambda": _lambda_layer,
@@ -274,5 +330,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
 }
 METHODS: Final[dict[str, MethodModel]] = {
     ".compile": _compile,
+    "keras.Sequential.add": _added,
     **{f".{name}": _run_model for name in (*_LOOPS, *_STEPS)},
 }

@@ -6,6 +6,7 @@ from typing import Final
 
 from ..interpreter.interface import Models
 from . import (
+    command_line,
     compilation,
     containers,
     control_flow,
@@ -25,6 +26,7 @@ from . import (
 MODELS: Final = Models(
     functions={
         **python_builtins.FUNCTIONS,
+        **command_line.FUNCTIONS,
         **python_numbers.FUNCTIONS,
         **ordering.FUNCTIONS,
         **reflection.FUNCTIONS,
@@ -39,6 +41,7 @@ MODELS: Final = Models(
     },
     methods={
         **records.METHODS,
+        **command_line.METHODS,
         **datasets.METHODS,
         **keras_models.METHODS,
         **functions.METHODS,
