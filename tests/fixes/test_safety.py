@@ -28,6 +28,11 @@ PROGRAMS: Final[dict[str, tuple[str, str, Safety | None]]] = {
         "    return tf.constant([[first, one] for one in rest])\n",
         None,
     ),
+    "a number that an assertion compares with one of NumPy's": (
+        "XLA106",
+        PLAIN + "def f(x):\n    assert tf.size(x).numpy() == V.shape.num_elements()\n    return x\n",
+        None,
+    ),
     "parts that are stitched elsewhere than they are made": (
         "XLA207",
         NEVER + "def f(owners, parts):\n    places = tf.dynamic_partition(tf.range(4), owners, 2)\n"

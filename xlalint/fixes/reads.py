@@ -64,6 +64,7 @@ _OPTIONS: Final = frozenset(("axis", "keepdims"))
 _MATH: Final = frozenset(("sqrt", "exp", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "lgamma"))
 
 _ARITHMETIC: Final = (cst.BinaryOperation, cst.UnaryOperation)
+_COMPARED: Final = (cst.Comparison, cst.ComparisonTarget)
 _ANOTHER_TYPE: Final = "where the number meets tensors of another type, or must be a number of Python's"
 _ARRAY: Final = "where an array is needed and no tensor"
 
@@ -137,6 +138,8 @@ def _needs_python(location: Location) -> bool:
     """Whether what is read goes where no tensor may stand: conditions, sizes, positions, text, readers, and lists that
     are made constants of; under a name, too."""
     around = [*dropwhile(lambda node: isinstance(node, _ARITHMETIC), location.unit.around(location.node))]
+    if isinstance(next(dropwhile(lambda node: isinstance(node, _COMPARED), around)), cst.Assert):
+        return True  # NumPy compares numbers of different types, TensorFlow does not
     match around[:2]:
         case [cst.Arg(), cst.Call(func=cst.Name("range" | "str" | "print" | "len" | "isinstance" | "format"))]:
             return True
