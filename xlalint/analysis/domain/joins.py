@@ -52,7 +52,8 @@ def join(a: Value, b: Value) -> Value:
     if isinstance(a, Deferred) or isinstance(b, Deferred):
         a, b = settled(a), settled(b)
     if not isinstance(a, OneOf) and not isinstance(b, OneOf):
-        return _meet(a, b) or OneOf((_apart(a), _apart(b)))
+        met = _meet(a, b)
+        return OneOf((_apart(a), _apart(b))) if met is None else met
     merged = list(options(a))
     changed = False
     for option in options(b):

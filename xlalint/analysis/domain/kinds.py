@@ -56,13 +56,6 @@ def is_key(value: Value | None) -> TypeGuard[Static]:
     return isinstance(value, Static) and isinstance(value.constant, KEYS)
 
 
-def iterates_tensor(value: Value) -> bool:
-    """Whether what is iterated is a tensor whatever happened before, or at best an array where another way is gone."""
-    kinds = [option for option in options(value) if option != NONE]
-    tensor = any(isinstance(option, Tensor) for option in kinds)
-    return tensor and all(isinstance(option, Tensor) for option in kinds)
-
-
 def surely_tensor(value: Value) -> bool:
     """Whether the value is a tensor whatever happened before, or None where it was left out."""
     if not isinstance(value, OneOf):

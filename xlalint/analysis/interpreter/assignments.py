@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.joins import as_tuple, element_of, join_all, join_parts
-from ..domain.kinds import as_tensor, is_key, iterates_tensor, leaves, options
+from ..domain.kinds import as_tensor, is_key, leaves, options, surely_tensor
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -121,7 +121,7 @@ class Assignments(Interpreter):
     def _unpack(self, frame: Frame, target: cst.Tuple | cst.List, value: Value, statement: cst.CSTNode | None) -> None:
         value = self.as_iterable(frame, as_tuple(value), target)
         options = value.options if isinstance(value, OneOf) else (value,)
-        if iterates_tensor(value):
+        if surely_tensor(value):
             source = statement.value if isinstance(statement, cst.Assign) else target
             self.emit(frame, IterateOver, source, iterable=value, form="unpacking")
         for option in options:

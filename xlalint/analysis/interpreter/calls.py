@@ -60,8 +60,7 @@ from .frames import Arguments, Compilation, Frame
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
 from .receivers import compiled_method
 
-_SEVERAL: Final = (OneOf, Sequence, Slice)
-_WITHOUT_SHAPE: Final = (Static, Unknown, Api)
+_WITH_SHAPE: Final = frozenset((Tensor, OneOf, Sequence))
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
 
 
@@ -170,9 +169,9 @@ class Calls(Interpreter):
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
         for value in bound.values():
-            if isinstance(value, _WITHOUT_SHAPE):
+            if type(value) not in _WITH_SHAPE or (isinstance(value, Tensor) and value.bounded is None):
                 continue  # most arguments
-            for part in _direct(value) if isinstance(value, _SEVERAL) else (value,):
+            for part in _direct(value):
                 if isinstance(part, Tensor) and part.bounded is not None:
                     self.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
         wanted = name in self.wanted_apis or name.startswith(raw_ops.PREFIX)

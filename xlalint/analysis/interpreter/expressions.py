@@ -7,7 +7,19 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor
-from ..domain.values import NONE, STATIC, UNKNOWN, Dependence, Dict, FunctionValue, Sequence, Static, Structure, Value
+from ..domain.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    Deferred,
+    Dependence,
+    Dict,
+    FunctionValue,
+    Sequence,
+    Static,
+    Structure,
+    Value,
+)
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedFunction
 from .events import HostRead
@@ -27,6 +39,10 @@ class Expressions(Interpreter):
 
     def _name(self, frame: Frame, node: cst.Name) -> Value:
         name = node.value
+        if frame.env is not None and not frame.half_bound and name not in frame.globals:
+            found = frame.env.get(name)
+            if found is not None and type(found) is not Deferred:
+                return found  # most names are the function's own
         if (constant := _CONSTANTS.get(name)) is not None:
             return constant
         if name in frame.half_bound:

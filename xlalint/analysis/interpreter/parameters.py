@@ -65,7 +65,8 @@ class Parameters(Interpreter):
             given = positional.pop(0) if positional else keywords.pop(parameter.name.value, None)
             if given is None:
                 given = arguments.rest or _from_keywords(parameter, arguments)
-            aliases.note(parameter, given)
+            if isinstance(given, Unknown | Structure):
+                aliases.note(parameter, given)
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
         if isinstance(parameters.star_arg, cst.Param):
             rest = Sequence("tuple", tuple(positional)) if arguments.rest is None and not arguments.unknown else None
@@ -73,7 +74,8 @@ class Parameters(Interpreter):
             env[parameters.star_arg.name.value] = rest or Sequence("tuple", None, element)
         for parameter in parameters.kwonly_params:
             given = keywords.pop(parameter.name.value, None) or _from_keywords(parameter, arguments)
-            aliases.note(parameter, given)
+            if isinstance(given, Unknown | Structure):
+                aliases.note(parameter, given)
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
         if parameters.star_kwarg is not None:
             others = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
