@@ -225,8 +225,9 @@ def f(x, texts):
     filled, empty = tf.sparse.fill_empty_rows(tf.sparse.from_dense(x), 0.0)
     codes, offsets = tf.strings.unicode_decode_with_offsets(texts, "UTF-8")
     first, second = tf.sparse.split(tf.sparse.from_dense(x), 2, axis=1)
+    area, update = tf.compat.v1.metrics.mean_iou(x, x, 3)
     rows, columns = x * 2.0  # flagged
-    return filled.values, empty, codes.values, offsets.values, first.values, second.values, rows, columns
+    return filled.values, empty, codes.values, offsets.values, first.values, second.values, rows, columns, area, update
 """
 
 STRUCTURES: Final = """\

@@ -221,6 +221,7 @@ REST: Final = {
         keras.regularizers keras.constraints
     """,
     "float/?": "keras.losses keras.metrics keras.layers tf.losses",
+    "float/?, float/?": "tf.metrics",
     "real/same": "keras.activations",
     "float/same": "tf.layers",
     "?/?/chance": "tf.random keras.random",
