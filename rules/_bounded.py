@@ -14,7 +14,7 @@ from xlalint.fixes.quoted import brief
 from xlalint.fixes.rewrite import Rewriter
 from xlalint.linter.rule import Draft, DraftNote, Effect
 
-NAMED: Final = "a bounded dynamic shape, which the rules of XLA forbid and TensorFlow 2.21 compiles"
+NAMED: Final = "its shape depends on data, and TensorFlow 2.21 compiles it with a bounded dynamic shape"
 
 
 def made_by(call: ApiCall) -> Origin | None:

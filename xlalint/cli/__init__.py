@@ -101,7 +101,7 @@ def _refuse_misspelt(word: str) -> None:
 @click.group(cls=_DefaultCheck, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="xlalint", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Say where XLA will refuse TensorFlow and Keras code, recompile it, or quietly change its result.
+    """Find TensorFlow and Keras code that XLA refuses to compile, recompiles, or silently changes.
 
     `xlalint PATHS` is short for `xlalint check PATHS`; `xlalint check --help` lists its options.
     """

@@ -33,7 +33,7 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
 
 @click.group(no_args_is_help=False)
 def baseline() -> None:
-    """Keep the findings that a project lives with for now; report only new ones.
+    """Record known findings, so that only new ones are reported.
 
     An entry holds the path, the rule and the flagged code, no line numbers:
     it outlives reformatting, moves within the file and a new name of the file.

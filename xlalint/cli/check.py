@@ -72,11 +72,11 @@ class _Check(click.Command):
     "--project",
     type=click.Path(),
     metavar="FOLDER",
-    help="Analyse all of a folder, and report on PATHS: with the callers that they have elsewhere in it.",
+    help="Analyse a whole folder, and report on PATHS: callers elsewhere in it count.",
 )
-@click.option("--diff-base", metavar="REV", help="Report only what the changes since a Git revision brought.")
-@click.option("--baseline", type=click.Path(), metavar="FILE", help="Report nothing that this baseline holds.")
-@click.option("--no-baseline", is_flag=True, help="Report also what the baseline of the settings holds.")
+@click.option("--diff-base", metavar="REV", help="Report only what the changes since a Git revision introduce.")
+@click.option("--baseline", type=click.Path(), metavar="FILE", help="Hide findings recorded in this baseline.")
+@click.option("--no-baseline", is_flag=True, help="Also report findings recorded in the baseline of the settings.")
 @click.option(
     "--output-format",
     type=click.Choice(OUTPUT_FORMATS),
@@ -91,28 +91,26 @@ class _Check(click.Command):
     metavar="[FORMAT=]FILE",
     help="Print to a file; with FORMAT a further report, besides the printed one.",
 )
-@click.option("--fail-on", type=click.Choice(LEVELS), help="Least severity for exit code 1. Default: warning.")
-@click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
-@click.option("--statistics", is_flag=True, help="Print how often each rule found something.")
+@click.option("--fail-on", type=click.Choice(LEVELS), help="Lowest severity for exit code 1. Default: warning.")
+@click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@click.option("--statistics", is_flag=True, help="Print the number of findings of each rule.")
 @click.option("--fix", is_flag=True, default=None, help="Apply safe fixes.")
 @click.option("--unsafe-fixes", is_flag=True, default=None, help="With --fix or --diff: unsafe fixes, too.")
 @click.option("--partial-fixes", is_flag=True, default=None, help="Unsafe fixes where they leave a function failing.")
-@click.option("--fix-only", is_flag=True, help="Apply fixes, and say nothing of what remains.")
-@click.option("--diff", is_flag=True, help="Print what --fix-only would change; write nothing.")
-@click.option("--prove", is_flag=True, help="Run what fixes change, and make only those that hold on the compiler.")
-@click.option("--show-fixes", is_flag=True, help="Say which rules' findings were fixed where.")
-@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 when something was fixed.")
-@click.option("--add-ignores", is_flag=True, help="Write comments that switch off what is found.")
-@click.option("--reason", metavar="TEXT", help="With --add-ignores: why. Default: the names of the rules.")
+@click.option("--fix-only", is_flag=True, help="Apply fixes; do not report what remains.")
+@click.option("--diff", is_flag=True, help="Print what --fix-only would change, as a patch; write nothing.")
+@click.option("--prove", is_flag=True, help="Run what fixes change, and apply only those that the compiler confirms.")
+@click.option("--show-fixes", is_flag=True, help="List the applied fixes by file and rule.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was fixed.")
+@click.option("--add-ignores", is_flag=True, help="Write comments that silence the findings.")
+@click.option("--reason", metavar="TEXT", help="With --add-ignores: the reason. Default: the names of the rules.")
 @click.option("--include-host", is_flag=True, default=None, help="Also report code that runs eagerly on the host.")
 @click.option("--keras", type=click.IntRange(2, 3), help="The Keras that runs the code. Default: from requirements.")
 @click.option("--tensorflow", metavar="VERSION", help="The TensorFlow version that runs the code.")
 @click.option(
     "--jobs", type=click.IntRange(min=0), metavar="N", help="Processes for large projects. Default: one a processor."
 )
-@click.option(
-    "--file-timeout", type=float, metavar="SECONDS", help="Processor time for one file; the rest of it is left out."
-)
+@click.option("--file-timeout", type=float, metavar="SECONDS", help="Processor time for one file; its rest is skipped.")
 @click.option(
     "--probe",
     type=click.Choice(_PROBES),
@@ -121,7 +119,7 @@ class _Check(click.Command):
     "`all`: run every function; `confirmed-only`: print what was confirmed only.",
 )
 @probe_options
-@click.option("--stdin-filename", type=click.Path(), help="The file that the text piped to `-` stands for.")
+@click.option("--stdin-filename", type=click.Path(), help="The file name of the text that is read from `-`.")
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 @click.option(
@@ -130,20 +128,20 @@ class _Check(click.Command):
     is_flag=True,
     envvar="XLALINT_NO_CACHE",
     show_envvar=True,
-    help="Neither read nor write cached results.",
+    help="Do not read or write the cache.",
 )
 @click.option(
     "--cache-dir",
     type=click.Path(),
     envvar="XLALINT_CACHE_DIR",
     show_envvar=True,
-    help="Where results are kept. Default: .xlalint_cache.",
+    help="Folder of the cache. Default: .xlalint_cache.",
 )
 @click.option("--show-settings", is_flag=True, help="Print the settings and where each comes from; check nothing.")
 @click.option("--show-files", is_flag=True, help="Print the files that would be checked; check nothing.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")
 @click.option("-q", "--quiet", is_flag=True, help="Print findings only.")
-@click.option("-v", "--verbose", is_flag=True, help="Say what is done; show tracebacks of internal errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Print timings, and tracebacks of internal errors.")
 def check(paths: tuple[str, ...], **given: Any) -> int:
     """Check files and folders (default: the current one); `-` reads the standard input.
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--unsupported", is_flag=True, help="List the calls for which XLA has no kernel.")
-@click.option("--on-tpu", is_flag=True, help="List the calls that a TPU's compiler takes otherwise than a CPU's.")
+@click.option("--on-tpu", is_flag=True, help="List the calls that a TPU's compiler treats differently from a CPU's.")
 @click.option(
-    "--constructs", is_flag=True, help="What becomes of constructs, or of those that are named (or by rule: XLA205)."
+    "--constructs", is_flag=True, help="What XLA does with constructs: all, or those named (or of a rule: XLA205)."
 )
 @click.option("--open", "opened", is_flag=True, help="Open the pages of the calls in a browser.")
 @click.option("--tensorflow", metavar="VERSION", help="The version to ask for. Default: the newest that was measured.")
@@ -33,7 +33,7 @@ def facts(
     tensorflow: str | None,
     output_format: str,
 ) -> int:
-    """Print what was measured of calls (in any spelling) and operations, or list what XLA cannot compile."""
+    """Print what was measured about calls (in any spelling) and operations, or list what XLA cannot compile."""
     if opened and (constructs or not names):
         raise click.UsageError("--open needs the names of calls or operations")
     if [unsupported, on_tpu, constructs or bool(names)].count(True) != 1:

@@ -93,7 +93,7 @@ def probe_settings(given: dict[str, Any]) -> dict[str, Any]:
 @click.option("-q", "--quiet", is_flag=True, help="Print what was seen only.")
 @click.option("-v", "--verbose", is_flag=True, help="Show tracebacks of internal errors.")
 def probe(places: tuple[str, ...], **given: Any) -> int:
-    """RUN functions on the real compiler, and say what XLA does with them.
+    """RUN functions on the real compiler, and report what XLA does with them.
 
     FILE::QUALNAME is a function, a method (`Layer.call`) or a class; FILE alone is everything in it that uses tensors.
     The file is imported and the functions are executed, in processes of their own with limits of time and memory.

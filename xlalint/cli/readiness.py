@@ -38,7 +38,7 @@ _OF_THE_PROBE: Final = ("python", "topology", "batch", "timeout", "memory", "san
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")
 def readiness(paths: tuple[str, ...], prove: bool, output_format: str, color: str, **given: Any) -> int:
-    """Say what a program in files and folders (default: the current one) still lacks to run on a TPU.
+    """Check what a program in files and folders (default: the current one) still needs to run on a TPU.
 
     \b
     Each line is `ok` (something was seen to be right), `attention`

@@ -98,7 +98,7 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         | UnsetType
     ) = UNSET
     output_format: Annotated[OutputFormat, Meta(description="How findings are printed.")] | UnsetType = UNSET
-    fail_on: Annotated[Level, Meta(description="The least severity that makes the exit code 1.")] | UnsetType = UNSET
+    fail_on: Annotated[Level, Meta(description="The lowest severity that makes the exit code 1.")] | UnsetType = UNSET
     severity: (
         Annotated[dict[str, Level], Meta(description="A severity for all findings of the rules that a selector names.")]
         | UnsetType
@@ -152,7 +152,7 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         | UnsetType
     ) = UNSET
     cache_dir: (
-        Annotated[str, Meta(description="Where results are kept, inside the project.", min_length=1)] | UnsetType
+        Annotated[str, Meta(description="The folder of the cache, inside the project.", min_length=1)] | UnsetType
     ) = UNSET
     project: (
         Annotated[
@@ -165,7 +165,7 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         | UnsetType
     ) = UNSET
     baseline: (
-        Annotated[str, Meta(description="The file with the findings that are known and not reported.", min_length=1)]
+        Annotated[str, Meta(description="The file that records known findings, which are not reported.", min_length=1)]
         | UnsetType
     ) = UNSET
     force_exclude: (
