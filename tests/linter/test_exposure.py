@@ -177,8 +177,15 @@ def train(x, model, optimizer):
         ({"main.py": SCRIPT + RUN, "helper.py": HELPER + OWN_STEP}, Severity.WARNING),
         ({"main.py": SCRIPT.replace("helper", "pkg.helper") + RUN, "pkg/__init__.py": ""}, Severity.WARNING),
         ({"main_test.py": SCRIPT + RUN, "step.py": SCRIPT}, Severity.WARNING),
+        ({"pkg/main.py": SCRIPT + RUN, "pkg/__init__.py": ""}, Severity.INFO),
+        ({"pkg/main.py": SCRIPT + RUN, "pkg/__init__.py": "", "setup.py": ""}, Severity.WARNING),
+        ({"pkg/main.py": SCRIPT + RUN, "pkg/__init__.py": "", "pyproject.toml": "[build-system]\n"}, Severity.WARNING),
+        ({"pkg/main.py": SCRIPT + RUN, "pkg/__init__.py": "", "pyproject.toml": "[tool.ruff]\n"}, Severity.INFO),
     ],
-    ids=["no script", "a script", "one that leads to it", "a training step", "a package without one", "a test"],
+    ids=[
+        *("no script", "a script", "one that leads to it", "a training step", "a package without one", "a test"),
+        *("a script in the package", "one in a library", "one in what is built", "one in what only has settings"),
+    ],
 )
 def test_what_no_script_leads_to_is_information(tmp_path: Path, files: dict[str, str], severity: Severity) -> None:
     if "pkg/__init__.py" in files:

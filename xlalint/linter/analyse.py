@@ -35,6 +35,7 @@ from ..analysis.program.exposure import NOT_EXPOSED, Exposed, ModuleSigns, expos
 from ..findings.codes import UNFINISHED_FILE
 from ..findings.findings import Exposure, Finding, Problem, Span
 from ..settings.config import Settings
+from ..sources.distributions import is_installed
 from ..sources.text import UnreadableSource, display_path
 from .cache import Cache
 from .dispatch import Dispatcher, gravest_of
@@ -302,7 +303,7 @@ class Analysis:
             before.signs = {
                 shows: min(sign, before.signs.get(shows, sign)) for shows, sign in (before.signs | module.signs).items()
             }
-        found = exposures(modules.values(), lambda path: self._shown.get(path, path))
+        found = exposures(modules.values(), lambda path: self._shown.get(path, path), is_installed)
         shown = {self._shown.get(path, path): exposed for path, exposed in found.items()}
         return lambda path: shown.get(path, NOT_EXPOSED)
 

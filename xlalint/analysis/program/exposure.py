@@ -48,7 +48,8 @@ class ModuleSigns(Struct, array_like=True):
 
 class Exposed(Struct, frozen=True):
     """How sure it is of a file, and what shows that. `whole`: the scripts that use the file are here, so that nobody
-    calls what they do not lead to; a package without a script has users elsewhere. `keras_2`: the program does not run
+    calls what they do not lead to; a package without a script, or one that is made to be installed, has users
+    elsewhere. `keras_2`: the program does not run
     on Keras 3."""
 
     exposure: Exposure
@@ -66,8 +67,11 @@ _LEVELS: Final = {
 }
 
 
-def exposures(modules: Iterable[ModuleSigns], name: Callable[[str], str]) -> dict[str, Exposed]:
-    """How sure it is of each file, by its absolute path; `name` says how reports show a path."""
+def exposures(
+    modules: Iterable[ModuleSigns], name: Callable[[str], str], is_installed: Callable[[str], bool]
+) -> dict[str, Exposed]:
+    """How sure it is of each file, by its absolute path; `name` says how reports show a path, `is_installed` whether
+    the package of a path is made to be installed."""
     graph = _Graph(modules)
     of_keras_2 = graph.programs({graph.unit[file]: NOT_EXPOSED for file, _ in graph.of(Shows.KERAS_2)})
     own: dict[str, Exposed] = {}
@@ -84,7 +88,7 @@ def exposures(modules: Iterable[ModuleSigns], name: Callable[[str], str]) -> dic
     units = {**_spread(libraries, graph.imports), **units}
     found = {file: units.get(unit, NOT_EXPOSED) for file, unit in graph.unit.items()}
     found |= {file: said for file, said in own.items() if said.exposure is found[file].exposure}
-    whole = graph.used_by_scripts()
+    whole = graph.used_by_scripts(is_installed)
     return {
         file: replace(of, whole=graph.unit[file] in whole, keras_2=graph.unit[file] in of_keras_2)
         for file, of in found.items()
@@ -131,11 +135,13 @@ class _Graph:
         users = _spread(marks, self._importers)
         return users | _spread({unit: said for unit, said in users.items() if unit not in self._tests}, self.imports)
 
-    def used_by_scripts(self) -> set[str]:
-        """The units of scripts, and the files in no package that these import."""
+    def used_by_scripts(self, is_installed: Callable[[str], bool]) -> set[str]:
+        """The units of scripts, unless these are in a package that others install, and the files in no package that
+        they import."""
         scripts = {module.package for module in self._modules if module.script and not module.test}
         used = _spread(dict.fromkeys(scripts, NOT_EXPOSED), self.imports)
-        return scripts | {unit for unit in used if unit in self.unit}
+        whole = {unit for unit in scripts if unit in self.unit or not is_installed(unit)}
+        return whole | {unit for unit in used if unit in self.unit}
 
     def libraries(self) -> Iterator[str]:
         """What no program here imports and has classes that Keras runs: others will. A file beside programs that train
