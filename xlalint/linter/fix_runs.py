@@ -75,8 +75,9 @@ def fix(
     `engine.check`. Unsafe fixes repair a whole function or change nothing of it, but where the settings ask for them in
     part."""
     halves: dict[tuple[str, str], Half] = {}
+    run = None
     while True:  # what a function left alone gives to others may leave these failing; each round leaves more alone
-        run = _Run(paths, settings, stdin, narrow, halves=halves.keys(), overlay=overlay, session=session)
+        run = _Run(paths, settings, stdin, narrow, None, halves.keys(), overlay, session, earlier=run)
         outcome = run.outcome()
         fresh = {} if settings.partial_fixes else run.halves(outcome.report)
         if not fresh.keys() - halves.keys():
@@ -123,7 +124,8 @@ def written(outcome: Outcome, within: Sequence[str | Path], what: str = "fixed")
 
 class _Run:
     """`without`: only what stands in functions of files is fixed, these left aside. `halves`: the functions, with
-    the displayed paths of their files, in which only safe fixes are made."""
+    the displayed paths of their files, in which only safe fixes are made. `earlier`: the run before this one, with
+    which it shares the time of each file, and whose files without an end it leaves alone, too."""
 
     def __init__(
         self,
@@ -135,6 +137,7 @@ class _Run:
         halves: Collection[tuple[str, str]] = (),
         overlay: Mapping[Path, bytes] | None = None,
         session: Session | None = None,
+        earlier: _Run | None = None,
     ) -> None:
         self._paths, self._settings, self._stdin, self._without = paths, settings, stdin, without
         self._narrow, self._halves = narrow, halves
@@ -147,17 +150,18 @@ class _Run:
         self._after: dict[str, bytes] = {}
         self._fixed: dict[str, list[Finding]] = {}
         self._changed: set[tuple[str, str]] = set()  # functions in which unsafe fixes were made
-        self._problems: dict[Problem, None] = {}
+        self._problems: dict[Problem, None] = {} if earlier is None else earlier._problems
         self._seen: dict[str, set[bytes]] = {}  # what a file has been, round by round
-        self._endless: set[str] = set()
-        self._late: set[str] = set()
-        self._spent = Spent()
+        self._endless: set[str] = set() if earlier is None else earlier._endless
+        self._late: set[str] = set() if earlier is None else earlier._late
+        self._spent: Spent = Spent() if earlier is None else earlier._spent
 
     @without_warnings()
     def outcome(self) -> Outcome:
+        before = dict(self._spent.seconds)
         report = self._checked()
         for path, seconds in tuple(self._spent.seconds.items()):
-            self._spent.add(path, seconds)  # to look at it once more where it is left as it was
+            self._spent.add(path, seconds - before.get(path, 0.0))  # to look at it again where it is left as it was
         for _ in range(_ROUNDS):
             if not self._apply(report):
                 break
@@ -226,14 +230,15 @@ class _Run:
     def halves(self, report: Report) -> dict[tuple[str, str], Half]:
         """The functions that unsafe fixes have changed and that fail as before, going by what remains to report."""
         codes: dict[tuple[str, str], dict[str, None]] = {}
-        for finding in report.findings if self._changed else ():
+        changed = {(path, name) for path, name in self._changed if path not in self._endless}
+        for finding in report.findings if changed else ():
             context = finding.context
             breaks = finding.effect is Effect.FAILS or (
                 finding.effect is Effect.DIVERGES and finding.severity >= Severity.WARNING
             )
             if breaks and (context is None or context.kind != "host") and (name := self._function(finding)) is not None:
                 codes.setdefault((finding.path, name), {})[finding.code] = None
-        return {place: Half(*place, tuple(sorted(codes[place]))) for place in sorted(self._changed & codes.keys())}
+        return {place: Half(*place, tuple(sorted(codes[place]))) for place in sorted(changed & codes.keys())}
 
     def _apply(self, report: Report) -> bool:
         """Apply what the report offers; whether any file has changed."""
