@@ -59,7 +59,6 @@ MISJUDGED: Final = {
     "time.perf_counter_ns()": "that the time is taken while the function is traced is not said",
     "tf.ragged.boolean_mask": "that a reduction of its rows fails is not followed",
     "tf.sparse.reduce_sum": "of constants alone, which are folded",
-    "tf.strings.length": "of constants alone, which are folded",
     "tf.vectorized_map with tf.cond": "what becomes of branches in it is not followed",
     "tf.while_loop that carries a growing tensor": "the shapes of what a loop carries are not compared",
     "variable of texts": "the dtypes of variables are not known",

@@ -101,7 +101,7 @@ def test_what_becomes_something_else_is_listed(capsys: pytest.CaptureFixture[str
 
 def test_pages_say_what_becomes_of_their_examples(capsys: pytest.CaptureFixture[str]) -> None:
     _, page, _ = ran(capsys, "explain", "XLA205")
-    row = "| flagged | `tf.range(n)` | compiles for every value | does not compile: input 1 of Range must be"
+    row = "| yes | `tf.range(n)` | compiles for every value | does not compile: input 1 of Range must be"
     assert row in page.partition("## Measured\n")[2]
     _, page, _ = ran(capsys, "explain", "XLA901")
     assert "## Measured" not in page
