@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import time
+from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -199,16 +200,17 @@ class Cluster:
             raise ClusterGoneError("the scheduler of the cluster went away; another run goes on from here")
 
     def _outcome(self, future: Future[Any], snapshot: Snapshot) -> Outcome | KilledWorker | remote.OtherVersionsError:
-        """The outcome of a task, or why it is to be run once more."""
-        if future.status == "finished":
+        """The outcome of a task, or why it is to be run once more. Where its worker died with the outcome, it is run
+        again by the engine, and waited for."""
+        try:
             return msgspec.convert(snapshot.at_home(future.result()), Outcome)
-        match error := future.exception():
-            case KilledWorker() | remote.OtherVersionsError():
-                return error
-            case ProbeUnavailableError():
-                raise error
-            case _:
-                return Outcome(not_run=f"a worker of the cluster failed: {_line(error)}")
+        except (KilledWorker, remote.OtherVersionsError) as error:
+            return error
+        except ProbeUnavailableError:
+            raise
+        except (Exception, CancelledError) as error:
+            self._still_there()
+            return Outcome(not_run=f"a worker of the cluster failed: {_line(error)}")
 
 
 def _unusable(address: str, why: str) -> ProbeUnavailableError:
