@@ -20,7 +20,7 @@ from xlalint import __version__
 
 WORKFLOW: Final = ROOT / ".github/workflows/release.yml"
 PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-_PACKAGED: Final = ("xlalint", "rules", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in")
+_PACKAGED: Final = ("xlalint", "rules", "pyproject.toml", "README.md", "LICENSE")
 
 
 def done(*command: str | Path, cwd: Path) -> str:
