@@ -68,6 +68,18 @@ MODEL = "tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(1)])"
 
 
 ONE_DEVICE: Final = "where there is one device: the model trains there, compiled by XLA"
+COMPILED_STEP = """with strategy.scope():
+    total = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
+
+def replica(x):
+    total.assign_add(tf.reduce_sum(x))
+
+@tf.function(jit_compile=True)
+def step(x):
+    strategy.run(replica, (x,))
+
+step(tf.ones([3]))
+"""
 
 
 class JitCompileInStrategy(Rule):
@@ -220,20 +232,9 @@ def main(data):
             why="it needs a TPU",
         ),
         Bad(
-            """
+            f"""
 strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-with strategy.scope():
-    total = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
-
-def replica(x):
-    total.assign_add(tf.reduce_sum(x))
-
-@tf.function(jit_compile=True)
-def step(x):
-    strategy.run(replica, (x,))
-
-step(tf.ones([3]))
-""",
+{COMPILED_STEP}""",
             ["tf.function(jit_compile=True)"],
             Breaks("Trying to access resource"),
             effect=Effect.FAILS,
@@ -262,20 +263,9 @@ Trainer().step(tf.ones([3]))
     )
     good = (
         Good(
-            """
+            f"""
 strategy = tf.distribute.MirroredStrategy(["CPU:0"])
-with strategy.scope():
-    total = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
-
-def replica(x):
-    total.assign_add(tf.reduce_sum(x))
-
-@tf.function(jit_compile=True)
-def step(x):
-    strategy.run(replica, (x,))
-
-step(tf.ones([3]))
-""",
+{COMPILED_STEP}""",
             Runs(),
             why="one device",
         ),

@@ -80,6 +80,29 @@ train(tf.constant(x), tf.constant(y))
 """
 
 
+def _made_outside(optimizer: str) -> Bad:
+    """An optimizer with state that is made outside of the scope of its model, and built in one."""
+    model = f"{DATA}\nwith strategy.scope():\n    model = {MODEL}\n"
+    return Bad(
+        f"""
+{model}optimizer = {optimizer}
+with strategy.scope():
+    optimizer.build(model.trainable_variables)
+{STEP}
+""",
+        [optimizer],
+        Breaks("Mixing different tf.distribute.Strategy objects"),
+        effect=Effect.FAILS,
+        safety=Safety.UNSAFE,
+        fixed=f"""
+{model}with strategy.scope():
+    optimizer = {optimizer}
+    optimizer.build(model.trainable_variables)
+{STEP}
+""",
+    )
+
+
 class OutsideScope(Rule):
     code = "XLA502"
     name = "outside-scope"
@@ -195,54 +218,7 @@ with strategy.scope():
 {STEP}
 """,
         ),
-        Bad(
-            f"""
-{DATA}
-with strategy.scope():
-    model = {MODEL}
-optimizer = tf.keras.optimizers.Adam()
-with strategy.scope():
-    optimizer.build(model.trainable_variables)
-{STEP}
-""",
-            ["tf.keras.optimizers.Adam()"],
-            Breaks("Mixing different tf.distribute.Strategy objects"),
-            effect=Effect.FAILS,
-            safety=Safety.UNSAFE,
-            fixed=f"""
-{DATA}
-with strategy.scope():
-    model = {MODEL}
-with strategy.scope():
-    optimizer = tf.keras.optimizers.Adam()
-    optimizer.build(model.trainable_variables)
-{STEP}
-""",
-        ),
-        Bad(
-            f"""
-{DATA}
-with strategy.scope():
-    model = {MODEL}
-optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
-with strategy.scope():
-    optimizer.build(model.trainable_variables)
-{STEP}
-""",
-            ["tf.keras.optimizers.SGD(0.1, momentum=0.9)"],
-            Breaks("Mixing different tf.distribute.Strategy objects"),
-            effect=Effect.FAILS,
-            safety=Safety.UNSAFE,
-            fixed=f"""
-{DATA}
-with strategy.scope():
-    model = {MODEL}
-with strategy.scope():
-    optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
-    optimizer.build(model.trainable_variables)
-{STEP}
-""",
-        ),
+        *map(_made_outside, ("tf.keras.optimizers.Adam()", "tf.keras.optimizers.SGD(0.1, momentum=0.9)")),
         Bad(
             """
 import tensorflow as tf

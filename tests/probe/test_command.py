@@ -13,30 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands import ran
+from tests.probe.functions import FUNCTIONS
 
-CODE = """\
-import tensorflow as tf
-
-
-# xlalint: probe(x: f32[6], n: i32[])
-@tf.function(jit_compile=True)
-def size(x, n):
-    return tf.reduce_sum(x[:n])
-
-
-# xlalint: probe(x: f32[6])
-@tf.function(jit_compile=True, autograph=False)
-def step(x):
-    if tf.reduce_sum(x) > 10.0:
-        x = x / 2.0
-    return x
-
-
-# xlalint: probe(x: f32[6])
-@tf.function(jit_compile=True)
-def fine(x):
-    return x * 2.0
-
+CODE = f"""{FUNCTIONS}
 
 # xlalint: probe(x: nonsense)
 @tf.function(jit_compile=True)

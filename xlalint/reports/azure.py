@@ -6,7 +6,7 @@ from typing import Final
 
 from ..findings.findings import Finding, Report, Severity
 from .around import Around
-from .terminal import joined, safe
+from .terminal import escaped, joined
 
 _TYPES: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "warning"}  # it has no third
 # In this order: what the escapes are made of comes first.
@@ -28,11 +28,5 @@ def _command(finding: Finding, around: Around) -> str:
         "columnnumber": str(span.column),
         "code": finding.code,
     }
-    listed = "".join(f"{name}={_escaped(value, _PROPERTY)};" for name, value in properties.items())
-    return f"##vso[task.logissue {listed}]{_escaped(finding.message, _DATA)}"
-
-
-def _escaped(text: str, escapes: tuple[tuple[str, str], ...]) -> str:
-    for character, escape in escapes:
-        text = text.replace(character, escape)
-    return safe(text)
+    listed = "".join(f"{name}={escaped(value, _PROPERTY)};" for name, value in properties.items())
+    return f"##vso[task.logissue {listed}]{escaped(finding.message, _DATA)}"

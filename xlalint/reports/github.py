@@ -6,7 +6,7 @@ from typing import Final
 
 from ..findings.findings import Finding, Report, Severity
 from .around import Around
-from .terminal import joined, safe
+from .terminal import escaped, joined
 
 _COMMANDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 # In this order: what the escapes are made of comes first.
@@ -25,11 +25,5 @@ def _command(finding: Finding, around: Around) -> str:
     if span.line == span.end_line:  # GitHub takes columns of a single line only; the last one is inside
         properties |= {"col": span.column, "endColumn": max(span.end_column - 1, span.column)}
     properties["title"] = f"{finding.code} {finding.name}"
-    listed = ",".join(f"{name}={_escaped(str(value), _PROPERTY)}" for name, value in properties.items())
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_escaped(finding.message, _DATA)}"
-
-
-def _escaped(text: str, escapes: tuple[tuple[str, str], ...]) -> str:
-    for character, escape in escapes:
-        text = text.replace(character, escape)
-    return safe(text)
+    listed = ",".join(f"{name}={escaped(str(value), _PROPERTY)}" for name, value in properties.items())
+    return f"::{_COMMANDS[finding.severity]} {listed}::{escaped(finding.message, _DATA)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -45,6 +45,13 @@ def safe(text: str, *, keep_lines: bool = False) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(character if keep_lines and character in "\n\t" else _cell(character)[0] for character in text)
+
+
+def escaped(text: str, escapes: Sequence[tuple[str, str]]) -> str:
+    """`text` for the commands of a runner: each character of `escapes` replaced, in their order, and all of it safe."""
+    for character, escape in escapes:
+        text = text.replace(character, escape)
+    return safe(text)
 
 
 def laid_out(line: str) -> tuple[str, list[int]]:

@@ -19,32 +19,10 @@ import pytest
 from distributed import Client, LocalCluster
 
 from tests.commands import ran
+from tests.probe.functions import FUNCTIONS
 from xlalint.probe.cluster import client
 
-CODE = """\
-import tensorflow as tf
-
-
-# xlalint: probe(x: f32[6], n: i32[])
-@tf.function(jit_compile=True)
-def size(x, n):
-    return tf.reduce_sum(x[:n])
-
-
-# xlalint: probe(x: f32[6])
-@tf.function(jit_compile=True, autograph=False)
-def step(x):
-    if tf.reduce_sum(x) > 10.0:
-        x = x / 2.0
-    return x
-
-
-# xlalint: probe(x: f32[6])
-@tf.function(jit_compile=True)
-def fine(x):
-    return x * 2.0
-"""
-FUNCTIONS = "".join(
+MANY = "".join(
     f"# xlalint: probe(x: f32[6])\n@tf.function(jit_compile=True)\ndef g{n}(x):\n    return x + {n}\n\n\n"
     for n in range(6)
 )
@@ -84,7 +62,7 @@ def address() -> Iterator[str]:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
-    (tmp_path / "a.py").write_text(f"import tensorflow as tf\n\n\n{FUNCTIONS}")
+    (tmp_path / "a.py").write_text(f"import tensorflow as tf\n\n\n{MANY}")
     return tmp_path
 
 
@@ -112,7 +90,7 @@ def without_times(text: str) -> Any:
 @pytest.mark.compiler
 @pytest.mark.slow
 def test_the_report_is_that_of_home(project: Path, address: str, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "a.py").write_text(CODE)
+    (project / "a.py").write_text(FUNCTIONS)
     command = ["check", "--probe", "a.py", "--output-format", "json", "--exit-zero", "--no-cache"]
     _, home, _ = ran(capsys, *command)
     _, there, told = ran(capsys, *command, "--cluster", address)
