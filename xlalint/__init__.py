@@ -33,13 +33,15 @@ if TYPE_CHECKING:
     from .findings.rule_files import RulesError
     from .linter.fix_runs import Change, Outcome
     from .reports.json import json_report
-    from .settings.config import ConfigurationError, Settings
+    from .settings.config import Settings
+    from .settings.layers import ConfigurationError
 
 __version__ = "0.1.0"
 
 _HOMES: Final = {
     "api": ("apply_fixes", "fix_source", "lint_paths", "lint_source", "load_settings", "use_rules"),
-    "settings.config": ("ConfigurationError", "Settings"),
+    "settings.config": ("Settings",),
+    "settings.layers": ("ConfigurationError",),
     "findings.findings": (
         *("Edit", "Effect", "Finding", "FindingContext", "Fix", "Note"),
         *("Problem", "Report", "Safety", "Severity", "Span", "TrailStep"),

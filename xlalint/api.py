@@ -36,9 +36,9 @@ def use_rules(paths: Paths) -> None:
 
 
 def load_settings(paths: Paths = (), *, options: Mapping[str, Any] | None = None, isolated: bool = False) -> Settings:
-    """The settings that a run over `paths` from the working directory goes by: `[tool.xlalint]` of the nearest
-    pyproject.toml, unless `isolated`, and over it the `options`, by the names that TOML has for them
-    (`{"select": ["XLA2"], "include-host": True}`).
+    """The settings that a run over `paths` from the working directory goes by: those of the nearest settings file and,
+    for files that have a nearer one, of that, unless `isolated`; over them the `options`, by the names that TOML has
+    for them (`{"select": ["XLA2"], "include-host": True}`).
 
     Raises ConfigurationError for a setting that does not exist or cannot have its value, and RulesError for installed
     rules that cannot be used.

@@ -18,7 +18,7 @@ from xlalint.analysis.interpreter.interpreter import ProjectInterpreter
 from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Safety, Severity, Span, TrailStep
 from xlalint.fixes.names import Names
 from xlalint.fixes.rewrite import NodeEdit, Rewrite
-from xlalint.linter.dispatch import Candidate, Dispatcher, gravest_of, severity_of
+from xlalint.linter.dispatch import Candidate, Dispatcher, Policy, gravest_of, severity_of
 from xlalint.linter.rule import Draft, DraftNote, Rule
 from xlalint.linter.run import Stdin, check
 from xlalint.settings.config import Settings
@@ -74,7 +74,7 @@ def said(
     linted: Callable[[str], bool] = lambda path: True,
     severities: Mapping[str, Severity] = MappingProxyType({}),
 ) -> list[Finding]:
-    return list(gravest_of(dispatcher.candidates(linted, severities)))
+    return list(gravest_of(dispatcher.candidates(linted, lambda path: Policy(severities=severities))))
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ def test_parts_that_disagree_have_no_fix(location: Location) -> None:
     for draft in (rewriting("a"), rewriting(None)):
         dispatcher = Dispatcher([Scripted(draft)])
         dispatcher.handle(asserted(location), RUN)
-        parts += dispatcher.candidates(lambda path: True, {})
+        parts += dispatcher.candidates(lambda path: True)
     assert parts[0].finding.fix is not None
     assert [finding.fix for finding in gravest_of(parts)] == [None]
 

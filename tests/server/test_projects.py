@@ -12,6 +12,7 @@ from xlalint.server import projects
 from xlalint.server.documents import Document, Part
 from xlalint.server.positions import Text
 from xlalint.server.projects import Project
+from xlalint.settings.config import home_of
 
 CALLED = HAZARD.replace("@tf.function(jit_compile=True, autograph=False)\n", "").replace("(x)", "(x: tf.Tensor)", 1)
 CALLER = "import tensorflow as tf\nfrom a import step\n\nf = tf.function(step, jit_compile=True, autograph=False)\n"
@@ -55,3 +56,27 @@ def test_a_folder_that_is_gone_is_an_error_of_the_system(tmp_path: Path) -> None
     (tmp_path / "a.py").write_text(HAZARD)
     with pytest.raises(FileNotFoundError):
         Project(tmp_path / "gone").lint([document(tmp_path / "a.py")], lambda: False)
+
+
+def test_settings_are_those_of_the_nearest_file_as_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder with settings of its own is a project of its own; what another one sees of it goes by its settings."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "xlalint.toml").write_text('severity = { XLA101 = "warning" }')
+    (tmp_path / "a.py").write_text(HAZARD)
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / ".xlalint.toml").write_text('severity = { XLA101 = "info" }')
+    (tmp_path / "part" / "b.py").write_text(HAZARD)
+    for file, severity in (("a.py", "warning"), ("part/b.py", "info")):
+        for root in {tmp_path, home_of((tmp_path / file).parent)}:
+            project = Project(root)
+            [finding] = project.lint([document(tmp_path / file)], lambda: False).findings
+            assert (finding.severity.label, project.trouble) == (severity, None)
+    assert home_of(tmp_path / "part") == tmp_path / "part"
+
+    (tmp_path / "part" / ".xlalint.toml").write_text("select = 1")
+    project = Project(tmp_path)
+    [finding] = project.lint([document(tmp_path / "a.py")], lambda: False).findings
+    assert finding.severity.label == "warning"
+    assert project.trouble == "part/.xlalint.toml: select: expected a list, got an integer"

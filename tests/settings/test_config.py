@@ -12,9 +12,10 @@ import pytest
 from xlalint.findings.codes import SelectorError, codes_of, matching, rule_names
 from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
-from xlalint.settings import config
-from xlalint.settings.config import ConfigurationError, ProbeSettings, Settings, load, schema
+from xlalint.settings.config import ProbeSettings, Settings, load
+from xlalint.settings.layers import KEYS, ConfigurationError
 from xlalint.settings.requirements import keras_near, keras_of, keras_of_project, tensorflow_of
+from xlalint.settings.tables import schema
 from xlalint.sources.discovery import PathPatterns
 
 LAYER = """\
@@ -71,6 +72,8 @@ def test_every_key_is_read(project: Path) -> None:
         fix = false
         unsafe-fixes = true
         partial-fixes = true
+        fixable = ["XLA1", "XLA2"]
+        unfixable = ["XLA101"]
 
         [tool.xlalint.probe]
         python = "/opt/python"
@@ -96,10 +99,11 @@ def test_every_key_is_read(project: Path) -> None:
     assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
     assert (settings.project, settings.baseline) == (project, project / "known.json")
     assert (settings.fix, settings.unsafe_fixes) == (False, True)
+    assert settings.unfixable == frozenset(rule_names()) - (codes_of(["XLA1", "XLA2"]) - {"XLA101"})
     assert settings.probe == ProbeSettings("/opt/python", 5, 60.5, 1000, 2, inputs={"pkg.mod.f": "x: f32[8, 128]"})
     assert shown(settings, "probe")[0]["total-timeout"] == 60.5
     assert {origin for _, _, origin in settings.shown} == {"pyproject.toml"}
-    assert {key for key, _, _ in settings.shown} == set(config.KEYS)
+    assert {key for key, _, _ in settings.shown} == set(KEYS)
 
 
 def test_the_limits_of_the_probe_depend_on_the_target() -> None:
@@ -190,10 +194,10 @@ def test_later_places_win(project: Path) -> None:
     write(project, 'jobs = 1\nfail-on = "error"\nignore = ["XLA101"]')
     settings = load(options={"ignore": ["XLA102"]}, config=["jobs = 2", "jobs=5"])
     assert settings.jobs == 5
-    assert "XLA101" in settings.codes
+    assert not {"XLA101", "XLA102"} & settings.codes  # what is ignored adds up
     assert shown(settings, "jobs") == (5, "--config")
     assert shown(settings, "fail-on") == ("error", "pyproject.toml")
-    assert shown(settings, "ignore") == (["XLA102"], "command line")
+    assert shown(settings, "ignore") == (["XLA101", "XLA102"], "command line")
     assert shown(settings, "select") == (["ALL"], "default")
 
 
@@ -216,7 +220,7 @@ def test_config_may_name_a_file(project: Path, tmp_path_factory: pytest.TempPath
     ],
 )
 def test_config_arguments_that_cannot_be_used(project: Path, given: str, message: str) -> None:
-    (project / "empty.toml").write_text("")
+    (project / "empty.toml").write_text("[tool.another]\n")
     with pytest.raises(ConfigurationError) as caught:
         load(config=[given])
     assert message in str(caught.value)
@@ -231,7 +235,7 @@ def test_the_table_of_the_probe_is_merged_key_by_key(project: Path) -> None:
 def test_the_published_schema_agrees_with_the_reader(project: Path) -> None:
     published = json.loads(json.dumps(schema()))
     jsonschema.Draft202012Validator.check_schema(published)
-    assert set(published["properties"]) == set(config.KEYS)
+    assert set(published["properties"]) == {*KEYS, "extend"}
     validator = jsonschema.Draft202012Validator(published)
     samples: list[dict[str, Any]] = [
         {},

@@ -111,7 +111,7 @@ def run(arguments: Sequence[str]) -> int:
     """Do what the arguments ask; the exit code. Never lets an exception through."""
     from ..findings.codes import SelectorError
     from ..findings.rule_files import RulesError
-    from ..settings.config import ConfigurationError
+    from ..settings.layers import ConfigurationError
 
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):

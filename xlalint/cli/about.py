@@ -39,9 +39,9 @@ def schema() -> int:
     """Print the JSON schema of [tool.xlalint]."""
     import json
 
-    from ..settings import config
+    from ..settings import tables
 
-    write(json.dumps(config.schema(), indent=2) + "\n")
+    write(json.dumps(tables.schema(), indent=2) + "\n")
     return CLEAN
 
 

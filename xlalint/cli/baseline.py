@@ -87,7 +87,7 @@ def check_baseline(paths: tuple[str, ...], **given: Any) -> int:
     write(summary(report, paint))
     if report.problems:
         return FAILED
-    return FOUND if any(finding.severity >= run.settings.fail_on for finding in report.findings) else CLEAN
+    return FOUND if any(map(run.settings.fails_on, report.findings)) else CLEAN
 
 
 @baseline.command("prune")

@@ -24,7 +24,10 @@ _PROBES: Final = ("flagged", "all", "confirmed-only")
 
 # The options by what they are about, as `--help` shows them; all others are the probe's.
 _GROUPS: Final = {
-    "Rules and files": ("select", "extend_select", "ignore", "rules", "exclude", "extend_exclude", "force_exclude"),
+    "Rules and files": (
+        *("select", "extend_select", "ignore", "rules", "fixable", "unfixable"),
+        *("exclude", "extend_exclude", "force_exclude"),
+    ),
     "What is reported": (
         *("project", "diff_base", "baseline", "no_baseline", "include_host", "fail_on", "exit_zero", "statistics"),
     ),
@@ -65,6 +68,8 @@ class _Check(click.Command):
 @selectors("--extend-select", text="Rules to run besides the selected ones.")
 @selectors("--ignore", text="Rules not to run.")
 @own_rules
+@selectors("--fixable", text="Rules whose fixes are made. Default: all.")
+@selectors("--unfixable", text="Rules whose fixes are not made.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Paths not to check; replaces the defaults.")
 @click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Paths not to check, besides --exclude.")
 @click.option("--force-exclude", is_flag=True, default=None, help="Exclude files named on the command line, too.")
@@ -163,7 +168,7 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         raise click.UsageError("--probe runs files: the standard input is none")
     where = [given["stdin_filename"] or "stdin.py"] if stdin_wanted else list(paths) or ["."]
     options = {
-        **{key: split(given[key]) for key in ("select", "extend_select", "ignore")},
+        **{key: split(given[key]) for key in ("select", "extend_select", "ignore", "fixable", "unfixable")},
         **{key: list(given[key]) for key in ("exclude", "extend_exclude")},
         **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
         **{key: given[key] for key in ("keras", "tensorflow", "target", "jobs", "file_timeout")},
@@ -178,7 +183,8 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         cached=not given["no_cache"],
     )
     if given["show_settings"]:
-        return _show_settings(settings)
+        first = Path(where[0]).absolute()
+        return _show_settings(settings.of(first if first.is_dir() else first.parent))
     if given["show_files"]:
         return _show_files(where, settings)
     return _check(where, settings, stdin_wanted, given)
@@ -252,7 +258,7 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
         return FOUND
     if given["exit_zero"] or (fixes is not None and fixes.only):
         return CLEAN
-    return FOUND if any(finding.severity >= settings.fail_on for finding in report.findings) else CLEAN
+    return FOUND if any(map(settings.fails_on, report.findings)) else CLEAN
 
 
 def _show_settings(settings: Settings) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import xlalint
 
-from ..settings import config
+from ..settings import tables
 from ..settings.choices import OUTPUT_FORMATS
 
 _PAGES: Final = {"html": "page.page"}  # formats whose module has another name
@@ -39,11 +39,11 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _settings() -> str:
-    schema = config.schema()
+    schema = tables.schema()
     probe = schema["$defs"]["ProbeTable"]["properties"]
-    tables = {"[tool.xlalint]": schema["properties"], "[tool.xlalint.probe]": probe}
+    tabled = {"[tool.xlalint]": schema["properties"], "[tool.xlalint.probe]": probe}
     parts = [_SETTINGS]
-    for title, keys in tables.items():
+    for title, keys in tabled.items():
         parts += [f"## `{title}`\n\n", "| key | value | meaning |\n| --- | --- | --- |\n"]
         parts += [f"| `{key}` | {_kind(given)} | {_description(given)} |\n" for key, given in sorted(keys.items())]
         parts.append("\n")

@@ -187,6 +187,12 @@ class Finding:
         return (len(trail), trail)
 
 
+def is_applicable(finding: Finding, *, unsafe: bool) -> bool:
+    """Whether a finding has a fix that may be applied."""
+    safety = finding.fix.safety if finding.fix is not None else Safety.DISPLAY
+    return safety is Safety.SAFE or (unsafe and safety is Safety.UNSAFE)
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """What the tool itself could not do; any problem makes the exit code 2. `detail`: the traceback, if it has one;

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -16,7 +16,7 @@ from ..cache.folder import Folder
 from ..cache.keys import key_of
 from ..findings.findings import Finding, Report, Severity
 from ..linter.inputs import settings_parts
-from ..linter.run import check
+from ..linter.run import check, files_to_check
 from ..reports.terminal import counted
 from ..settings.config import Settings, inferred_anew
 from ..sources.discovery import PathPatterns
@@ -112,13 +112,22 @@ class Since:
         folder = Folder(settings.cache_dir, _KEPT, "revisions") if settings.cache_dir else None
         tree, root = self._repository.tree_of(self._commit), str(self._repository.root)
         where = (tree, root, repr(places), repr(settings.exclude), repr(sorted(settings.inferred)))
-        key = key_of((*where, *settings_parts(settings)))
+        near = [
+            part for folder, here in self._near() for part in (str(folder), repr(here.exclude), *settings_parts(here))
+        ]
+        key = key_of((*where, *settings_parts(settings), *near))
         found = _decoded(folder.load(key)) if folder else None
         if found is None:
             found = self._analyse(places)
             if folder:
                 folder.store(key, json.dumps([[*where, int(severity)] for where, severity in found.items()]).encode())
         return found
+
+    def _near(self) -> list[tuple[Path, Settings]]:
+        """The folders that go by other settings than those of the run, and these."""
+        folders = {file.path.parent for file in files_to_check(self._paths, self._settings)[0]}
+        of = [(folder, self._settings.of(folder)) for folder in sorted(folders)]
+        return [(folder, here) for folder, here in of if here is not self._settings]
 
     def _places_then(self) -> set[str]:
         """What to check of the commit's files: the same paths, and files that have other names since."""
@@ -151,15 +160,20 @@ class Since:
             root = Path(os.path.realpath(patterns.root))
             if not root.is_relative_to(self._repository.root):
                 return patterns
-            return replace(patterns, root=folder / root.relative_to(self._repository.root))
+            beside = None if patterns.beside is None else moved(patterns.beside)
+            return replace(patterns, root=folder / root.relative_to(self._repository.root), beside=beside)
 
-        return replace(
-            self._settings,
-            exclude=moved(self._settings.exclude),
-            per_file_ignores=tuple((moved(patterns), codes) for patterns, codes in self._settings.per_file_ignores),
-            cache_dir=None,
-            project=None,
-        )
+        def settled(settings: Settings) -> Settings:
+            ignores = tuple((moved(patterns), codes) for patterns, codes in settings.per_file_ignores)
+            return replace(settings, exclude=moved(settings.exclude), per_file_ignores=ignores)
+
+        @cache
+        def near(place: Path) -> Settings | None:
+            found = self._settings.nearest(root / place.relative_to(folder)) if self._settings.nearest else None
+            return settled(found) if found is not None else None
+
+        root = self._repository.root
+        return replace(settled(self._settings), cache_dir=None, project=None, nearest=near)
 
 
 def _shown(path: str) -> str:

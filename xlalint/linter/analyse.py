@@ -39,8 +39,9 @@ from ..sources.distributions import is_installed
 from ..sources.text import UnreadableSource, display_path
 from .cache import Cache
 from .dispatch import Dispatcher, gravest_of
+from .dispatchers import Dispatchers
 from .incremental import End, Record, Records, World
-from .inputs import Inputs, settings_parts
+from .inputs import Inputs
 from .own_findings import about_file
 from .rule import Rule, all_rules
 
@@ -98,10 +99,11 @@ class Analysis:
         self._text = sum(inputs.facts[file.display].size for file in checked)
         self._world = World(self._files, self._linted, self._digest)
         self._keras_near = inputs.keras_near(settings)
+        self._near = inputs.settings_near(settings)
+        self._paths = {file.display: file.path for file in inputs.files}
         self._records = None
         if cache is not None:
-            parts = (*settings_parts(settings), repr(sorted(self._keras_near.items())))
-            self._records = Records(cache, parts, self._shares, self._world)
+            self._records = Records(cache, inputs.settings_parts(settings), self._shares, self._world)
 
     def run(self) -> Outcome:
         """Run what has to be run. What a process that is lost had to do is done again in this one."""
@@ -240,14 +242,14 @@ class Analysis:
     def _rules_over(self, share: Sequence[Path] | None, rounds: list[Round]) -> Partition[End]:
         settings = self._settings
         clock = Clock(settings.file_timeout, self._spent.seconds)
-        dispatcher = Dispatcher.of_codes(settings.codes, settings.tensorflow, settings.unrolled_rounds)
+        dispatcher = Dispatchers(settings, self._near.values(), self._settings_at)
         watching = Dispatcher(self._watchers)
 
         def handle(event: Event, run: Run) -> None:
             dispatcher.handle(event, run)
             watching.handle(event, run)
 
-        options = Options(settings.keras, self._keras_near, settings.include_host)
+        options = Options(settings.keras, self._keras_near, dispatcher.include_host)
         project = yield from analyse(
             self._files,
             share,
@@ -258,17 +260,23 @@ class Analysis:
             rounds=rounds,
         )
         linted = self._linted.__contains__
-        candidates = list(dispatcher.candidates(linted, settings.severities, clock, settings.target))
-        observed = [candidate.finding for candidate in watching.candidates(linted, {})]
+        candidates = list(dispatcher.candidates(linted, clock))
+        observed = [candidate.finding for candidate in watching.candidates(linted)]
         failures = project.failures + dispatcher.failures + watching.failures
         record = Record(rounds, candidates, project.trouble, dispatcher.tpu, project.signs())
         took = tuple(clock.seconds.items())
         return End(record, True, True, tuple(observed), tuple(failures), tuple(clock.given_up), took)
 
+    def _settings_at(self, path: str) -> Settings:
+        """The settings for a file, by its absolute path or that which reports show."""
+        if not self._near:
+            return self._settings
+        return self._near.get(self._paths.get(path, Path(path)).parent, self._settings)
+
     def _judge(self, ends: Sequence[End], outcome: Outcome) -> None:
         """Put together what the partitions found."""
         candidates = chain.from_iterable(end.record.candidates for end in ends)
-        tpu = self._settings.target is None and any(end.record.tpu for end in ends)
+        tpu = any(end.record.tpu for end in ends)
         found = [self._as_shown(finding) for finding in gravest_of(candidates, tpu, self._exposed(ends))]
         for failure in dict.fromkeys(chain.from_iterable(end.failures for end in ends)):
             path = self._shown.get(failure.path, failure.path)
@@ -292,10 +300,9 @@ class Analysis:
 
     def _exposed(self, ends: Sequence[End]) -> Callable[[str], Exposed]:
         """How sure it is of a file that XLA compiles its program, by its path as reports show it."""
-        settings = self._settings
-        if settings.exposure is not None or settings.target is not None:
-            said = f"exposure = {settings.exposure!r}" if settings.exposure else f"target = {settings.target!r}"
-            return lambda path: Exposed(Exposure.CERTAIN, f"the setting `{said}`")
+        told = _told_exposure(self._settings)
+        if told is not None and not self._near:
+            return lambda path: told
         modules: dict[str, ModuleSigns] = {}
         for module in chain.from_iterable(end.record.modules for end in ends):
             before = modules.setdefault(module.path, module)
@@ -305,7 +312,7 @@ class Analysis:
             }
         found = exposures(modules.values(), lambda path: self._shown.get(path, path), is_installed)
         shown = {self._shown.get(path, path): exposed for path, exposed in found.items()}
-        return lambda path: shown.get(path, NOT_EXPOSED)
+        return lambda path: _told_exposure(self._settings_at(path)) or shown.get(path, NOT_EXPOSED)
 
     def _as_shown(self, finding: Finding) -> Finding:
         """With every path as reports show it: a file that was read by way of an import comes with its absolute one."""
@@ -318,6 +325,14 @@ class Analysis:
             context = replace(context, trail=tuple(replace(step, path=name(step.path)) for step in context.trail))
         notes = tuple(replace(note, path=name(note.path)) for note in finding.notes)
         return replace(finding, path=name(finding.path), context=context, notes=notes)
+
+
+def _told_exposure(settings: Settings) -> Exposed | None:
+    """How sure the settings are that XLA compiles the program; None where they leave it to the program."""
+    if settings.exposure is None and settings.target is None:
+        return None
+    said = f"exposure = {settings.exposure!r}" if settings.exposure else f"target = {settings.target!r}"
+    return Exposed(Exposure.CERTAIN, f"the setting `{said}`")
 
 
 def _packed(end: End) -> tuple[bytes, Transcript]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..analysis.budget import Clock, Work
@@ -142,6 +142,23 @@ _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is set for a file. `codes`: the rules that run, None: all; `severities` overrule by code; `target`: what
+    alone the code is for; None: it may turn out to be for TPUs, too."""
+
+    codes: frozenset[str] | None = None
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    target: str | None = None
+
+    def runs(self, code: str) -> bool:
+        """Whether a rule runs."""
+        return self.codes is None or code in self.codes
+
+
+_NOTHING_SET: Final = Policy()
+
+
 class Dispatcher:
     """Takes events as the analyser emits them; keeps drafts, and turns them into findings at the end."""
 
@@ -195,17 +212,17 @@ class Dispatcher:
     def candidates(
         self,
         linted: Callable[[str], bool],
-        severities: Mapping[str, Severity],
+        policy_of: Callable[[str], Policy] = lambda path: _NOTHING_SET,
         clock: Clock | None = None,
-        target: str | None = None,
     ) -> Iterator[Candidate]:
-        """What each rule says of each place in the files that are `linted`; `severities` overrule by code. Without a
-        fix where the file has had its time. `target`: what alone the code is for; None: it may turn out to be for TPUs,
-        too."""
-        targets = ELSEWHERE if target is None else frozenset((target,))
+        """What each rule says of each place in the files that are `linted`; `policy_of`: what is set for a file, by
+        its path. Without a fix where the file has had its time."""
         clock = clock or Clock()
         for (rule, location), handled in self._handled.items():
-            if linted(location.path):
+            policy = policy_of(location.path)
+            if linted(location.path) and policy.runs(rule.code):
+                target, severities = policy.target, policy.severities
+                targets = ELSEWHERE if target is None else frozenset((target,))
                 answers: dict[Fix | None, str] = {None: ""}
                 with clock.spent_on(location.path, Work.FIXES):
                     clock.check()

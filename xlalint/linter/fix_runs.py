@@ -13,7 +13,18 @@ from time import thread_time
 from typing import TYPE_CHECKING, Final
 
 from ..analysis.budget import Spent
-from ..findings.findings import Effect, Finding, Fix, Narrow, Problem, Report, Safety, Severity, unchanged
+from ..findings.findings import (
+    Effect,
+    Finding,
+    Fix,
+    Narrow,
+    Problem,
+    Report,
+    Safety,
+    Severity,
+    is_applicable,
+    unchanged,
+)
 from ..fixes.apply import apply_fixes
 from ..settings.config import Settings
 from ..sources.text import UnreadableSource, decode, display_path, is_notebook, read_bytes
@@ -55,12 +66,6 @@ class Outcome:
     changes: tuple[Change, ...]
     proofs: tuple[Proof, ...] = ()
     halves: tuple[Half, ...] = ()
-
-
-def is_applicable(finding: Finding, *, unsafe: bool) -> bool:
-    """Whether a finding has a fix that may be applied."""
-    safety = finding.fix.safety if finding.fix is not None else Safety.DISPLAY
-    return safety is Safety.SAFE or (unsafe and safety is Safety.UNSAFE)
 
 
 def fix(

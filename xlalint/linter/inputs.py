@@ -91,6 +91,10 @@ class Inputs:
                     return None
         return found
 
+    def path(self, display: str) -> Path:
+        """The absolute path of a file, by the one that reports show."""
+        return self._paths[display]
+
     def source(self, display: str) -> Source:
         """The text of a file. Raises UnreadableSource."""
         source = self._sources.get(display)
@@ -109,12 +113,25 @@ class Inputs:
             self._sources.clear()
 
     def keras_near(self, settings: Settings) -> dict[Path, int | None]:
-        """The Keras that runs the files of a folder, where nobody set it and the project of the folder requires another
-        one than the settings found."""
-        if "keras" not in settings.inferred:
-            return {}
-        found = keras_near(dict.fromkeys(file.path.parent for file in self.files))
+        """The Keras that runs the files of a folder, where it is another one than the settings of the run say: by the
+        settings of the folder or, where nobody set it, by what its project requires."""
+        of = {folder: settings.of(folder) for folder in dict.fromkeys(file.path.parent for file in self.files)}
+        near = keras_near([folder for folder, here in of.items() if "keras" in here.inferred])
+        found = {folder: near.get(folder, here.keras) for folder, here in of.items()}
         return {folder: keras for folder, keras in found.items() if keras != settings.keras}
+
+    def settings_near(self, settings: Settings) -> dict[Path, Settings]:
+        """The settings of the folders that go by others than those of the run."""
+        of = {folder: settings.of(folder) for folder in dict.fromkeys(file.path.parent for file in self.files)}
+        return {folder: here for folder, here in of.items() if here is not settings}
+
+    def settings_parts(self, settings: Settings) -> Iterator[str]:
+        """What findings depend on of the settings of the run and of its folders; the same in every process."""
+        yield from settings_parts(settings)
+        yield repr(sorted(self.keras_near(settings).items()))
+        for folder, here in sorted(self.settings_near(settings).items()):
+            yield str(folder)
+            yield from settings_parts(here)
 
     @property
     def checked(self) -> list[FileToCheck]:
@@ -143,4 +160,5 @@ def settings_parts(settings: Settings) -> Iterator[str]:
     yield repr((settings.target, settings.exposure))
     yield repr(settings.external)
     yield repr(sorted(settings.severities.items()))
+    yield ",".join(sorted(settings.unfixable))
     yield repr([(patterns, sorted(codes)) for patterns, codes in settings.per_file_ignores])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Final
 
 from ..findings.codes import SYNTAX_ERROR, UNFINISHED_FILE, UNREADABLE_FILE, rule_names
@@ -18,11 +20,16 @@ _SEVERITIES: Final = {
 
 def about_file(code: str, path: str, message: str, settings: Settings, span: Span = _START) -> Finding:
     """What keeps a file, or a part of it, from being checked: without effect or context."""
-    severity = settings.severities.get(code, _SEVERITIES[code])
+    severity = _near(path, settings).severities.get(code, _SEVERITIES[code])
     return Finding(path, span, code, rule_names()[code], severity, None, message)
 
 
 def about_comment(code: str, path: str, message: str, settings: Settings, span: Span) -> Finding:
     """What is wrong with a comment that suppresses findings."""
-    severity = settings.severities.get(code, Severity.WARNING)
+    severity = _near(path, settings).severities.get(code, Severity.WARNING)
     return Finding(path, span, code, rule_names()[code], severity, None, message)
+
+
+def _near(path: str, settings: Settings) -> Settings:
+    """The settings for a file, by its path as reports show it."""
+    return settings.of(Path(os.path.abspath(path)).parent)

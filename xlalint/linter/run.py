@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..cache.keys import key_of
 from ..findings.codes import INVALID_SUPPRESSION, UNFINISHED_FILE, UNREADABLE_FILE, UNUSED_SUPPRESSION
-from ..findings.findings import Finding, Problem, Report, Span, TrailStep
+from ..findings.findings import Finding, Problem, Report, Span, TrailStep, is_applicable
 from ..settings.config import Settings
 from ..sources.discovery import FileToCheck, discover
 from ..sources.suppressions import suppressions_in
 from ..sources.text import Source, UnreadableSource, display_path, is_notebook
 from .cache import Cache, Entry
-from .inputs import Inputs, settings_parts
+from .inputs import Inputs
 from .own_findings import about_comment, about_file
 
 if TYPE_CHECKING:
@@ -104,7 +104,12 @@ def _report(inputs: Inputs, settings: Settings, entry: Entry) -> Report:
 
 def files_to_check(paths: Sequence[str | Path], settings: Settings) -> tuple[list[FileToCheck], list[Problem]]:
     """The files that a run over `paths` reports on."""
-    return discover([Path(path) for path in paths], settings.exclude, force=settings.force_exclude)
+    return _discovered([Path(path) for path in paths], settings, force=settings.force_exclude)
+
+
+def _discovered(paths: Sequence[Path], settings: Settings, *, force: bool) -> tuple[list[FileToCheck], list[Problem]]:
+    nearest = None if settings.nearest is None else lambda folder: settings.of(folder).exclude
+    return discover(paths, settings.exclude, force=force, nearest=nearest)
 
 
 def _inputs(
@@ -117,11 +122,14 @@ def _inputs(
     # What is given need not be on the disk.
     given = {path: Path(os.path.abspath(path)) for path in paths}
     files, problems = files_to_check([path for path in paths if given[path] not in contents], settings)
-    excluded = settings.exclude.covers_any_part if settings.force_exclude else lambda path: False
+
+    def excluded(path: Path) -> bool:
+        return settings.force_exclude and settings.of(path.parent).exclude.covers_any_part(path)
+
     held = [FileToCheck(path, display_path(path)) for path in contents]
     files += [file for file in held if file.path in given.values() and not excluded(file.path)]
     around = held if files else []
-    around += discover([settings.project], settings.exclude)[0] if settings.project and files else []
+    around += _discovered([settings.project], settings, force=False)[0] if settings.project and files else []
     every = sorted(dict.fromkeys((*files, *around)), key=lambda file: file.display)
     return Inputs(every, frozenset(file.display for file in files), contents, problems)
 
@@ -129,8 +137,7 @@ def _inputs(
 def _key_parts(inputs: Inputs, digests: Mapping[str, str], settings: Settings) -> Iterator[str]:
     """Everything that findings depend on, besides the tool and the files that are imported."""
     yield os.getcwd()
-    yield from settings_parts(settings)
-    yield repr(sorted(inputs.keras_near(settings).items()))
+    yield from inputs.settings_parts(settings)
     folders = {folder for parent in {file.path.parent for file in inputs.files} for folder in _import_folders(parent)}
     for folder in sorted(filter(os.path.isdir, folders)):  # standard input may stand for a file in a folder to come
         yield folder
@@ -187,17 +194,16 @@ def _named_in(*told: Iterable[Finding]) -> Iterator[str]:
 
 
 def _selected(findings: Iterable[Finding], inputs: Inputs, settings: Settings) -> list[Finding]:
-    """Those whose rule is selected and not ignored for their file."""
+    """Those whose rule is selected and not ignored for their file, without the fixes that are not to be made."""
     paths = {file.display: file.path for file in inputs.files}
-    return [
-        finding
-        for finding in findings
-        if finding.code in settings.codes
-        and not any(
-            finding.code in codes and patterns.covers_any_part(paths[finding.path])
-            for patterns, codes in settings.per_file_ignores
-        )
-    ]
+    kept = []
+    for finding in findings:
+        path = paths[finding.path]
+        here = settings.of(path.parent)
+        if finding.code in here.codes and not here.ignores(finding.code, path):
+            unfixable = finding.code in here.unfixable and is_applicable(finding, unsafe=True)
+            kept.append(replace(finding, fix=None) if unfixable else finding)
+    return kept
 
 
 def _after_comments(findings: Sequence[Finding], inputs: Inputs, settings: Settings) -> Iterator[Finding]:
@@ -213,16 +219,16 @@ def _after_comments(findings: Sequence[Finding], inputs: Inputs, settings: Setti
             inputs.problems.append(Problem(display, str(error)))
             yield from here
             continue
-        suppressions = suppressions_in(source)
+        suppressions, near = suppressions_in(source), settings.of(inputs.path(display).parent)
         yield from [finding for finding in here if not suppressions.suppress(finding)]
         about = [
             about_comment(INVALID_SUPPRESSION, display, misuse.message, settings, misuse.span)
             for misuse in suppressions.misuses
-            if not misuse.selector.upper().startswith(settings.external)
+            if not misuse.selector.upper().startswith(near.external)
         ]
         about += [
             about_comment(UNUSED_SUPPRESSION, display, message, settings, entry.span)
-            for entry, message in suppressions.unused(settings.codes)
+            for entry, message in suppressions.unused(near.codes)
         ]
         yield from (f for f in _selected(about, inputs, settings) if not suppressions.suppress(f))
 

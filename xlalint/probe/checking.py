@@ -107,8 +107,8 @@ def _wanted(finding: Finding, settings: Settings, files: Collection[Path] | None
     path = Path(finding.path).absolute()
     if files is not None and path not in files:
         return False
-    ignored = (patterns.covers_any_part(path) for patterns, codes in settings.per_file_ignores if finding.code in codes)
-    if finding.code not in settings.codes or any(ignored):
+    near = settings.of(path.parent)
+    if finding.code not in near.codes or near.ignores(finding.code, path):
         return False
     try:
         return not suppressions_of(read_source(path, finding.path).text).suppress(finding)

@@ -15,7 +15,9 @@ from ..history.marks import contents
 from ..linter.fix_runs import fix
 from ..linter.run import Stdin, check
 from ..settings import config
-from ..settings.config import ConfigurationError, Settings
+from ..settings.config import Settings
+from ..settings.layers import ConfigurationError
+from ..sources.discovery import SETTINGS_FILES
 from ..sources.text import display_path
 from .documents import Document
 
@@ -46,7 +48,11 @@ class Project:
         settings = self._settled(documents)
         self._session.stopped = stopped
         overlay = {document.path: document.data for document in documents}
-        report = check(list(overlay), settings, overlay=overlay, session=self._session)
+        try:
+            report = check(list(overlay), settings, overlay=overlay, session=self._session)
+        except ConfigurationError as error:  # of a folder in this one that has settings of its own
+            self.trouble = str(error)
+            report = check(list(overlay), replace(settings, nearest=None), overlay=overlay, session=self._session)
         return self._narrow(list(overlay))(report, {display_path(path): data for path, data in overlay.items()})
 
     def fixed(self, document: Document, documents: Sequence[Document], stopped: Callable[[], bool]) -> bytes:
@@ -79,7 +85,7 @@ class Project:
         """The settings as they are now."""
         os.chdir(self.root)
         paths = [document.path for document in documents]
-        written = _state(self.root / "pyproject.toml"), *paths
+        written = *(_state(self.root / name) for name in SETTINGS_FILES), *paths
         if self._written != written:
             try:
                 settings, self._misfit = config.load(paths), None

@@ -16,7 +16,8 @@ from pygls.lsp.server import LanguageServer
 from .. import __version__
 from ..analysis.files.files import Stopped
 from ..findings.findings import Edit, Finding, Safety
-from ..settings.config import ConfigurationError, home_of
+from ..settings.config import home_of
+from ..settings.layers import ConfigurationError
 from ..sources.ignoring import ignorable, ignore_edits
 from ..sources.reading import source_of
 from ..sources.text import UnreadableSource
@@ -29,7 +30,14 @@ T = TypeVar("T")
 
 _PAUSE: Final = 0.02  # seconds of silence after which a change is looked at
 _STACK: Final = 64 * 2**20  # bytes; analysis nests as deep as programs do
-_WATCHED: Final = ("**/*.py", "**/*.ipynb", "**/pyproject.toml", "**/setup.cfg", "**/requirements*.txt")
+_WATCHED: Final = (
+    "**/*.py",
+    "**/*.ipynb",
+    "**/pyproject.toml",
+    "**/*xlalint.toml",
+    "**/setup.cfg",
+    "**/requirements*.txt",
+)
 _CELLS: Final = types.NotebookDocumentFilterWithCells(
     cells=[types.NotebookCellLanguage(language="python")], notebook="jupyter-notebook"
 )

@@ -1,51 +1,35 @@
-"""The settings of a run: defaults, `[tool.xlalint]`, `--config KEY=VALUE`, the command line; the last one wins."""
+"""The settings of a run: defaults, files, `--config KEY=VALUE`, the command line; the last one wins."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, TypeAlias
 
-import msgspec
 from msgspec import UNSET
 
-from ..findings.codes import UNROLLED_ROUNDS, SelectorError, codes_of, rule_names, suggestion
-from ..findings.findings import Severity
+from ..findings.codes import UNROLLED_ROUNDS, SelectorError, codes_of, rule_names
+from ..findings.findings import Finding, Severity
 from ..sources.cachedir import holds_something_else
 from ..sources.checkout import project_root
 from ..sources.discovery import DEFAULT_EXCLUDE, MOST_PATTERNS, PathPatterns
-from ..sources.text import MOST_SETTINGS, UnreadableSource, read_bytes
-from ..sources.toml import read_toml
-from .choices import LEVELS, OUTPUT_FORMATS, Target
+from .layers import (
+    ConfigurationError,
+    Layer,
+    checked,
+    is_file_argument,
+    layers_of,
+    nearest_file,
+    parse_override,
+    shown,
+)
 from .requirements import keras_of, keras_of_project, tensorflow_of_project
-from .tables import CEILINGS, FILE_TIMEOUT, PROBE_LIMITS, FileSettings, ProbeTable
-
-_CHOICES: Final[dict[str, tuple[object, ...]]] = {
-    "output-format": OUTPUT_FORMATS,
-    "fail-on": LEVELS,
-    "severity": LEVELS,
-    "keras": (2, 3),
-    "target": get_args(Target),
-    "exposure": ("certain",),
-}
-# What msgspec calls the types, and what TOML does.
-_TOML_TYPES: Final = {
-    "array": "a list",
-    "bool": "true or false",
-    "float": "a float",
-    "int": "an integer",
-    "object": "a table",
-    "str": "a string",
-}
+from .tables import FILE_TIMEOUT, PROBE_LIMITS, ProbeTable
 
 DEFAULT_CACHE_DIR: Final = ".xlalint_cache"
-
-
-class ConfigurationError(Exception):
-    """A setting that cannot be used; the message is one line that says which, where and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +63,6 @@ class ProbeSettings:
         return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
-KEYS: Final = FileSettings.__struct_encode_fields__  # as written in TOML
-_FIELDS: Final = dict(zip(KEYS, FileSettings.__struct_fields__, strict=True))
-
-
 _DEFAULTS: Final[dict[str, Any]] = {
     "select": ["ALL"],
     "extend-select": [],
@@ -109,8 +89,15 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "fix": False,
     "unsafe-fixes": False,
     "partial-fixes": False,
+    "fixable": ["ALL"],
+    "unfixable": [],
     "probe": {},
 }
+_SELECTING: Final = ("select", "extend-select", "ignore")
+
+
+Near: TypeAlias = Callable[[Path], "Settings | None"]
+"""The settings for the files of a folder, by its path; None for those of the run. Raises ConfigurationError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +108,9 @@ class Settings:
     None: CPUs and GPUs, and TPUs where a strategy for them is made. `exposure`: how sure it is that XLA
     compiles the code; None: as each program shows. `inferred`: what of `keras` and `tensorflow` nobody set, so that
     requirements decide. `external`: how codes begin that comments may name though no rule has them.
-    `shown`: every key with its value and where that was written, for `--show-settings`.
+    `unfixable`: the codes of the rules whose fixes are not to be made. `nearest`: what is found for files that have a
+    nearer settings file; None: these settings are for all files. `shown`: every key with its value and where that
+    was written, for `--show-settings`.
     """
 
     codes: frozenset[str] = field(default_factory=lambda: frozenset(rule_names()))
@@ -147,36 +136,23 @@ class Settings:
     fix: bool = False
     unsafe_fixes: bool = False
     partial_fixes: bool = False  # unsafe fixes in functions that they leave failing, too
+    unfixable: frozenset[str] = frozenset()
     probe: ProbeSettings = field(default_factory=ProbeSettings)
+    nearest: Near | None = field(default=None, compare=False, repr=False)
     shown: tuple[tuple[str, Any, str], ...] = ()
 
+    def of(self, folder: Path) -> Settings:
+        """The settings for the files of a folder: those of the nearest file, else these. What is about a run as a whole
+        (output, fixes, cache, processes, baseline, probe) is always that of these. Raises ConfigurationError."""
+        return (self.nearest(folder) if self.nearest is not None else None) or self
 
-def schema() -> dict[str, Any]:
-    """The JSON schema of `[tool.xlalint]`."""
-    found = msgspec.json.schema(FileSettings)
-    inner = found["$defs"].pop(FileSettings.__name__)
-    for definition in inner["properties"].values():
-        definition.pop("default", None)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **inner,
-        "title": "[tool.xlalint]",
-        **({"$defs": found["$defs"]} if found["$defs"] else {}),
-    }
+    def fails_on(self, finding: Finding) -> bool:
+        """Whether the exit code is 1 for a finding, by the settings of its file."""
+        return finding.severity >= self.of(Path(os.path.abspath(finding.path)).parent).fail_on
 
-
-@dataclass(frozen=True, slots=True)
-class _Layer:
-    """Settings from one place. `base`: the folder that its patterns and paths are relative to."""
-
-    origin: str
-    base: Path
-    values: FileSettings
-    trusted: bool  # written by the person who runs the command, not by the code that is checked
-
-    def items(self) -> list[tuple[str, Any]]:
-        values = ((key, getattr(self.values, field)) for key, field in _FIELDS.items())
-        return [(key, value) for key, value in values if value is not UNSET]
+    def ignores(self, code: str, path: Path) -> bool:
+        """Whether `per-file-ignores` has a rule ignored in a file of these settings."""
+        return any(code in codes and patterns.covers_any_part(path) for patterns, codes in self.per_file_ignores)
 
 
 def load(
@@ -190,133 +166,61 @@ def load(
     """The settings of a run over `paths` from the working directory.
 
     `options`: TOML key -> value as given by the command line's own options; `config`: the values of `--config`;
-    `cached`: whether anything is kept from run to run.
+    `cached`: whether anything is kept from run to run. Files that have a nearer settings file go by that, unless
+    `isolated` or `config` names the one for all.
     """
     here = Path.cwd()
-    files = [text for text in config if _is_file_argument(text)]
+    files = [text for text in config if is_file_argument(text)]
     if len(files) > 1:
         raise ConfigurationError("--config names more than one file")
     if files and isolated:
         raise ConfigurationError("--config FILE and --isolated exclude each other")
-    found = None if isolated or files else _nearest_pyproject(here)
-    file = Path(files[0]).absolute() if files else found
-    layers = []
-    if file is not None and (table := _table_of(file, required=bool(files))) is not None:
-        values = _checked(table, _shown(file))
-        if not files:
-            _refuse_what_lifts_limits(values, _shown(file))
-        layers.append(_Layer(_shown(file), file.parent, values, trusted=bool(files)))
-    layers += [
-        _Layer("--config", here, _checked(_parse_override(text), f"--config {text}"), trusted=True)
+    over = [
+        Layer("--config", here, checked(parse_override(text), f"--config {text}"), trusted=True)
         for text in config
         if text not in files
     ]
-    layers.append(_Layer("command line", here, _checked(options or {}, "command line"), trusted=True))
-    return _settle(layers, found.parent if found else project_root(here) or here, paths, cached)
+    over.append(Layer("command line", here, checked(options or {}, "command line"), trusted=True))
+    if files:
+        return _settle([*layers_of(Path(files[0]).absolute(), trusted=True), *over], _home(here), paths, cached)
+    if isolated:
+        return _settle(over, _home(here), paths, cached)
+    found = nearest_file(here, {})
+    home, layers = (found.parent, layers_of(found)) if found is not None else (_home(here), [])
+    return replace(_settle([*layers, *over], home, paths, cached), nearest=_near(found, over))
 
 
-def _is_file_argument(text: str) -> bool:
-    return "=" not in text or Path(text).is_file()
+def _near(run: Path | None, over: Sequence[Layer]) -> Near:
+    """What is found for the files of a folder, below the settings `over` it; None where that is the file of the run."""
+    files: dict[Path, Path | None] = {}
+
+    @cache
+    def by_file(file: Path) -> Settings:
+        return _settle([*layers_of(file), *over], file.parent, [file.parent], cached=False)
+
+    def near(folder: Path) -> Settings | None:
+        file = nearest_file(folder, files)
+        return None if file is None or file == run else by_file(file)
+
+    return near
 
 
-def _shown(path: Path) -> str:
-    relative = os.path.relpath(path)
-    return relative if not relative.startswith(os.pardir) else str(path)
-
-
-def _nearest_pyproject(start: Path) -> Path | None:
-    """The nearest pyproject.toml upward that speaks of xlalint."""
-    candidates = (folder / "pyproject.toml" for folder in (start, *start.parents))
-    return next((file for file in candidates if file.is_file() and _mentions_xlalint(file)), None)
+def _home(here: Path) -> Path:
+    return project_root(here) or here
 
 
 def home_of(folder: Path) -> Path:
     """The folder from which a program that is not told one lints what is in another: where the settings are, else the
     project's. Raises ConfigurationError."""
-    found = _nearest_pyproject(folder)
+    found = nearest_file(folder, {})
     return found.parent if found is not None else project_root(folder) or folder
-
-
-def _mentions_xlalint(file: Path) -> bool:
-    try:
-        return b"xlalint" in read_bytes(file, MOST_SETTINGS)
-    except UnreadableSource as error:
-        raise ConfigurationError(f"{_shown(file)}: {error}") from error
-
-
-def _table_of(file: Path, *, required: bool) -> dict[str, Any] | None:
-    """`[tool.xlalint]` of a TOML file."""
-    try:
-        content = read_toml(file, own=required)
-    except UnreadableSource as error:
-        raise ConfigurationError(f"{_shown(file)}: {error}") from error
-    tool = content.get("tool", {})
-    table = tool.get("xlalint") if isinstance(tool, dict) else None
-    if table is None:
-        if required:
-            raise ConfigurationError(f"{_shown(file)}: there is no [tool.xlalint] in it")
-        return None
-    if not isinstance(table, dict):
-        raise ConfigurationError(f"{_shown(file)}: tool.xlalint must be a table")
-    return table
-
-
-def _parse_override(text: str) -> dict[str, Any]:
-    import tomllib
-
-    key, _, value = text.partition("=")
-    try:
-        parsed = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(
-            f"--config {text}: {value.strip() or 'nothing'} is not a TOML value (strings need quotes)"
-        ) from error
-    table, dot, _ = key.strip().partition(".")
-    if list(parsed) != [key.strip()] and not (dot and list(parsed) == [table] == ["probe"]):
-        raise ConfigurationError(f"--config {text}: expected KEY=VALUE with one of the keys of [tool.xlalint]")
-    return parsed
-
-
-def _checked(table: Mapping[str, Any], origin: str) -> FileSettings:
-    """`table` with every key and type checked."""
-    for key in table:
-        if key == "rules":  # rules are code that runs, and a stranger's settings must not bring any
-            raise ConfigurationError(f"{origin}: rules: rules of your own are named on the command line only (--rules)")
-        if key not in _FIELDS:
-            raise ConfigurationError(f"{origin}: unknown setting {key!r}{suggestion(key, KEYS)}")
-    try:
-        return msgspec.convert(dict(table), FileSettings)
-    except msgspec.ValidationError as error:
-        message, _, where = str(error).partition(" - at `$.")
-        location = where.rstrip("`")
-        choices = _CHOICES.get(location.partition("[")[0])
-        if choices and message.startswith("Invalid enum value"):
-            message = f"expected one of {', '.join(map(str, choices))}"
-        message = re.sub(r"`(\w+)`", lambda match: _TOML_TYPES.get(match[1], match[1]), message)
-        raise ConfigurationError(f"{origin}: {location}: {message[:1].lower()}{message[1:]}") from error
-
-
-def _refuse_what_lifts_limits(values: FileSettings, origin: str) -> None:
-    """Hold the settings of the code that is checked to what a stranger may decide."""
-    probe = values.probe if isinstance(values.probe, ProbeTable) else ProbeTable()
-    for key, most in CEILINGS.items():
-        *table, name = key.split(".")
-        value = getattr(probe if table else values, name.replace("-", "_"))
-        if value is not UNSET and value > most:
-            raise ConfigurationError(
-                f"{origin}: {key}: at most {most:g}; only the command line and --config go farther"
-            )
-    if probe.environment:
-        raise ConfigurationError(f"{origin}: probe.environment: only --config can let code see the environment")
-    if probe.cluster is not UNSET:
-        raise ConfigurationError(f"{origin}: probe.cluster: only the command line and --config can send code elsewhere")
 
 
 class _Merged:
     """One value for each key: that of the last layer that has it, else the default."""
 
-    def __init__(self, layers: Sequence[_Layer], root: Path) -> None:
-        self._root = root
+    def __init__(self, layers: Sequence[Layer], root: Path) -> None:
+        self._root, self._layers = root, layers
         self._chosen = {key: (value, layer) for layer in layers for key, value in layer.items()}
 
     def __getitem__(self, key: str) -> Any:
@@ -330,18 +234,42 @@ class _Merged:
         return next((self._chosen[key][1].base for key in keys if key in self._chosen), self._root)
 
     def codes(self, key: str, selectors: Iterable[str] | None = None) -> frozenset[str]:
-        try:
-            return codes_of(self[key] if selectors is None else selectors)
-        except SelectorError as error:
-            raise ConfigurationError(f"{self.origin(key)}: {key}: {error}") from error
+        return _codes_of(self[key] if selectors is None else selectors, self.origin(key), key)
+
+    def selected(self) -> tuple[frozenset[str], dict[str, tuple[list[str], str]]]:
+        """The codes of the rules that run, and the selectors that say so with their origin. A layer with `select` makes
+        a new beginning; in one layer the selector that stands for fewer rules decides, and of equals `ignore`."""
+        codes = codes_of(_DEFAULTS["select"])
+        said = {key: (list(_DEFAULTS[key]), "default") for key in _SELECTING}
+        for layer in self._layers:
+            here = {key: value for key, value in layer.items() if key in _SELECTING}
+            if "select" in here:
+                codes = frozenset()
+                said = {key: ([], "default") for key in _SELECTING}
+            turns: list[tuple[int, bool, frozenset[str]]] = []
+            for key, selectors in here.items():
+                said[key] = [*said[key][0], *selectors], layer.origin
+                for selector in selectors:
+                    found = _codes_of([selector], layer.origin, key)
+                    turns.append((-len(found), key == "ignore", found))
+            for _, off, found in sorted(turns, key=lambda turn: turn[:2]):
+                codes = codes - found if off else codes | found
+        return codes, said
+
+    def excluded(self) -> PathPatterns:
+        """What is not checked: `exclude`, and `extend-exclude` of every layer, each from the folder where it stands."""
+        found = PathPatterns(self.patterns("exclude"), self.base("exclude"))
+        for layer in self._layers:
+            if layer.values.extend_exclude is not UNSET:
+                more = _patterns(layer.values.extend_exclude, layer.origin, "extend-exclude")
+                here = layer.base == found.root
+                found = (
+                    replace(found, patterns=found.patterns + more) if here else PathPatterns(more, layer.base, found)
+                )
+        return found
 
     def patterns(self, key: str) -> tuple[str, ...]:
-        if len(self[key]) > MOST_PATTERNS:
-            raise ConfigurationError(f"{self.origin(key)}: {key}: more than {MOST_PATTERNS} patterns")
-        for pattern in self[key]:
-            if set(pattern) & set("!\\[") and not _is_pattern(pattern):
-                raise ConfigurationError(f"{self.origin(key)}: {key}: {pattern!r} is not a .gitignore pattern")
-        return tuple(self[key])
+        return _patterns(self[key], self.origin(key), key)
 
     def path(self, key: str) -> Path | None:
         """The path that a key sets. The checked code's own settings must not lead the linter elsewhere."""
@@ -349,16 +277,11 @@ class _Merged:
             return None
         value, layer = self._chosen[key]
         path: Path = layer.base / value
-        return path if layer.trusted else self._inside(path, f"{layer.origin}: {key}: {value!r}")
-
-    def _inside(self, path: Path, said: str) -> Path:
-        if not path.resolve().is_relative_to(self._root.resolve()):
-            raise ConfigurationError(f"{said} is outside the project")
-        return path
+        return path if layer.trusted else _inside(path, layer.base, f"{layer.origin}: {key}: {value!r}")
 
     def cache_dir(self) -> Path:
         """Where results are kept. The checked code may hold a link of that name."""
-        folder = self.path("cache-dir") or self._inside(self._root / DEFAULT_CACHE_DIR, DEFAULT_CACHE_DIR)
+        folder = self.path("cache-dir") or _inside(self._root / DEFAULT_CACHE_DIR, self._root, DEFAULT_CACHE_DIR)
         if ".git" in folder.parts or holds_something_else(folder):
             said = f"{self.origin('cache-dir')}: cache-dir: {self['cache-dir']!r}"
             raise ConfigurationError(f"{said} holds something else than a cache; name a new or an empty folder")
@@ -377,13 +300,35 @@ class _Merged:
         return bool(self["fix"])
 
 
+def _inside(path: Path, folder: Path, said: str) -> Path:
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ConfigurationError(f"{said} is outside the project")
+    return path
+
+
+def _codes_of(selectors: Iterable[str], origin: str, key: str) -> frozenset[str]:
+    try:
+        return codes_of(selectors)
+    except SelectorError as error:
+        raise ConfigurationError(f"{origin}: {key}: {error}") from error
+
+
+def _patterns(written: Sequence[str], origin: str, key: str) -> tuple[str, ...]:
+    if len(written) > MOST_PATTERNS:
+        raise ConfigurationError(f"{origin}: {key}: more than {MOST_PATTERNS} patterns")
+    for pattern in written:
+        if set(pattern) & set("!\\[") and not _is_pattern(pattern):
+            raise ConfigurationError(f"{origin}: {key}: {pattern!r} is not a .gitignore pattern")
+    return tuple(written)
+
+
 def _is_pattern(text: str) -> bool:
     from ..sources.globs import is_pattern  # 30 ms, and most patterns need none
 
     return is_pattern(text)
 
 
-def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path], cached: bool) -> Settings:
+def _settle(layers: Sequence[Layer], root: Path, paths: Sequence[Path], cached: bool) -> Settings:
     merged = _Merged(layers, root)
     keras, keras_origin = _keras(merged, paths or [root])
     tensorflow, tensorflow_origin = _tensorflow(merged, paths or [root])
@@ -397,14 +342,13 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path], cached:
     ignore_base = merged.base("per-file-ignores")
     merged.patterns("per-file-ignores")
     probe = _probe(layers)
-    shown = {key: (merged[key], merged.origin(key)) for key in _DEFAULTS}
-    shown |= {"keras": (keras, keras_origin), "tensorflow": (tensorflow, tensorflow_origin)}
-    shown["probe"] = probe.shown(), merged.origin("probe")
+    codes, selecting = merged.selected()
+    told = {key: (merged[key], merged.origin(key)) for key in _DEFAULTS} | selecting
+    told |= {"keras": (keras, keras_origin), "tensorflow": (tensorflow, tensorflow_origin)}
+    told["probe"] = probe.shown(), merged.origin("probe")
     return Settings(
-        codes=(merged.codes("select") | merged.codes("extend-select")) - merged.codes("ignore"),
-        exclude=PathPatterns(
-            merged.patterns("exclude") + merged.patterns("extend-exclude"), merged.base("exclude", "extend-exclude")
-        ),
+        codes=codes,
+        exclude=merged.excluded(),
         force_exclude=merged["force-exclude"],
         per_file_ignores=tuple(
             (PathPatterns((pattern,), ignore_base), merged.codes("per-file-ignores", selectors))
@@ -429,12 +373,13 @@ def _settle(layers: Sequence[_Layer], root: Path, paths: Sequence[Path], cached:
         fix=merged.fix(),
         unsafe_fixes=merged["unsafe-fixes"],
         partial_fixes=merged["partial-fixes"],
+        unfixable=frozenset(rule_names()) - (merged.codes("fixable") - merged.codes("unfixable")),
         probe=probe,
-        shown=tuple((key, value, origin) for key, (value, origin) in shown.items()),
+        shown=tuple((key, value, origin) for key, (value, origin) in told.items()),
     )
 
 
-def _probe(layers: Sequence[_Layer]) -> ProbeSettings:
+def _probe(layers: Sequence[Layer]) -> ProbeSettings:
     """The table of the probe, merged key by key."""
     found: dict[str, Any] = {}
     for layer in layers:
@@ -467,7 +412,7 @@ def _keras(merged: _Merged, paths: Sequence[Path]) -> tuple[int | None, str]:
     if (version := merged["tensorflow"]) is not None:
         return keras_of([f"tensorflow=={version}"]), f"tensorflow = {version!r}"
     if (found := keras_of_project(paths)) is not None:
-        return found[0], f"requirements in {_shown(Path(found[1]))}"
+        return found[0], f"requirements in {shown(Path(found[1]))}"
     return None, "default"
 
 
@@ -476,5 +421,5 @@ def _tensorflow(merged: _Merged, paths: Sequence[Path]) -> tuple[str | None, str
     if merged["tensorflow"] is not None:
         return merged["tensorflow"], merged.origin("tensorflow")
     if (found := tensorflow_of_project(paths)) is not None:
-        return found[0], f"requirements in {_shown(Path(found[1]))}"
+        return found[0], f"requirements in {shown(Path(found[1]))}"
     return None, "default"

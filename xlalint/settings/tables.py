@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -76,8 +76,15 @@ class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_
 
 
 class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
-    """The settings of `[tool.xlalint]` in pyproject.toml."""
+    """The settings of `[tool.xlalint]` in pyproject.toml, or of xlalint.toml."""
 
+    extend: (
+        Annotated[
+            str,
+            Meta(description="A settings file whose settings hold where this one has no other.", min_length=1),
+        ]
+        | UnsetType
+    ) = UNSET
     select: Annotated[_Selectors, Meta(description="The rules to run. Default: all.")] | UnsetType = UNSET
     extend_select: Annotated[_Selectors, Meta(description="Rules to run besides `select`.")] | UnsetType = UNSET
     ignore: Annotated[_Selectors, Meta(description="Rules not to run.")] | UnsetType = UNSET
@@ -181,4 +188,22 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     partial_fixes: (
         Annotated[bool, Meta(description="Apply unsafe fixes in functions that they leave failing, too.")] | UnsetType
     ) = UNSET
+    fixable: Annotated[_Selectors, Meta(description="The rules whose fixes are made. Default: all.")] | UnsetType = (
+        UNSET
+    )
+    unfixable: Annotated[_Selectors, Meta(description="Rules whose fixes are not made.")] | UnsetType = UNSET
     probe: Annotated[ProbeTable, Meta(description="How the probe runs code.")] | UnsetType = UNSET
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of `[tool.xlalint]`."""
+    found = msgspec.json.schema(FileSettings)
+    inner = found["$defs"].pop(FileSettings.__name__)
+    for definition in inner["properties"].values():
+        definition.pop("default", None)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **inner,
+        "title": "[tool.xlalint]",
+        **({"$defs": found["$defs"]} if found["$defs"] else {}),
+    }

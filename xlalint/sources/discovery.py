@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -40,6 +40,8 @@ DEFAULT_EXCLUDE: Final = (
 )
 
 
+# What settings are kept in; in one folder the first decides.
+SETTINGS_FILES: Final = (".xlalint.toml", "xlalint.toml", "pyproject.toml")
 MOST_PATTERNS: Final = 10_000  # in force in a folder, of all of its ignore files; of one setting
 
 
@@ -53,37 +55,47 @@ class FileToCheck:
 
 @dataclass(frozen=True, slots=True)
 class PathPatterns:
-    """Patterns in `.gitignore` syntax, relative to `root`."""
+    """Patterns in `.gitignore` syntax, relative to `root`. `beside`: others that hold as well."""
 
     patterns: tuple[str, ...]
     root: Path
+    beside: PathPatterns | None = None
 
     def covers(self, path: Path, *, folder: bool) -> bool:
         """Whether a pattern matches `path` itself (its parents are the walk's business)."""
-        return _covered(self.patterns, str(self.root), str(path), folder)
+        if _covered(self.patterns, str(self.root), str(path), folder):
+            return True
+        return self.beside is not None and self.beside.covers(path, folder=folder)
 
     def covers_any_part(self, path: Path) -> bool:
         """Whether a pattern matches the file `path` or a folder above it, up to the root."""
         above = [folder for folder in path.parents if folder.is_relative_to(self.root) and folder != self.root]
-        return self.covers(path, folder=False) or any(self.covers(folder, folder=True) for folder in above)
+        if self.covers(path, folder=False) or any(self.covers(folder, folder=True) for folder in above):
+            return True
+        return self.beside is not None and self.beside.covers_any_part(path)
 
 
 def discover(
-    paths: Sequence[Path], exclude: PathPatterns, *, force: bool = False
+    paths: Sequence[Path],
+    exclude: PathPatterns,
+    *,
+    force: bool = False,
+    nearest: Callable[[Path], PathPatterns] | None = None,
 ) -> tuple[list[FileToCheck], list[Problem]]:
     """The files to check in a stable order, each once, and a problem for every path that does not exist.
 
-    `force`: what is excluded stays so when it is named explicitly.
+    `force`: what is excluded stays so when it is named explicitly; `nearest`: what is excluded in a folder, where that
+    may be something else than in others.
     """
     found: dict[Path, None] = {}
     problems: list[Problem] = []
     for given in paths:
         path = Path(os.path.abspath(given))
-        if force and exclude.covers_any_part(path):
+        if force and (exclude if nearest is None else nearest(path.parent)).covers_any_part(path):
             continue
         try:
             if path.is_dir():
-                for file in _walk(path, exclude, problems):
+                for file in _walk(path, exclude if nearest is None else nearest(path), problems, nearest):
                     found[file] = None
             elif path.exists():
                 found[path] = None
@@ -95,10 +107,12 @@ def discover(
     return sorted(files, key=lambda file: file.display), problems
 
 
-def _walk(top: Path, exclude: PathPatterns, problems: list[Problem]) -> Iterator[Path]:
-    pending = [(str(top), GitIgnores.above(top, problems))]
+def _walk(
+    top: Path, excluded: PathPatterns, problems: list[Problem], nearest: Callable[[Path], PathPatterns] | None
+) -> Iterator[Path]:
+    pending = [(str(top), GitIgnores.above(top, problems), excluded)]
     while pending:
-        folder, above = pending.pop()
+        folder, above, exclude = pending.pop()
         try:
             with os.scandir(folder) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
@@ -106,6 +120,8 @@ def _walk(top: Path, exclude: PathPatterns, problems: list[Problem]) -> Iterator
             problems.append(Problem(display_path(Path(folder)), error.strerror or str(error)))
             continue
         here = above.within(folder, problems) if any(entry.name == ".gitignore" for entry in listed) else above
+        if nearest is not None and any(entry.name in SETTINGS_FILES for entry in listed):
+            exclude = nearest(Path(folder))
         for entry in listed:
             is_folder = entry.is_dir(follow_symlinks=False)  # a link may lead back here, or to the whole disk
             if not is_folder and not entry.name.endswith((".py", ".ipynb")):
@@ -113,7 +129,7 @@ def _walk(top: Path, exclude: PathPatterns, problems: list[Problem]) -> Iterator
             if exclude.covers(Path(entry.path), folder=is_folder) or here.ignore(entry.path, folder=is_folder):
                 continue
             if is_folder:
-                pending.append((entry.path, here))
+                pending.append((entry.path, here, exclude))
             else:
                 yield Path(entry.path)
 
