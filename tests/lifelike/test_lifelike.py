@@ -8,7 +8,7 @@ from tests.sampling import chance, size
 
 from .trial import Worker, tried
 
-FUNCTIONS = 48
+FUNCTIONS = 24
 
 
 @pytest.mark.compiler

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from .programs import PROGRAMS
 from .trial import Counts, Program, tried
 
-PROGRAMS_EACH = 10
+PROGRAMS_EACH = 6
 
 
 @pytest.mark.compiler
