@@ -257,6 +257,40 @@ def test_junit_counts_what_it_holds(project: Path, capsys: pytest.CaptureFixture
     assert [error.attrib["message"] for error in broken.iter("error")] == ["no such file"]
 
 
+# What the schema of Jenkins' xUnit plugin (junit-10.xsd of version 3) allows: the attributes that an element must have
+# and those that it may, what may stand in it, and whether text may.
+JENKINS: dict[str, tuple[set[str], set[str], set[str], bool]] = {
+    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}, False),
+    "testsuite": (
+        {"name", "tests", "failures", "errors"},
+        {"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
+        {"testsuite", "properties", "testcase", "system-out", "system-err"},
+        False,
+    ),
+    "testcase": (
+        {"name"},
+        {"time", "classname", "group"},
+        {"skipped", "error", "failure", "system-out", "system-err"},
+        False,
+    ),
+    "failure": (set(), {"type", "message"}, set(), True),
+    "error": (set(), {"type", "message"}, set(), True),
+}
+
+
+def test_junit_is_what_jenkins_takes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    problem = Report((finding(message="\x1b\x00 <&>"),), (Problem("gone.py", "no such file"), Problem(None, "lost")))
+    written = [printed(capsys, "junit"), render("junit", Report(()), around()), render("junit", problem, around())]
+    for root in map(ElementTree.fromstring, written):
+        assert root.tag == "testsuites"
+        for element in root.iter():
+            must, may, inside, text = JENKINS[element.tag]
+            assert must <= set(element.keys()) <= must | may, element.tag
+            assert {child.tag for child in element} <= inside, element.tag
+            assert text or not (element.text or "").strip(), element.tag
+            assert not (element.tail or "").strip(), element.tag
+
+
 # -- what GitHub reads ------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,10 @@ from .terminal import place, safe
 
 
 def junit(report: Report, around: Around) -> str:
-    """A test suite for each file with findings; a problem of the run is an error; a clean run has one test, passed."""
+    """A test suite for each file with findings; a problem of the run is an error; a clean run has one test, passed.
+
+    Elements and attributes are those that the schema of Jenkins' xUnit plugin allows.
+    """
     errors = len(report.problems)
     cases = len(report.findings) + errors
     failures = str(len(report.findings))
@@ -23,7 +26,8 @@ def junit(report: Report, around: Around) -> str:
     for path, found in groupby(report.findings, key=lambda finding: finding.path):
         listed = list(found)
         number = str(len(listed))
-        suite = Xml.SubElement(root, "testsuite", name=safe(path), tests=number, failures=number, errors="0")
+        name = safe(path)
+        suite = Xml.SubElement(root, "testsuite", name=name, tests=number, failures=number, errors="0", file=name)
         for finding in listed:
             _add(suite, finding)
     if errors:
@@ -43,8 +47,6 @@ def _add(suite: Xml.Element, finding: Finding) -> None:
         "testcase",
         name=f"{finding.code} {finding.name} ({where})",
         classname=safe(finding.path),
-        file=safe(finding.path),
-        line=str(finding.span.line),
     )
     failure = Xml.SubElement(case, "failure", message=safe(finding.message), type=finding.severity.label)
     told = [f"{where}: {finding.message}", *further(finding)]
