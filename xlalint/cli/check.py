@@ -37,7 +37,7 @@ _GROUPS: Final = {
         *("add_ignores", "reason"),
     ),
     "The code": ("keras", "tensorflow", "target"),
-    "The run": ("jobs", "file_timeout", "no_cache", "cache_dir", "stdin_filename", "config", "isolated"),
+    "The run": ("jobs", "file_timeout", "no_cache", "cache_dir", "stdin_filename", "config", "isolated", "watch"),
     "Instead of checking": ("show_settings", "show_files", "help"),
 }
 _PROBING: Final = "The probe, which runs the code"
@@ -142,6 +142,7 @@ class _Check(click.Command):
     show_envvar=True,
     help="Folder of the cache. Default: .xlalint_cache.",
 )
+@click.option("-w", "--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option("--show-settings", is_flag=True, help="Print the settings and where each comes from; check nothing.")
 @click.option("--show-files", is_flag=True, help="Print the files that would be checked; check nothing.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")
@@ -175,13 +176,24 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         **{key: given[key] for key in ("cache_dir", "project", "baseline", "fix", "unsafe_fixes", "partial_fixes")},
         "probe": probe_settings(given) or None,
     }
-    settings = config.load(
-        [Path(path) for path in where],
-        options={key.replace("_", "-"): value for key, value in options.items() if value not in (None, [])},
-        config=given["config"],
-        isolated=given["isolated"],
-        cached=not given["no_cache"],
-    )
+
+    def load() -> Settings:
+        return config.load(
+            [Path(path) for path in where],
+            options={key.replace("_", "-"): value for key, value in options.items() if value not in (None, [])},
+            config=given["config"],
+            isolated=given["isolated"],
+            cached=not given["no_cache"],
+        )
+
+    if given["watch"]:
+        from .watching import watch
+
+        if stdin_wanted or given["probe"]:
+            raise click.UsageError("--watch needs files, and does not run them (--probe)")
+        writes = any(given[key] for key in ("fix", "fix_only", "add_ignores"))
+        watch(where, load, lambda settings: _check(where, settings, False, given), writes=writes)
+    settings = load()
     if given["show_settings"]:
         first = Path(where[0]).absolute()
         return _show_settings(settings.of(first if first.is_dir() else first.parent))
