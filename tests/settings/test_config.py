@@ -296,6 +296,13 @@ def test_selectors() -> None:
         ("tensorflow<3", None),
         ("tensorflow!=2.15", None),
         ("tensorflow-hub<2", None),
+        ("tensorflow==2.15.0 --hash=sha256:0a1b  # as the others have it", 2),
+        ("tensorflow==2.15.0 \\", 2),
+        ("tensorflow===2.15.0", 2),
+        ("tensorflow==2.16.0rc1", 3),
+        ("tensorflow @ https://example.org/tensorflow-2.15.0.whl", None),
+        ("tensorflow < 2.16 is what we have", None),
+        ("# tensorflow<2.16", None),
         ("", None),
     ],
 )

@@ -58,7 +58,7 @@ def test_what_the_manifest_promises_is_in_the_code() -> None:
 def test_a_client_gets_findings(tmp_path: Path, setting: str) -> None:
     (tmp_path / "step.py").write_text(HAZARD)
     program = Path(sys.executable) if setting == "interpreter" else Path(sys.executable).with_name("xlalint")
-    done = asked(tmp_path, **{setting: str(program)})
+    done = asked(tmp_path, EXTENSION, **{setting: str(program)})
     told = json.loads(done.stdout or "{}")
     assert told.get("diagnostics") == [["XLA101", 6]], done.stderr
     assert told["server"] == {"name": "xlalint", "version": __version__}

@@ -14,10 +14,8 @@ from ..sources.toml import read_toml
 
 _T = TypeVar("_T")
 
-_REQUIREMENT: Final = re.compile(
-    r"\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^]]*\])?\s*\(?(?P<bounds>[^;#@)]*)\)?", re.ASCII
-)
-_BOUND: Final = re.compile(r"(?P<sign><=|>=|==|~=|<|>)=?\s*(?P<version>\d{1,9}(?:\.\d{1,9})*)(?!\d)")
+_CONCERNS: Final = re.compile("tensorflow|keras", re.IGNORECASE)
+_REST: Final = re.compile(r"(^|\s)(#|--).*|\\\s*$")  # of a line for pip: comments, hashes, and that it goes on
 _NORMAL: Final = re.compile(r"[-_.]+")
 
 # The distributions that bring TensorFlow; the GPU one stopped at 2.12.
@@ -111,12 +109,20 @@ def _newest(sign: str, version: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def _named(requirement: str) -> tuple[str, list[tuple[str, tuple[int, ...]]]] | None:
-    """The normal name in a requirement, and its bounds."""
-    match = _REQUIREMENT.match(requirement)
-    if match is None:
+    """The normal name in a requirement that may be of TensorFlow or Keras, and its bounds."""
+    if not _CONCERNS.search(requirement):
         return None
-    bounds = [(bound["sign"], _version(bound["version"])) for bound in _BOUND.finditer(match["bounds"])]
-    return _NORMAL.sub("-", match["name"]).lower(), bounds
+    from packaging.requirements import InvalidRequirement, Requirement  # 20 ms, and most projects need it for nothing
+    from packaging.utils import canonicalize_name
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        found = Requirement(_REST.sub("", requirement).strip())
+        # `===` means what `==` does, for versions that are none besides.
+        bounds = [(one.operator[:2], Version(one.version.removesuffix(".*")).release) for one in found.specifier]
+    except (InvalidRequirement, InvalidVersion):
+        return None
+    return canonicalize_name(found.name), bounds
 
 
 def _verdict(requirement: str) -> int | None:
@@ -149,10 +155,6 @@ def _side(bounds: Sequence[tuple[str, tuple[int, ...]]], border: tuple[int, ...]
                 if known == len(border):
                     return 3
     return None
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(".")))
 
 
 def _padded(version: tuple[int, ...]) -> tuple[int, ...]:
