@@ -19,6 +19,7 @@ import msgspec
 from ..cache.folder import Folder, read_sealed, write_sealed
 from ..cache.keys import key_of
 from ..findings.findings import Finding
+from ..sources.reading import Strategies
 from ..sources.text import UnreadableSource, digest_of, read_bytes
 
 _KEPT: Final = 32  # entries; the oldest go first
@@ -38,14 +39,14 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True):
 
 class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What a run has to know of each file, whether or not it reads it. `size`: in characters, of one that is read;
-    `matters`: it names TensorFlow or Keras; `comments`: it may hold suppressions to account for; `strategies`: it names
-    a distribution strategy."""
+    `matters`: it names TensorFlow or Keras; `comments`: it may hold suppressions to account for; `strategies`: those
+    that it names."""
 
     digest: str
     size: int = 0
     matters: bool = False
     comments: bool = False
-    strategies: bool = False
+    strategies: Strategies = Strategies.NONE
 
 
 _Stat: TypeAlias = tuple[int, int, int, int, int]

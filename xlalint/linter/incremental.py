@@ -23,6 +23,7 @@ from ..analysis.program.exposure import ModuleSigns
 from ..cache.keys import key_of
 from ..findings.findings import Finding
 from ..sources.outline import Stretch
+from ..sources.reading import Strategies
 from .cache import Cache
 from .dispatch import Candidate
 
@@ -54,7 +55,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     trouble: list[SyntaxTrouble]
     tpu: bool = False
     modules: list[ModuleSigns] = []
-    strategies: bool = False
+    strategies: Strategies = Strategies.NONE
     roots: str = ""
     reads: list[Read] = []
     names: list[tuple[str, str, str]] = []

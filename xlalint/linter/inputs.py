@@ -11,7 +11,7 @@ from ..findings.findings import Problem
 from ..settings.config import Settings
 from ..settings.requirements import keras_near
 from ..sources.discovery import FileToCheck
-from ..sources.reading import may_matter, names_strategies, source_of
+from ..sources.reading import Strategies, may_matter, source_of, strategies_named
 from ..sources.suppressions import names_rules
 from ..sources.text import OversizedSource, Source, UnreadableSource, digest_of, read_bytes
 from .cache import Digests, Facts
@@ -68,7 +68,7 @@ class Inputs:
             source = source_of(data, file.path, file.display)
             self._keep(source)
             text = source.text
-            facts = Facts(digest, len(text), matters, names_rules(text), names_strategies(text))
+            facts = Facts(digest, len(text), matters, names_rules(text), strategies_named(text))
         else:
             facts = Facts(digest)
         self.facts[file.display] = facts
@@ -148,9 +148,10 @@ class Inputs:
         return (display for display, facts in self.facts.items() if facts.comments)
 
     @property
-    def strategies(self) -> bool:
-        """Whether any file that is checked names a distribution strategy."""
-        return any(facts.strategies for facts in self.facts.values() if facts.matters)
+    def strategies(self) -> Strategies:
+        """Which distribution strategies the files name that are checked."""
+        named = (facts.strategies for facts in self.facts.values() if facts.matters)
+        return max(named, default=Strategies.NONE)
 
 
 def settings_parts(settings: Settings) -> Iterator[str]:

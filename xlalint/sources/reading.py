@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 from pathlib import Path
 from typing import Final
 
@@ -59,9 +60,19 @@ def may_matter(data: bytes, path: Path) -> bool:
     return _mentions_tensorflow(data) or (_IMPORT.search(data) is None and not data.isspace() and data != b"")
 
 
-def names_strategies(text: str) -> bool:
-    """Whether a program may make or take a distribution strategy."""
-    return "Strategy" in text or "get_strategy" in text
+class Strategies(IntEnum):
+    """Which distribution strategies a program may make or take."""
+
+    NONE = 0
+    SOME = 1
+    OF_TPUS = 2  # also those that run on TPUs
+
+
+def strategies_named(text: str) -> Strategies:
+    """Which strategies source may be about."""
+    if "TPUStrategy" in text:
+        return Strategies.OF_TPUS
+    return Strategies.SOME if "Strategy" in text or "get_strategy" in text else Strategies.NONE
 
 
 def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> Source:

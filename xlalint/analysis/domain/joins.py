@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import reduce
 from itertools import compress
 from operator import is_not
@@ -38,7 +38,7 @@ from .values import (
 
 # More alternatives than this say nothing any more, except that a tensor is among them.
 FEW: Final = 4
-_MOST_FUNCTIONS: Final = 64  # a table of functions: which of them is called is not known, that they are called is
+_MOST_FUNCTIONS: Final = 64  # a table of functions or classes: which is called is not known, that they are called is
 _PATTERN_DEPTH: Final = 3
 _PATTERN_ITEMS: Final = 8
 _TOLD_APART: Final = (bool, int, float, str, Member)  # the constants that each have an analysis of their own
@@ -68,13 +68,31 @@ def join(a: Value, b: Value) -> Value:
             changed = True
     if not changed:
         return a
-    table = all(isinstance(option, FunctionValue) for option in merged)
-    if len(merged) > (_MOST_FUNCTIONS if table else FEW):
+    most = _MOST_FUNCTIONS if is_table(merged) else FEW
+    if len(merged) > most:
+        merged = _wherever_made(merged)
+    if len(merged) > most:
         tensors = [option for option in merged if isinstance(option, Tensor | Structure)]
         if not tensors:
             return UNKNOWN
         merged = [*tensors, UNKNOWN]
     return OneOf(tuple(merged))
+
+
+def is_table(values: Iterable[Value]) -> bool:
+    """Whether all of them are functions, or all are classes or their objects: what a table or a registry holds."""
+    kinds = set(map(type, values))
+    return kinds <= {FunctionValue} or kinds <= {ClassValue} or kinds <= {Instance}
+
+
+def _wherever_made(values: list[Value]) -> list[Value]:
+    """The values with a library's objects told apart by their kinds alone, and not by where they are made."""
+    kept: list[Value] = []
+    for value in values:
+        bare = replace(value, made=None) if isinstance(value, ApiObject) and value.made is not None else value
+        if bare not in kept:
+            kept.append(bare)
+    return kept
 
 
 def _apart(value: Value) -> Value:

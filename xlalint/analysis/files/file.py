@@ -25,7 +25,15 @@ _IMPORTS: Final = re.compile(
     re.MULTILINE,
 )
 _OF_SNIPPETS: Final = frozenset(("keras", "numpy", "tensorflow", "tf_keras"))
+# What puts something into a container that may be kept.
+_STORES: Final = re.compile(r"\]\s*=[^=]|\.(?:append|add|update|setdefault|insert|register)\(")
+_SMALL: Final = 12_000  # characters of a file that does little else
 _MENTIONS: Final = re.compile(r"\b(?:tf|keras)\.")
+
+
+def stores(text: str) -> bool:
+    """Whether source puts anything into a container."""
+    return _STORES.search(text) is not None
 
 
 class File:
@@ -65,6 +73,7 @@ class File:
             self._imports_at_top,
             bool(self.source.cells),
             self.newline,
+            self.may_be_registry,
         )
         return interface_of(self.outline, self.peek, *facts)
 
@@ -109,6 +118,11 @@ class File:
     def uses_tensorflow(self) -> bool:
         """Whether an import anywhere in the file brings TensorFlow or Keras."""
         return _IMPORTS.search(self.source.text) is not None
+
+    @cached_property
+    def may_be_registry(self) -> bool:
+        """Whether the file may be there to keep what other files define: a short one that fills containers."""
+        return len(self.source.text) < _SMALL and stores(self.source.text)
 
     @cached_property
     def may_be_fragment(self) -> bool:

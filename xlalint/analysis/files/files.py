@@ -17,7 +17,7 @@ from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
 from ...sources.checkout import repository_root
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
-from ...sources.reading import names_strategies, source_of
+from ...sources.reading import Strategies, source_of, strategies_named
 from ...sources.text import Source, UnreadableSource, digest_of, read_bytes
 from .dependencies import note_absent, note_name, note_offered, note_outline
 from .file import File
@@ -66,10 +66,10 @@ class Loaded:
 class Files:
     """The files of a run: those to check, and those that they turn out to import. None is read before it is asked for.
 
-    `checked`: how those to check are read; `strategies`: whether any of them names a distribution strategy."""
+    `checked`: how those to check are read; `strategies`: which distribution strategies they name."""
 
     def __init__(
-        self, checked: Mapping[Path, Callable[[], Source]], strategies: bool, session: Session | None = None
+        self, checked: Mapping[Path, Callable[[], Source]], strategies: Strategies, session: Session | None = None
     ) -> None:
         self.checked = checked
         self.strategies = strategies
@@ -85,7 +85,7 @@ class Files:
     @classmethod
     def of(cls, sources: Sequence[Source]) -> Files:
         """With sources that are read already."""
-        strategies = any(names_strategies(source.text) for source in sources)
+        strategies = max((strategies_named(source.text) for source in sources), default=Strategies.NONE)
         return cls({source.path: partial(_itself, source) for source in sources}, strategies)
 
     @cached_property

@@ -43,6 +43,7 @@ from .partitions import GatheredMessages, Key, Message, Messages, Partition, Rou
 from .role_calls import RoleCalls
 from .roles import KINDS, OUTSIDE, is_eager_by_role, may_take_tensors, role_arguments
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
+from .trainers import trainer_entries
 
 _Position: TypeAlias = tuple[int, str, int]
 _Question: TypeAlias = Callable[[Function], bool]  # whether other partitions named a function
@@ -141,7 +142,8 @@ class _Analysis:
                             interpreter.enter_compiled(interpreter.decorated(interpreter.as_called(function)))
         self._drain()
         for module in self.project.modules:
-            if module.file.concerns_tensorflow(None) or module.file.may_be_fragment:
+            script = module.file.is_script and module.serves_tensorflow
+            if script or module.file.concerns_tensorflow(None) or module.file.may_be_fragment:
                 with self._about(module, module.name):
                     interpreter.execute_module(module)
         self._drain()
@@ -230,7 +232,9 @@ class _Analysis:
     # -- entry points -------------------------------------------------------------------------------------------------
 
     def _enter_keras(self, cls: Class) -> None:
-        """The methods that Keras runs in a step that it may compile."""
+        """The methods that Keras runs in a step that it may compile, and those that other libraries' loops run."""
+        for value, context, arguments in trainer_entries(self.interpreter, cls):
+            self.interpreter.enter(value, context, arguments, "trainer")
         for kind in KINDS:
             if not cls.is_keras(kind) or (kind in ("layer", "model") and self._stays_outside(cls)):
                 continue

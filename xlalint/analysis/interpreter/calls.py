@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import FEW, join_all
+from ..domain.joins import FEW, is_table, join_all
 from ..domain.kinds import as_tensor, perhaps_array
 from ..domain.operators import COMPARED, arithmetic_tensor
 from ..domain.values import (
@@ -48,7 +48,7 @@ from ..library.call_kinds import (
 from ..library.host_shapes import shaped
 from ..library.host_sizes import sized
 from ..library.keras_classes import ended_with_keras_2
-from ..library.strategies import OF_OTHERS, asks_for_complex128, sets_up, shows_xla, with_creation
+from ..library.strategies import OF_OTHERS, asks_for_complex128, sets_up, shows_xla, strictest, with_creation
 from ..library.text import call_text
 from ..library.tokenizers import MODEL
 from ..program.exposure import Shows
@@ -84,7 +84,9 @@ class Calls(Interpreter):
                 return self._call_object(frame, callee, arguments, node)
             case ApiObject(method=str() as method):
                 return self._call_method(frame, callee.owner, method, arguments, node)
-            case OneOf(alternatives) if len(alternatives) > FEW and not all(map(_is_function, alternatives)):
+            case OneOf(alternatives) if (strict := strictest(alternatives)) is not None:
+                return self.call(frame, strict, arguments, node)
+            case OneOf(alternatives) if len(alternatives) > FEW and not is_table(alternatives):
                 for option in alternatives:
                     self._enter_on_host(frame.context, option)
                 return self._call_unknown(frame, UNKNOWN, arguments, node)
@@ -430,10 +432,6 @@ def _first_converted(arguments: Arguments) -> Arguments:
 def _is_input(value: Value) -> bool:
     """Whether a value is a part of what a compiled function is passed; what a layer is passed may be a number."""
     return isinstance(value, Structure) and not value.passed
-
-
-def _is_function(value: Value) -> bool:
-    return isinstance(value, FunctionValue)
 
 
 def _perhaps(arguments: Arguments) -> Arguments:

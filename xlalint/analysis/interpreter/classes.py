@@ -51,6 +51,9 @@ _EXCEPTIONS: Final = frozenset(
 )
 
 
+_ALIKE: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule")
+
+
 class Classes(Interpreter):
     """Classes and the instances of them."""
 
@@ -133,7 +136,7 @@ class Classes(Interpreter):
             self.report_setup(frame, TORCH_MODULE, None, {}, {}, UNKNOWN, node)
         given = (*arguments.positional, *arguments.keywords.values())
         plain = all(isinstance(value, Static | Unknown | Api) for value in given) and arguments.rest is None
-        if plain and not cls.module.written:
+        if plain and not cls.module.written and not _is_single(frame, cls):
             made = self.canonical_instance(cls)
             method = cls.find("__init__")
             if method is not None and any(isinstance(it, Unknown) and it.names & frame.inputs for it in given):
@@ -235,6 +238,12 @@ class Classes(Interpreter):
         if "tf.experimental.ExtensionType" in cls.external_bases:
             values = {name: _as_declared(fields.get(name), value) for name, value in values.items()}
         return Instance(cls, {**fields, **values})
+
+
+def _is_single(frame: Frame, cls: Class) -> bool:
+    """Whether the object is made once, at the top of a module, and may be one of several of its class that hold other
+    things: a registry, say. Layers and models, which Keras knows, are alike."""
+    return frame.is_module and not frame.python_loop and not any(map(cls.is_keras, _ALIKE))
 
 
 def _as_declared(field: Value | None, value: Value) -> Value:

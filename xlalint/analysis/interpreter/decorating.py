@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ...syntax import nodes as cst
 from ...syntax.build import parse_expression
 from ...syntax.expression_builder import NestedTooDeepError
@@ -17,12 +19,15 @@ from ..domain.values import (
     ModuleValue,
     Unknown,
 )
+from ..files.file import stores
 from ..files.unit import Location, Unit
-from ..program.decorators import TRANSPARENT, gives_another_result, names_compilers, registers
+from ..program.decorators import TRANSPARENT, gives_another_result, names_compilers
 from ..program.project import Project
 from .events import HOST, ContextKind
 from .frames import Arguments, Compilation, Frame, Summary
 from .interface import Interpreter, Models, Options, method_value
+
+_MOST_IMPORTED: Final = 64  # modules that a script imports for what they do
 
 
 class Decorating(Interpreter):
@@ -34,6 +39,7 @@ class Decorating(Interpreter):
         super().__init__(project, options, wanted_apis, clock, models)
         self._decorated: dict[Function, FunctionValue] = {}
         self._compilers: dict[Function, bool] = {}  # whether a decorator may compile what it is given
+        self._read: set[Module] = set()  # whose definitions are registered
         self._wrapping: dict[Function, bool] = {}  # whether a decorator's function returns another thing
 
     def decorated(self, value: FunctionValue, frame: Frame | None = None) -> FunctionValue:
@@ -114,7 +120,11 @@ class Decorating(Interpreter):
         return self._compilers[function]
 
     def register_in(self, module: Module) -> None:
-        """Run the decorators that may put what they are given into a container, as the module does when it is read."""
+        """Run the decorators that may put what they are given into a container, as the module does when it is read, and
+        those of what a script imports for that, whichever partition has it."""
+        if module in self._read:
+            return
+        self._read.add(module)
         for function in module.functions:
             if function.decorator_texts:
                 self._register(FunctionValue(function))
@@ -122,6 +132,18 @@ class Decorating(Interpreter):
             if cls.decorator_texts:
                 self._register(ClassValue(cls))
             self._init_subclass(cls)
+        if module.file.is_script:
+            self._register_beside(module)
+
+    def _register_beside(self, module: Module) -> None:
+        """The same for the modules that are imported for what happens when they are read, and for what these import."""
+        pending = [module]
+        for reader in pending:  # which grows
+            for imported in self.project.imported_for_effect(reader):
+                if imported not in self._read and len(pending) < _MOST_IMPORTED:
+                    pending.append(imported)
+                    self.register_in(imported)
+                    self.project.execute(imported)
 
     def _register(self, definition: FunctionValue | ClassValue) -> None:
         made = definition.function if isinstance(definition, FunctionValue) else definition.cls
@@ -139,7 +161,7 @@ class Decorating(Interpreter):
         """Run what a base class does with each class that derives from it, where that may put it into a container."""
         inherited = next((base for base in cls.mro[1:] if not isinstance(base, str)), None)
         hook = None if inherited is None else inherited.find("__init_subclass__")
-        if hook is None or not registers(hook.text):
+        if hook is None or not stores(hook.text):
             return
         unit = Unit.empty(cls.module.file)
         frame = Frame(unit, cls.module, HOST, Summary("", Location(unit, unit.tree), None, HOST), {})
@@ -162,9 +184,9 @@ class Decorating(Interpreter):
                     return False
         match value:
             case FunctionValue(function):
-                return registers(function.text)
+                return stores(function.text)
             case ClassValue(cls) if (method := cls.find("__init__")) is not None:
-                return registers(method.text)
+                return stores(method.text)
             case _:
                 return False
 

@@ -36,6 +36,7 @@ class Compilation(Record):
     signature: bool = False  # with an input signature, of which Python numbers are made tensors
     gradient: bool = False  # `tf.custom_gradient`: it returns its result and the function of its gradient
     by_keras: bool = False  # nobody but Keras decides whether XLA compiles it
+    perhaps: bool = False  # a strategy compiles it, if that is the TPU's
 
     @property
     def context(self) -> Context:

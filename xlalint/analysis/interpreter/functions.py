@@ -79,7 +79,8 @@ class Functions(Interpreter):
             if isinstance(value.compiled, Compilation) and value.compiled.jit:
                 given = _with_partial(value, arguments)
                 report_compiled_call(self, frame, value.compiled, given, node, value.function.identity)
-                report_own_call(self, frame, value, node)
+                if not value.compiled.perhaps:
+                    report_own_call(self, frame, value, node)
             if value.compiled is not None:
                 (self.piped if context.pipeline else self.called)[value.function.identity] = value.function
         if isinstance(value.compiled, Compilation) and value.compiled.gradient:

@@ -62,9 +62,12 @@ def is_of_script(tree: cst.CSTNode, shows: bool) -> bool:
 
 
 def is_plain(value: FunctionValue, arguments: Arguments) -> bool:
-    """Whether a call on the host stays in plain Python: a file without TensorFlow, passed plain values."""
+    """Whether a call on the host stays in plain Python: a file without TensorFlow that keeps nothing for others,
+    passed plain values."""
     module = value.function.module
-    if module.written or module.serves_tensorflow or module.file.may_be_fragment or arguments.rest is not None:
+    if module.written or module.serves_tensorflow or arguments.rest is not None:
+        return False
+    if module.file.may_be_fragment or module.file.may_be_registry:
         return False
     if isinstance(value.bound, Instance | ClassValue) and _is_about_tensors(value.bound.cls):
         return False

@@ -64,7 +64,7 @@ class Parameters(Interpreter):
         for parameter in (*parameters.posonly_params, *parameters.params):
             given = positional.pop(0) if positional else keywords.pop(parameter.name.value, None)
             if given is None:
-                given = arguments.rest or _from_keywords(parameter, arguments)
+                given = _from_rest(parameter, arguments) or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown | Structure):
                 aliases.note(parameter, given)
             env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
@@ -174,6 +174,15 @@ def _is_vague(value: Value) -> bool:
             return _is_vague(element)
         case _:
             return False
+
+
+def _from_rest(parameter: cst.Param, arguments: Arguments) -> Value | None:
+    """What an unpacked sequence of unknown length brings: it may end before what has a setting as default."""
+    match parameter.default:
+        case None | cst.Name(value="None"):
+            return arguments.rest
+        case _:
+            return None
 
 
 def _from_keywords(parameter: cst.Param, arguments: Arguments) -> Value | None:

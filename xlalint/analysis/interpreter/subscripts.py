@@ -64,7 +64,8 @@ class Subscripts(Interpreter):
         if isinstance(base, OneOf):
             # A position that a list would not take says which of them is meant.
             tensors = tuple(option for option in base.options if isinstance(option, Tensor | Structure))
-            meant = tensors if any(as_tensor(item, Dependence.STATIC) for item in index) else ()
+            parts = [part for item in index for part in _parts(item)]
+            meant = tensors if any(as_tensor(part, Dependence.STATIC) for part in parts) else ()
             return join_all(*(self.subscript(frame, node, option, index, store) for option in meant or base.options))
         index = tuple(without_none(self._as_mask(frame, base, item)) for item in index)
         base = as_tuple(base)
@@ -171,8 +172,7 @@ class Subscripts(Interpreter):
         item = index[0]
         asked = item
         if isinstance(item, Slice):
-            parts = [part for part in (item.start, item.stop, item.step) if part is not None]
-            asked = next((part for part in parts if as_tensor(part, Dependence.STATIC)), STATIC)
+            asked = next((part for part in _parts(item) if as_tensor(part, Dependence.STATIC)), STATIC)
         if isinstance(base, Sequence) and as_tensor(asked, Dependence.STATIC):
             self.emit(frame, HostRead, node, value=asked, reader="list index")
         match base, item:
@@ -199,3 +199,12 @@ class Subscripts(Interpreter):
     EXPRESSIONS: ClassVar[Handlers[Value]] = {
         cst.Subscript: _subscript,
     }
+
+
+def _parts(item: Value) -> tuple[Value, ...]:
+    """What a position is made of."""
+    match item:
+        case Slice(start, stop, step):
+            return tuple(part for part in (start, stop, step) if part is not None)
+        case _:
+            return (item,)

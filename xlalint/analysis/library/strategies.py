@@ -257,6 +257,18 @@ def making_of(value: Value) -> Creation | None:
             return None
 
 
+def _leniency(strategy: Value) -> tuple[bool, bool]:
+    """Of a TPU's strategy and the default one, with which the program runs elsewhere, the former is stricter."""
+    return not is_tpu(strategy), not copies_variables(strategy)
+
+
+def strictest(methods: tuple[Value, ...]) -> ApiObject | None:
+    """Of a method of several strategies, one of which a program chooses once, that of the strictest; None where these
+    are no such methods."""
+    found = [method for method in methods if isinstance(method, ApiObject) and is_strategy(method.owner)]
+    return min(found, key=_leniency) if len(found) == len(methods) and found else None
+
+
 def scope_entered(value: Value, outer: Scope | None) -> Scope | None:
     """The scope in which code runs below `with value:`; `outer`, that of the code around it, where it opens none."""
     alternatives = [*options(value)]
@@ -264,9 +276,7 @@ def scope_entered(value: Value, outer: Scope | None) -> Scope | None:
     if found:
         strategies = [option.payload for option in found if option.payload is not None]
         sure = len(found) == len(alternatives) and all(map(is_strategy, strategies))
-        # Of a TPU's strategy and the default one, with which the program runs elsewhere, the former is stricter.
-        strategies.sort(key=lambda strategy: (not is_tpu(strategy), not copies_variables(strategy)))
-        return Scope(strategies[0] if sure and strategies else UNKNOWN)
+        return Scope(min(strategies, key=_leniency) if sure and strategies else UNKNOWN)
     vague = any(isinstance(option, Unknown | Instance) for option in options(value)) or not isinstance(
         value, ApiObject | Static | OneOf
     )

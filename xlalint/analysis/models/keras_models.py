@@ -38,7 +38,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
 from ..library.datasets import is_dataset
-from ..library.strategies import is_tpu
+from ..library.strategies import is_tpu, making_of
 from ..program.exposure import Shows
 from ..program.parameter_uses import structures_among
 from ..record import replace
@@ -236,7 +236,8 @@ def _held(payload: Value | None) -> Iterator[ApiObject]:
 
 def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:
     """Whether XLA compiles the steps, and why; None where Keras 3 decides, which takes an accelerator to say yes."""
-    scope = frame.context.scope
+    made = making_of(model)
+    scope = frame.context.scope or (None if made is None else made.scope)  # a model remembers where it was created
     if settings.get("run_eagerly", Static(False)) != Static(False):
         return False, ""
     if scope is not None and is_tpu(scope.strategy):

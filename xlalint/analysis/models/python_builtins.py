@@ -62,7 +62,7 @@ def _iterator(form: str) -> FunctionModel:
             iterable = interpreter.iterate(frame, value, where, form)
             elements.append(interpreter.element(frame, iterable, where))
         if arguments.rest is not None:
-            return Sequence("list", None, UNKNOWN)
+            return _transposed(arguments.rest) if form == "zip" and not elements else Sequence("list", None, UNKNOWN)
         if form == "enumerate":
             match arguments.positional:
                 case [Sequence(items=tuple(items))] if len(items) <= _TOLD_APART:
@@ -83,6 +83,17 @@ def _iterator(form: str) -> FunctionModel:
         return Sequence(kind, None, elements[0]) if elements else Sequence(kind, ())
 
     return handle
+
+
+def _transposed(row: Value) -> Value:
+    """`zip(*rows)`, where each row is like this one: for each place in it, what all rows have there."""
+    match row:
+        case Sequence(items=tuple(items)):
+            return Sequence("list", tuple(Sequence("tuple", None, item) for item in items))
+        case Sequence(element=element) if element is not None:
+            return Sequence("list", None, Sequence("tuple", None, element))
+        case _:
+            return Sequence("list", None, UNKNOWN)
 
 
 def _called_by_python(name: str, function: Value) -> Value:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...sources.reading import Strategies
 from ...syntax import nodes as cst
+from ..domain.joins import join_all
+from ..domain.kinds import options
 from ..domain.values import (
     UNKNOWN,
     ApiObject,
@@ -27,14 +30,27 @@ def _strategy_run(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
     """`strategy.run(step, args=(batch,))`: a TPU strategy compiles the step."""
-    function = arguments.get(0, "fn")
-    if not isinstance(function, FunctionValue):
-        return None
+    step = arguments.get(0, "fn")
+    functions = [] if step is None else [option for option in options(step) if isinstance(option, FunctionValue)]
+    results = [_run_step(interpreter, frame, owner, function, arguments, node) for function in functions]
+    return join_all(*results) if results else None
+
+
+def _run_step(
+    interpreter: Interpreter,
+    frame: Frame,
+    owner: Value,
+    function: FunctionValue,
+    arguments: Arguments,
+    node: cst.BaseExpression,
+) -> Value:
     given, named = arguments.get(1, "args"), arguments.get(2, "kwargs")
     call = Arguments(unknown=True)
+    perhaps = _may_be_tpu(interpreter, owner, given)
     match given:
         case Sequence(items=tuple(items)):
-            call.positional = [_batch(item, written) for item, written in zip(items, _args(node, items), strict=True)]
+            written = _args(node, items)
+            call.positional = [_batch(item, perhaps, text) for item, text in zip(items, written, strict=True)]
         case None:
             pass
         case _:
@@ -44,9 +60,10 @@ def _strategy_run(
     function = interpreter.decorated(function) if function.compiled is None else function
     if isinstance(owner, ApiObject):
         interpreter.report_call(frame, f"{owner.api}.run", {"fn": function}, {}, UNKNOWN, node, owner)
-    if is_tpu(owner) and function.compiled is None:
-        entry = f"`{function.function.qualname}`, compiled by `TPUStrategy.run`"
-        how = Compilation(ContextKind.XLA, True, entry, jit=True)
+    if function.compiled is None and (is_tpu(owner) or perhaps):
+        by = "`TPUStrategy.run`" if is_tpu(owner) else "`run` of a strategy, where it is the TPU's"
+        entry = f"`{function.function.qualname}`, compiled by {by}"
+        how = Compilation(ContextKind.XLA, True, entry, jit=True, perhaps=perhaps)
         function = replace(function, compiled=how)
     before = len(frame.summary.calls)
     outside = frame.context
@@ -56,6 +73,20 @@ def _strategy_run(
     frame.context = outside
     frame.summary.steps |= {callee for _, callee in frame.summary.calls[before:]}
     return result
+
+
+def _may_be_tpu(interpreter: Interpreter, owner: Value, given: Value | None) -> bool:
+    """Whether a program that makes a strategy for TPUs may run a step with it here: by the strategy that is in force,
+    or by something nobody knows that is called as strategies are."""
+    if interpreter.project.files.strategies is not Strategies.OF_TPUS:
+        return False
+    match owner:
+        case ApiObject(api="tf.distribute.Strategy"):
+            return True
+        case Unknown():
+            return isinstance(given, Sequence) and given.kind == "tuple"
+        case _:
+            return False
 
 
 def _args(node: cst.BaseExpression, items: tuple[Value, ...]) -> list[cst.BaseExpression | None]:
@@ -69,10 +100,13 @@ def _args(node: cst.BaseExpression, items: tuple[Value, ...]) -> list[cst.BaseEx
     return [None] * len(items)
 
 
-def _batch(value: Value, written: cst.BaseExpression | None) -> Value:
-    """What a step is passed: the next one of what nobody knows is a batch of tensors."""
+def _batch(value: Value, perhaps: bool, written: cst.BaseExpression | None) -> Value:
+    """What a step is passed: the next one of what nobody knows is a batch of tensors, and so is what a strategy runs it
+    with that is `perhaps` a TPU's."""
     match value, written:
         case Unknown(), cst.Call(func=cst.Name(value="next")):
+            return Structure()
+        case Unknown(), _ if perhaps:
             return Structure()
         case _:
             return value

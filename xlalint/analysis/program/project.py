@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
@@ -9,9 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from ...sources.outline import ImportOutline
+from ...sources.text import Source, digest_of
+from ...sources.words import words_in
 from ..domain.values import (
     UNKNOWN,
     Api,
+    ClassValue,
+    FunctionValue,
     Module,
     ModuleValue,
     Value,
@@ -47,6 +52,7 @@ class Project:
         self._written: dict[str, ProjectModule | None] = {}  # modules of Python's library
         self._imported: dict[Path, set[Path]] = {}  # where functions import
         self._shown: dict[Path, dict[Shows, Sign]] = {}
+        self._folders: dict[str, ProjectModule] = {}  # packages without an `__init__.py`
 
     def read(self) -> Iterator[ProjectModule]:
         """The modules to analyse for their own sake, each of which is read when it is asked for."""
@@ -118,6 +124,20 @@ class Project:
                 if path is not None:
                     yield path
 
+    def imported_for_effect(self, module: Module) -> Iterator[ProjectModule]:
+        """The modules that a module imports and does not name again: for what happens when they are read."""
+        counts = Counter(words_in(module.file.text))
+        for name, bindings in module.outline.bindings.items():
+            match bindings:
+                case [ImportOutline() as binding] if counts[name] == 1:
+                    match module.imported(binding):
+                        case ModuleValue(ProjectModule() as found):
+                            yield found
+                        case ClassValue(cls) if isinstance(cls.module, ProjectModule):
+                            yield cls.module
+                        case FunctionValue(function) if isinstance(function.module, ProjectModule):
+                            yield function.module
+
     def home_of(self, module: Module, name: str) -> tuple[Module, str]:
         """The module whose own name a name is, behind imports."""
         for _ in range(_MOST_IMPORTS):
@@ -158,13 +178,13 @@ class Project:
         """The value that an import binds: of the project if it has the file, else a library's canonical name."""
         name = self._absolute(module, binding)
         if binding.whole:
-            name = name.partition(".")[0]
+            return self._outermost(name, module)
         if binding.attribute is None or not name:
             return self._module_or_api(name or binding.attribute or "", module)
         source = self._module(name, module)
         if source is not None:
             return self.member(source, binding.attribute) or UNKNOWN
-        return Api(api.canonical(f"{name}.{binding.attribute}"))
+        return self._module_or_api(f"{name}.{binding.attribute}", module)  # of a folder without an `__init__.py`, too
 
     def resolve_star(self, module: Module, binding: ImportOutline, name: str) -> Value | None:
         absolute = self._absolute(module, binding)
@@ -185,6 +205,19 @@ class Project:
     def _module(self, name: str, near: Module) -> ProjectModule | None:
         return None if not name or name.partition(".")[0] in _KNOWN_LIBRARIES else self.find(name, near)
 
+    def _outermost(self, name: str, near: Module) -> Value:
+        """What `import name` binds: the outermost package, which may be a folder without an `__init__.py`."""
+        first, _, inner = name.partition(".")
+        found = self._module_or_api(first, near)
+        if not inner or isinstance(found, ModuleValue) or (source := self._module(name, near)) is None:
+            return found
+        while "." in name:
+            name, _, last = name.rpartition(".")
+            package = self._module(name, near) or self._folders.setdefault(name, _folder(self, name))
+            package.values[last] = ModuleValue(source)
+            source = package
+        return ModuleValue(source)
+
     def _module_or_api(self, name: str, near: Module) -> Value:
         found = self._module(name, near)
         return ModuleValue(found) if found else Api(api.canonical(name))
@@ -197,3 +230,9 @@ class Project:
         drop = binding.level - (module.path.name == "__init__.py")
         base = package[: len(package) - drop] if drop else package
         return ".".join([*base, *([binding.module] if binding.module else [])])
+
+
+def _folder(project: Project, name: str) -> ProjectModule:
+    """A package that is a folder without an `__init__.py`: it has submodules alone."""
+    path = Path(*name.split("."))
+    return ProjectModule(project, File(Source(path, str(path), "", digest_of(b""), linted=False)), name)
