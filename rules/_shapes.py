@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Origin, Sequence, Slice, Tensor, Value
 from xlalint.analysis.interpreter.events import Consume
 from xlalint.linter.rule import Effect
 from xlalint.syntax import nodes as cst
+
+# Why a size or position is no constant to the compiler, and is not told from the arguments either.
+NOT_FOLDED: Final = "XLA does not fold what makes it (a loop, chance, a matrix product)"
 
 
 def data_in(value: Value, node: cst.BaseExpression) -> Iterator[tuple[Tensor, cst.BaseExpression]]:

@@ -60,12 +60,12 @@ from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recom
 from xlalint.syntax import nodes as cst
 
 from ._followed import Followed, followed, names, on_tpu
-from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
+from ._shapes import NOT_FOLDED, BoundedSizes, arguments_from_data, length_from, outcome
 
 REASONS: Final[Mapping[Effect, str]] = {
     Effect.RECOMPILES: "XLA compiles again for every new value",
-    Effect.FAILS: "a loop or chance makes the value, and the size must be a compile-time constant",
-    Effect.NAMED: "a loop or chance makes the value, which gives a bounded dynamic shape",
+    Effect.FAILS: f"{NOT_FOLDED}, and it must be a compile-time constant",
+    Effect.NAMED: f"{NOT_FOLDED}, so the shape is bounded and dynamic",
 }
 # Calls that have a form of their own at a static size.
 REWRITES: Final[Mapping[str, str]] = {

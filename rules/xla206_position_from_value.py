@@ -56,14 +56,14 @@ from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rul
 from xlalint.syntax import nodes as cst
 
 from ._followed import AXES, Followed, followed, names, on_tpu
-from ._shapes import BoundedSizes, arguments_from_data, length_from, outcome
+from ._shapes import NOT_FOLDED, BoundedSizes, arguments_from_data, length_from, outcome
 
 OPTION = "an option"
 PYTHON = "a Python value, which is known when XLA compiles"
 REASONS: Final[Mapping[Effect, str]] = {
     Effect.RECOMPILES: "XLA compiles again for every new value",
-    Effect.FAILS: "a loop or chance makes it, and it must be a compile-time constant",
-    Effect.NAMED: "a loop or chance makes it, which gives a bounded dynamic shape",
+    Effect.FAILS: f"{NOT_FOLDED}, and it must be a compile-time constant",
+    Effect.NAMED: f"{NOT_FOLDED}, so the shape is bounded and dynamic",
 }
 
 

@@ -1,5 +1,6 @@
 """`python -m tests.woven [COUNT] [--seed N] [--keep]`: weaves pairs of programs, has the compiler and the linter judge
-them, and says what is missed and what is flagged wrongly, by step, entry, statement and number of steps.
+them, and says what is missed, flagged wrongly, or found with another effect, by step, entry, statement and number
+of steps.
 
 `--keep` records the verdicts and what is not met of them in `judged.json`, for the tests.
 """
@@ -21,7 +22,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=5, help="the most steps of a program")
     parser.add_argument("--keep", action="store_true")
-    parser.add_argument("--list", action="store_true", help="name every program that is missed or flagged wrongly")
+    parser.add_argument("--list", action="store_true", help="name every program that is not met")
     chosen = parser.parse_args()
     programs = dict.fromkeys(program for pair in pairs(chosen.seed, chosen.count, chosen.steps) for program in pair)
     verdicts = dict(by_compiler(programs))
@@ -43,8 +44,9 @@ def report(outcomes: list[Outcome], listed: bool) -> None:
     for kind in ("entry", "statement", "value", "call"):
         by(outcomes, kind, lambda outcome, kind=kind: outcome.program.names(kind))  # type: ignore[misc]
     for outcome in outcomes if listed else ():
-        if outcome.missed or outcome.wrong:
-            print("missed" if outcome.missed else "wrong ", outcome.verdict, *outcome.program.parts, outcome.found)
+        if outcome.missed or outcome.wrong or outcome.misjudged:
+            kind = "missed" if outcome.missed else "effect" if outcome.misjudged else "wrong"
+            print(f"{kind:6}", outcome.verdict, *outcome.program.parts, outcome.found)
 
 
 def by(outcomes: list[Outcome], kind: str, names: Callable[[Outcome], Iterable[str]]) -> None:
@@ -68,7 +70,8 @@ def rates(outcomes: list[Outcome]) -> str:
     wrong = sum(outcome.wrong for outcome in outcomes)
     recall = f"{hits / len(bad):.2f}" if bad else "-"
     precision = f"{hits / (hits + wrong):.2f}" if hits + wrong else "-"
-    return f"recall {recall} of {len(bad)}, precision {precision}, wrong {wrong} of {len(outcomes)}"
+    effect = f"{1 - sum(outcome.misjudged for outcome in bad) / hits:.2f}" if hits else "-"
+    return f"recall {recall} of {len(bad)}, precision {precision}, wrong {wrong} of {len(outcomes)}, effects {effect}"
 
 
 if __name__ == "__main__":

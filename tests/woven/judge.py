@@ -14,6 +14,7 @@ from pathlib import Path
 from xlalint import api
 from xlalint.findings.findings import Effect, Severity
 
+from .outcome import Found
 from .weave import HERE, Program
 
 
@@ -59,9 +60,9 @@ def _judged(programs: Sequence[Program]) -> Iterator[str]:
                 yield json.loads(line)
 
 
-def by_linter(programs: Sequence[Program]) -> list[list[str]]:
+def by_linter(programs: Sequence[Program]) -> list[list[Found]]:
     """For each program what is found that is more than a remark, and more than what a rule of XLA forbids that this
-    TensorFlow compiles: codes with lines."""
+    TensorFlow compiles."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for number, program in enumerate(programs):
@@ -70,9 +71,10 @@ def by_linter(programs: Sequence[Program]) -> list[list[str]]:
             for name, text in program.files.items():
                 (place / f"{name}.py").write_text(text, "utf-8")
         report = api.lint_paths([root], replace(api.load_settings([root], isolated=True), cache_dir=None))
-    found: list[list[str]] = [[] for _ in programs]
+    found: list[list[Found]] = [[] for _ in programs]
     for finding in report.findings:
         if finding.severity > Severity.INFO and finding.effect is not Effect.NAMED:
             path = Path(finding.path)
-            found[int(path.parent.name[1:])].append(f"{path.stem}:{finding.span.line} {finding.code}")
+            at = f"{path.stem}:{finding.span.line} {finding.code}"
+            found[int(path.parent.name[1:])].append(Found(at, str(finding.effect)))
     return found

@@ -13,13 +13,25 @@ KEPT: Final = HERE / "judged.json"
 BAD: Final = frozenset(("fails", "diverges", "recompiles", "crashes"))
 
 
+# What a finding may say of what the compiler does with a program, besides that itself.
+ALSO: Final = {"crashes": frozenset(("fails", "diverges"))}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding: its place with its code, and what it says that XLA does."""
+
+    place: str
+    effect: str
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A program, what the compiler does with it, and what the linter finds that is more than a remark."""
 
     program: Program
     verdict: str
-    found: Sequence[str]
+    found: Sequence[Found]
 
     @property
     def broken(self) -> bool:
@@ -35,6 +47,12 @@ class Outcome:
         return self.bad and not self.found
 
     @property
+    def misjudged(self) -> bool:
+        """Whether something is found, and nothing that says what the compiler does."""
+        meant = {self.verdict} | ALSO.get(self.verdict, frozenset())
+        return self.bad and bool(self.found) and meant.isdisjoint(one.effect for one in self.found)
+
+    @property
     def wrong(self) -> bool:
         return self.verdict == "clean" and bool(self.found)
 
@@ -45,6 +63,7 @@ def keep(outcomes: Sequence[Outcome]) -> None:
     kept: dict[str, Any] = {
         "missed": sum(outcome.missed for outcome in judged),
         "wrong": sum(outcome.wrong for outcome in judged),
+        "misjudged": sum(outcome.misjudged for outcome in judged),
         "programs": [[outcome.program.digest, outcome.verdict, *outcome.program.as_data] for outcome in judged],
     }
     lines = ",\n".join(json.dumps(row) for row in kept.pop("programs"))
@@ -52,13 +71,23 @@ def keep(outcomes: Sequence[Outcome]) -> None:
     KEPT.write_text(f'{head}, "programs": [\n{lines}\n]}}\n', "utf-8")
 
 
-def kept() -> tuple[int, int, list[tuple[Program, str]]]:
-    """How many are missed and how many flagged wrongly at most; the programs with what the compiler does. One whose
-    text is another now is left out."""
+@dataclass(frozen=True)
+class Kept:
+    """The programs with what the compiler does, and at most how many of them are missed, are flagged wrongly, and are
+    found with another effect than they have."""
+
+    missed: int
+    wrong: int
+    misjudged: int
+    programs: list[tuple[Program, str]]
+
+
+def kept() -> Kept:
+    """What is kept; a program whose text is another now is left out."""
     data = json.loads(KEPT.read_text("utf-8"))
     programs = [
         (program, verdict)
         for digest, verdict, *parts in data["programs"]
         if (program := Program.of(parts)).digest == digest
     ]
-    return data["missed"], data["wrong"], programs
+    return Kept(data["missed"], data["wrong"], data["misjudged"], programs)

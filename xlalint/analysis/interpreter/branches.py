@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...syntax import nodes as cst
+from ..domain.choosing import chosen_where_they_differ
 from ..domain.joins import join_environments, mismatch
 from ..domain.kinds import as_condition, as_tensor
-from ..domain.values import UNKNOWN, Dependence, Dict, Sequence, Static, Structure, Value
+from ..domain.values import UNKNOWN, Dependence, Dict, Sequence, Static, Structure, Tensor, Value
 from ..files.unit import Location
 from .events import (
     AssertOn,
@@ -69,6 +70,8 @@ class Branches(Interpreter):
                 if len(frame.returns) > returned and (afters[0] is None) != (afters[1] is None):
                     frame.branch_returns = Location(frame.unit, node.test)
         frame.env = join_environments(afters[0], afters[1])
+        if tensor is not None and frame.context.converted and frame.env is not None:
+            _choose(frame.env, tensor, afters[0], afters[1])
 
     def _compare_branches(
         self,
@@ -169,6 +172,17 @@ def _only_raises(node: cst.If) -> bool:
             return True
         case _:
             return False
+
+
+def _choose(
+    env: dict[str, Value], condition: Tensor, taken: dict[str, Value] | None, other: dict[str, Value] | None
+) -> None:
+    """Have the names that two branches leave as different numbers depend on the condition, as AutoGraph does."""
+    if taken is None or other is None:
+        return
+    for name in taken.keys() & other.keys():
+        if taken[name] is not other[name]:
+            env[name] = chosen_where_they_differ(condition, taken[name], other[name])
 
 
 class _Captured(cst.CSTVisitor):

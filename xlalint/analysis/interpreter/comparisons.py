@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...syntax import nodes as cst
+from ..domain.choosing import chosen_where_they_differ
 from ..domain.joins import join, join_all
 from ..domain.kinds import as_condition, as_tensor, is_key, is_mixed, perhaps_structure
 from ..domain.operators import (
@@ -168,7 +169,8 @@ class Comparisons(Interpreter):
     def _ternary(self, frame: Frame, node: cst.IfExp) -> Value:
         test = self.evaluate_test(frame, node.test)
         known = truth(test)
-        if as_condition(test):
+        condition = as_condition(test)
+        if condition is not None:
             names = dict(frame.env or {})  # statements to come change it
             self.emit(frame, BranchOn, node.test, test=test, form="ternary", statement=node, names=names)
         else:
@@ -185,6 +187,8 @@ class Comparisons(Interpreter):
             values.append(self.evaluate(frame, side))
             frame.conditional -= known is None
         frame.env = before
+        if condition is not None and frame.context.converted and len(values) == len((node.body, node.orelse)):
+            return chosen_where_they_differ(condition, *values)
         return join_all(*values) if values else UNKNOWN
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {

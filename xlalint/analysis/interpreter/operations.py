@@ -22,6 +22,7 @@ from ..domain.values import (
     UNKNOWN,
     Api,
     Array,
+    Dependence,
     Dict,
     Instance,
     Sequence,
@@ -156,14 +157,19 @@ class Operations(Interpreter):
             source = next(tensor for tensor in tensors if tensor.bounded)
             arguments = {"left": left, "right": right}
             self.emit(frame, Consume, node, tensor=source, consumer="operator", node=node, arguments=arguments)
+        # XLA computes no product of matrices while it compiles.
+        unfolded = (
+            isinstance(sign, cst.MatrixMultiply | cst.MatrixMultiplyAssign) and strongest.dependence is Dependence.VALUE
+        )
+        carried = unfolded or any(tensor.carried for tensor in tensors)
         return Tensor(
             strongest.dependence,
             dtype,
             max(known) if len(known) == 2 else None,
             strongest.origin,
             bounded,
-            any(tensor.carried for tensor in tensors),
-            mixed=is_mixed(tensors),
+            carried,
+            mixed=carried and (is_mixed(tensors) or unfolded),
             varies=reduce(united, (tensor.varies for tensor in tensors)),
         )
 

@@ -142,6 +142,7 @@ class Subscripts(Interpreter):
         location = Location(frame.unit, node)
         rank = base.rank
         dependence, origin, bounded, parts = base.dependence, base.origin, base.bounded, [base]
+        selected = False
         for item in index:
             mask = as_tensor(item, Dependence.STATIC)
             match item:
@@ -150,6 +151,7 @@ class Subscripts(Interpreter):
                     continue
                 case Tensor(is_mask=True) if mask is not None:
                     bounded = Origin(location, "`{code}` has a bounded dynamic shape")
+                    selected = True
                     rank = rank - (mask.rank or 1) + 1 if rank is not None else None
                 case Static(None) | Api("tf.newaxis" | "np.newaxis"):
                     rank = rank + 1 if rank is not None else None
@@ -162,9 +164,10 @@ class Subscripts(Interpreter):
                     rank = rank - 1 if rank is not None and rank > 0 else None
                     if len(index) == 1 and base.rank == 1:
                         bounded = None
-        carried = any(part.carried for part in parts)
+        carried = selected or any(part.carried for part in parts)
         varies = after_index(base.varies, index)
-        return Tensor(dependence, base.dtype, rank, origin, bounded, carried, mixed=is_mixed(parts), varies=varies)
+        mixed = selected or is_mixed(parts)
+        return Tensor(dependence, base.dtype, rank, origin, bounded, carried, mixed=mixed, varies=varies)
 
     def _index_container(
         self, frame: Frame, node: cst.Subscript, base: Sequence | Dict, index: tuple[Value, ...]

@@ -29,12 +29,12 @@ from __future__ import annotations
 from typing import Final
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # Namespaces in which one word means one thing.
-NUMERIC: Final = _words("tf tf.math tf.nn tf.linalg tf.bitwise keras.ops keras.backend keras.activations tnp np")
+NUMERIC: Final = words("tf tf.math tf.nn tf.linalg tf.bitwise keras.ops keras.backend keras.activations tnp np")
 
 RESULTS: Final = {
     "bool/same": "tnp.isinf tnp.isneginf tnp.isposinf keras.ops.in_top_k tf.math.in_top_k np.isin",
@@ -203,7 +203,7 @@ RESULTS: Final = {
 }
 
 # Namespaces whose capitalised names are functions.
-CAPITAL_FUNCTIONS: Final = _words("tf.raw_ops keras.applications")
+CAPITAL_FUNCTIONS: Final = words("tf.raw_ops keras.applications")
 
 # What is left of whole namespaces.
 REST: Final = {
@@ -234,12 +234,12 @@ REST: Final = {
 POSITIONS: Final = {"tf.where": "int/2/bounded", "tnp.where": "[int/1/bounded]", "keras.ops.where": "[int/1/bounded]"}
 
 # Functions of NumPy that make one number of an array, and those that make an array of numbers.
-NUMPY_SCALARS: Final = _words(
+NUMPY_SCALARS: Final = words(
     """
     prod sum max amax min amin mean median std var any all argmax argmin count_nonzero ndim size dot
     """
 )
-NUMPY_MAKERS: Final = _words(
+NUMPY_MAKERS: Final = words(
     """
     array asarray arange zeros ones full empty eye identity linspace logspace tri load loadtxt genfromtxt fromfile
     frombuffer memmap rand randn permutation
@@ -250,7 +250,7 @@ NUMPY_MAKERS: Final = _words(
 DTYPE_PARAMETERS: Final = ("dtype", "out_type", "output_type", "Tout", "type")
 
 # Parameters that say how, not on what.
-CONFIGURATION: Final = _words(
+CONFIGURATION: Final = words(
     """
     axis axes name dtype out_type output_type Tout type keepdims keep_dims dimension dim shape size perm depth k num
     repeats multiples paddings num_or_size_splits num_split reduction_indices begin strides shift transpose_a
@@ -262,7 +262,7 @@ CONFIGURATION: Final = _words(
 
 # Words whose first parameter in practice only receives a tensor: evidence about an unknown argument.
 # Elementwise math is not among them: it takes Python numbers as well.
-TENSOR_FIRST: Final = _words(
+TENSOR_FIRST: Final = words(
     """
     reshape expand_dims squeeze split unstack tile transpose permute_dimensions shape size rank argmax argmin
     argsort sort top_k one_hot unique unique_with_counts stop_gradient boolean_mask gather gather_nd take
@@ -310,8 +310,8 @@ DATASET_SIZES: Final = {
 }
 
 # Namespaces in which these parameters are always data.
-DATA_NAMESPACES: Final = _words("tf.nn tf.image tf.linalg tf.signal tf.sparse tf.sets keras.losses keras.metrics")
-DATA_PARAMETERS: Final = _words(
+DATA_NAMESPACES: Final = words("tf.nn tf.image tf.linalg tf.signal tf.sparse tf.sets keras.losses keras.metrics")
+DATA_PARAMETERS: Final = words(
     """
     features logits labels input inputs value x params ids targets predictions values tensor image images boxes
     scores a b matrix rhs signals y_true y_pred weights filters log_input

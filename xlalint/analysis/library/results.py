@@ -31,6 +31,7 @@ from . import datasets as pipelines
 from . import tokenizers as texts
 from .call import Call, Content
 from .dtypes import agreed_dtype, dtype_of, named_dtype
+from .folding import is_folded
 from .keras_classes import kind_of
 from .measured_results import built_with, measured, measured_with, shape_only
 from .ranks import chosen, drops_first_axis, names_every_size, rank_of, result_rank
@@ -68,6 +69,8 @@ _PLAIN: Final[dict[str, Value]] = {
     "shape": Sequence("tuple", None, STATIC),
     "dtype": ApiObject("tf.DType"),
 }
+# Flags of what is made of data from outside, whatever is known of the arguments.
+_OF_DATA: Final = frozenset(("layer", "bounded"))
 _MADE: Final = {
     "chance": "draws random numbers",
     "data": "brings data in",
@@ -338,7 +341,7 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
             decisive = content(call, ("mask", "condition")) if call.get("mask", "condition") is not None else inside
             if decisive.dependence is Dependence.VALUE:  # a constant mask gives a static shape
                 bounded = here
-                dependence, origin = Dependence.VALUE, origin or here
+                dependence, origin, carried = Dependence.VALUE, origin or here, True
         case "shape" | "filled":
             # XLA follows the real size of a filled tensor only where a dtype is given (measured).
             if not (flag == "filled" and bounded is not None and call.get("dtype") is not None):
@@ -354,6 +357,8 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
             dependence, origin = Dependence.VALUE, origin or here
         case "fixed":
             bounded = None
+        case _ if not is_folded(call.name):
+            carried = dependence is Dependence.VALUE
     if bounded is not None and rank_rule == "reduce" and drops_first_axis(call, values):
         dependence, origin, bounded = Dependence.VALUE, origin or bounded, None
     if bounded is not None and rank_rule == "reshape" and names_every_size(call):
@@ -364,7 +369,7 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
         bounded = content(call, ("indices", "ids")).bounded
     if rank == 0:
         bounded = None
-    mixed = carried and (inside.outside or flag == "layer")
+    mixed = carried and (inside.outside or flag in _OF_DATA or not is_folded(call.name))
     varies = () if flag == "fixed" else carried_over(call.name, rank_rule, inside.varies)
     return Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
 

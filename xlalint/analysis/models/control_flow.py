@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.choosing import chosen_by
 from ..domain.joins import join_all, mismatch
 from ..domain.kinds import as_tensor
 from ..domain.values import NONE, UNKNOWN, Dependence, Dict, FunctionValue, Sequence, Static, Structure, Tensor, Value
@@ -39,25 +40,6 @@ def _called(
             frame.outer_names = outer
 
 
-def _chosen_by(condition: Value | None, value: Value) -> Value:
-    """A branch's result: it depends on the condition, whatever it is made of. XLA folds what shapes decide."""
-    tensor = as_tensor(condition, Dependence.STATIC) if condition is not None else None
-    least = Dependence.VALUE if tensor is None else max(tensor.dependence, Dependence.SHAPE)
-
-    def chosen(part: Value) -> Value:
-        match part:
-            case Tensor():
-                return part.with_(dependence=max(part.dependence, least))
-            case Static(constant) if constant is not None:
-                return Tensor(least, rank=0)
-            case Sequence(kind, tuple(items)):
-                return Sequence(kind, tuple(map(chosen, items)))
-            case _:
-                return part
-
-    return chosen(value)
-
-
 def _cond(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     branches = [arguments.get(1, "true_fn"), arguments.get(2, "false_fn")]
     branches = [found for found in branches if found is not None]
@@ -70,7 +52,8 @@ def _cond(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
         reason = mismatch(*results)
         if reason in ("dtype", "rank"):
             interpreter.emit(frame, JoinBranches, node, name="", reason=reason, functions=True)
-    return _chosen_by(condition, join_all(*results))
+    decisive = None if condition is None else as_tensor(condition, Dependence.STATIC)
+    return chosen_by(decisive, join_all(*results))
 
 
 def _cases(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -84,7 +67,7 @@ def _cases(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
             found += [
                 interpreter.call(frame, branch, Arguments(), node) for branch in interpreter.functions_in(_last(item))
             ]
-    return _chosen_by(None, join_all(*found)) if found else Structure()
+    return chosen_by(None, join_all(*found)) if found else Structure()
 
 
 def _last(value: Value) -> Value:
@@ -183,18 +166,35 @@ def _mapped(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
         node,
         True,
     )
-    return _stacked(result)
+    return _stacked(result, mixed=False)
 
 
-def _stacked(result: Value) -> Value:
+def _vectorized(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.vectorized_map`: no loop is left, so XLA computes the result while it compiles, as far as it does else."""
+    return _foldable(_mapped(interpreter, frame, arguments, node))
+
+
+def _foldable(result: Value) -> Value:
+    match result:
+        case Tensor():
+            return result.with_(carried=False, mixed=False)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(_foldable, items)))
+        case _:
+            return result
+
+
+def _stacked(result: Value, mixed: bool) -> Value:
+    """What the loop makes of each element; `mixed`: a size that is made of it has XLA compile again, where it need
+    not be a compile-time constant (measured of `tf.scan`, not so of `tf.map_fn`)."""
     match result:
         case Tensor():
             rank = None if result.rank is None else result.rank + 1
-            return result.with_(dependence=Dependence.VALUE, rank=rank, carried=False, mixed=False)
+            return result.with_(dependence=Dependence.VALUE, rank=rank, carried=True, mixed=mixed)
         case Sequence(kind, tuple(items)):
-            return Sequence(kind, tuple(map(_stacked, items)))
+            return Sequence(kind, tuple(_stacked(item, mixed) for item in items))
         case _:
-            return Structure()
+            return Structure(carried=True)
 
 
 def _scanned(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -202,7 +202,7 @@ def _scanned(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     item = _element(interpreter, frame, arguments.get(1, "elems"), node)
     start = arguments.get(2, "initializer")
     first = _loop_variable(item if start is None or start == NONE else start)
-    return _stacked(_called(interpreter, frame, arguments.get(0, "fn"), [first, item], node, True))
+    return _stacked(_called(interpreter, frame, arguments.get(0, "fn"), [first, item], node, True), mixed=True)
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
@@ -211,9 +211,9 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.switch_case": _cases,
     "tf.while_loop": _while_loop,
     "tf.map_fn": _mapped,
-    "tf.vectorized_map": _mapped,
+    "tf.vectorized_map": _vectorized,
     "keras.ops.map": _mapped,
-    "keras.ops.vectorized_map": _mapped,
+    "keras.ops.vectorized_map": _vectorized,
     "tf.scan": _scanned,
     "tf.foldl": _scanned,
     "tf.foldr": _scanned,

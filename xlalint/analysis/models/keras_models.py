@@ -87,6 +87,10 @@ def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: 
         ]
         if role == "function in a Lambda layer":
             given = [Structure()]
+        elif role == "layer's activation":  # of what the layer computes with its weights, which XLA does not fold
+            given = [
+                replace(value, carried=True, mixed=True) if isinstance(value, Tensor) else value for value in given
+            ]
         compiled = Compilation(ContextKind.XLA, autograph, entry, by_keras=True)
         interpreter.enter(found, compiled, Arguments(given, unknown=True), role)
 
@@ -118,7 +122,7 @@ def _activation_layer(
 ) -> Value | None:
     function = arguments.get(0, "activation")
     if function is not None:
-        _keras_entry(interpreter, frame, function, "layer's activation", 1)
+        _keras_entry(interpreter, frame, function, "activation", 1)
     return None
 
 

@@ -1,0 +1,91 @@
+"""Numbers that data choose, and sizes that XLA computes while it compiles, or does not."""
+
+import tensorflow as tf
+
+
+# case: chosen(f32[4, 3], i32[])
+@tf.function(jit_compile=True)
+def chosen(x, n):
+    if tf.reduce_sum(x) > tf.cast(n, tf.float32):  # hazard: XLA101 named
+        count = 2
+    else:
+        count = 3
+    return tf.reduce_sum(tf.zeros([count, 2]))  # hazard: XLA205 recompiles
+
+
+# case: kept_or_changed(f32[4, 3], i32[])
+@tf.function(jit_compile=True)
+def kept_or_changed(x, n):
+    count, width = 3, 1
+    if n > 1:  # hazard: XLA101 named
+        count = count - 1
+    return tf.reduce_sum(x[:count, :width])  # hazard: XLA205 recompiles
+
+
+# case: chosen_while_tracing(f32[4, 3])
+@tf.function(jit_compile=True)
+def chosen_while_tracing(x):
+    count = 3
+    if x.shape[0] > 2:
+        count = 2
+    return tf.reduce_sum(tf.zeros([count, 2]))
+
+
+# case: chosen_in_an_expression(f32[4, 3], i32[])
+@tf.function(jit_compile=True)
+def chosen_in_an_expression(x, n):
+    axis = 1 if n > 1 else 0  # hazard: XLA101 named
+    return tf.reduce_sum(tf.reduce_sum(x, axis=axis))  # hazard: XLA206 recompiles
+
+
+# case: chosen_by_chance(f32[4, 3], i32[])
+@tf.function(jit_compile=True)
+def chosen_by_chance(x, n):
+    count = n
+    if tf.random.uniform([]) > 0.5:  # hazard: XLA101 named
+        count = n + 1
+    return x + tf.reduce_sum(tf.ones([count]))  # hazard: XLA205 fails
+
+
+# case: a_flag(f32[4, 3])
+@tf.function(jit_compile=True)
+def a_flag(x):
+    done = False
+    if tf.reduce_any(x > 1.0):  # hazard: XLA101 named
+        done = True
+    return tf.where(done, x, -x)
+
+
+# case: of_a_product(f32[4, 3])
+@tf.function(jit_compile=True)
+def of_a_product(x):
+    longest = tf.cast(tf.reduce_max(x @ tf.ones([3, 2])), tf.int32)
+    return x + tf.reduce_sum(tf.ones([tf.maximum(longest, 1)]))  # hazard: XLA205 fails
+
+
+# case: of_a_sum(f32[4, 3])
+@tf.function(jit_compile=True)
+def of_a_sum(x):
+    longest = tf.cast(tf.reduce_sum(x), tf.int32)
+    return x + tf.reduce_sum(tf.ones([tf.maximum(longest, 1)]))  # hazard: XLA205 recompiles
+
+
+# case: of_a_selection(f32[4])
+@tf.function(jit_compile=True)
+def of_a_selection(x):
+    longest = tf.cast(tf.reduce_max(x[x > 0.0]), tf.int32)  # hazard: XLA201 named
+    return tf.reduce_sum(tf.ones([tf.maximum(longest, 1)]))  # hazard: XLA205 fails
+
+
+# case: of_a_scan(f32[4])
+@tf.function(jit_compile=True)
+def of_a_scan(x):
+    totals = tf.scan(lambda old, new: old + new, x)
+    return tf.reduce_sum(tf.ones([tf.cast(tf.abs(totals[-1]), tf.int32) + 1]))  # hazard: XLA205 fails
+
+
+# case: moved_by_a_product(f32[4, 4])
+@tf.function(jit_compile=True)
+def moved_by_a_product(x):
+    at = tf.argmax(tf.linalg.matvec(x, x[0]))
+    return x[at]  # hazard: XLA206 recompiles
