@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -12,9 +12,11 @@ from ..findings.codes import rule_names
 from ..findings.findings import Effect, Finding, Problem, Severity
 from ..linter.run import observe
 from ..probe.protocol import Lowering
+from ..reports.terminal import place
 from ..settings.config import Settings
-from .evidence import watchers
+from .evidence import UNSEEN_CALL, watchers
 
+_COMPILED_CODE: Final = "compiled-code"
 _EVERYWHERE: Final = ("XLA1", "XLA2", "XLA4")  # rules about every compiler, not only that of a TPU
 
 
@@ -60,13 +62,15 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A line with its answer. `proofs`: what a compiler said, where it was asked."""
+    """A line with its answer. `proofs`: what a compiler said, where it was asked; `unseen`: the calls of compiled code
+    that keep the evidence from being enough."""
 
     line: Line
     state: State
     findings: tuple[Finding, ...]
     evidence: tuple[Finding, ...]
     proofs: tuple[Proof, ...] = ()
+    unseen: tuple[Finding, ...] = ()
 
     @property
     def next_step(self) -> str | None:
@@ -74,6 +78,11 @@ class Answer:
         match self.state:
             case State.OK:
                 return None
+            case State.NOT_SEEN if self.unseen:
+                first = self.unseen[0]
+                others = f" and {len(self.unseen) - 1} more" if len(self.unseen) > 1 else ""
+                where = place(first.path, first.cell, first.span.line)
+                return f"what {first.message} does was not seen ({where}{others}): {_NOT_ALL}"
             case State.NOT_SEEN:
                 return self.line.look
             case State.ATTENTION if self.proofs:
@@ -97,10 +106,11 @@ class Readiness:
 
 
 _NO_CODE: Final = "no compiled code was seen: give the files with the model, its layers and its losses as well"
+_NOT_ALL: Final = "give its files as well, or have the compiler of a TPU see it (`--prove`)"
 _NO_STRATEGY: Final = "no TPU strategy was seen to train a model: give the training script as well"
 LINES: Final = (
-    Line("control-flow", "control flow does not depend on data", ("XLA1",), "compiled-code", _NO_CODE),
-    Line("shapes", "shapes do not depend on data", ("XLA2",), "compiled-code", _NO_CODE),
+    Line("control-flow", "control flow does not depend on data", ("XLA1",), _COMPILED_CODE, _NO_CODE),
+    Line("shapes", "shapes do not depend on data", ("XLA2",), _COMPILED_CODE, _NO_CODE),
     Line(
         "recompilation",
         "all batches have one shape, or few",
@@ -108,10 +118,10 @@ LINES: Final = (
         "recompilation",
         "nothing says which shapes are fed: pad to a fixed length (`xlalint padding`) and use `drop_remainder=True`",
     ),
-    Line("kernels", "every operation has a kernel", ("XLA4", "XLA507"), "compiled-code", _NO_CODE),
+    Line("kernels", "every operation has a kernel", ("XLA4", "XLA507"), _COMPILED_CODE, _NO_CODE),
     Line(
         "compiled-once",
-        "compiled once with `jit_compile=True` on a CPU or GPU",
+        "`jit_compile=True` was asked for on a CPU or GPU",
         (),
         "compiled-once",
         "train a few steps with `model.compile(.., jit_compile=True)` outside of a strategy, on a CPU or one GPU",
@@ -145,7 +155,7 @@ LINES: Final = (
 def examine(paths: Sequence[str | Path], settings: Settings) -> Readiness:
     """The checklist of the program in these files and folders."""
     # A rule that is not run finds nothing wrong, and a program on its way to a TPU need not show one.
-    every_rule = replace(settings, codes=frozenset(rule_names()), exposure="certain")
+    every_rule = settings.everywhere(codes=frozenset(rule_names()), exposure="certain")
     report, observed = observe(paths, every_rule, watchers())
     answers = tuple(_answer(line, report.findings, observed) for line in LINES)
     return Readiness(answers, report.problems, report.files_checked)
@@ -162,5 +172,6 @@ def _answer(line: Line, findings: Iterable[Finding], observed: Iterable[Finding]
     """Findings decide before evidence does; what only informs decides nothing."""
     against = tuple(finding for finding in findings if _is_against(finding, line))
     speaking = tuple(seen for seen in observed if seen.code == line.evidence)
-    state = State.ATTENTION if against else State.OK if speaking else State.NOT_SEEN
-    return Answer(line, state, against, speaking)
+    unseen = tuple(seen for seen in observed if seen.code == UNSEEN_CALL) if line.evidence == _COMPILED_CODE else ()
+    state = State.ATTENTION if against else State.OK if speaking and not unseen else State.NOT_SEEN
+    return Answer(line, state, against, speaking, unseen=unseen if speaking else ())

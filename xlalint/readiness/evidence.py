@@ -11,10 +11,12 @@ from typing import Final
 
 from ..analysis.domain.values import ApiObject, Array, Creation, FunctionValue, Pipeline, Static, Tensor, Value
 from ..analysis.domain.varying_shapes import variations_of
-from ..analysis.interpreter.events import CompiledEntry, ContextKind, Event, Program, SetupCall
+from ..analysis.interpreter.events import UNSEEN, ApiCall, CompiledEntry, ContextKind, Event, Program, SetupCall
 from ..analysis.library.strategies import address_of, beginning, is_strategy, is_tpu, making_of
+from ..fixes.quoted import brief
 from ..linter.rule import Draft, Effect, Rule
 
+UNSEEN_CALL: Final = "unseen-call"
 OWN_LAYERS: Final = "a model of Keras's own layers"
 _RUNNING: Final = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
 _DISTRIBUTING: Final = frozenset(("experimental_distribute_dataset", "distribute_datasets_from_function"))
@@ -43,6 +45,19 @@ class CompiledCode(Watcher):
                 yield Draft(f"`{name}` and what it calls", Effect.NAMED)
             case SetupCall(owner=ApiObject(api="keras.Sequential" | "keras.Functional")) if _method(event) == "compile":
                 yield self.said(OWN_LAYERS, event)
+
+
+class Unseen(Watcher):
+    """Compiled code calls what is not seen: then nothing speaks for the whole of it."""
+
+    code = name = UNSEEN_CALL
+    handles = (ApiCall,)
+    apis = frozenset((UNSEEN,))
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case ApiCall(node=node):
+                yield Draft(f"`{brief(node.func)}`", Effect.NAMED)
 
 
 class CompiledOnce(Watcher):

@@ -146,6 +146,17 @@ class Settings:
         (output, fixes, cache, processes, baseline, probe) is always that of these. Raises ConfigurationError."""
         return (self.nearest(folder) if self.nearest is not None else None) or self
 
+    def everywhere(self, **changes: Any) -> Settings:
+        """These settings changed, and those of folders that go by others changed alike."""
+        nearest = self.nearest
+
+        @cache
+        def near(folder: Path) -> Settings | None:
+            found = nearest(folder) if nearest is not None else None
+            return replace(found, **changes) if found is not None else None
+
+        return replace(self, **changes, nearest=nearest and near)
+
     def fails_on(self, finding: Finding) -> bool:
         """Whether the exit code is 1 for a finding, by the settings of its file."""
         return finding.severity >= self.of(Path(os.path.abspath(finding.path)).parent).fail_on

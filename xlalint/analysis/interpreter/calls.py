@@ -141,6 +141,8 @@ class Calls(Interpreter):
         if self.strategies:
             result = with_creation(name, bound, nodes, result, Creation(location, frame.context.scope))
         self.report_call(frame, name, bound, nodes, result, node)
+        if isinstance(result, Unknown):
+            self.report_unseen(frame, name, arguments, node)
         return result
 
     def call_written(
@@ -317,6 +319,7 @@ class Calls(Interpreter):
                 if found is not None:
                     return found
             self._call_of_somebody(frame, name, arguments, node)
+        self.report_unseen(frame, None, arguments, node)
         self._pass_to_host(frame.context, arguments)
         if isinstance(callee, Static):
             given = (*arguments.positional, *arguments.keywords.values())

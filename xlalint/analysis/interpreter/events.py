@@ -209,6 +209,11 @@ class DivideBy(Event):
     sign: str
 
 
+UNSEEN: Final = "(unseen)"
+"""Stands in an `ApiCall` for the name of what is called in compiled code, takes what may be a tensor, and is neither in
+the files nor a function of a library that is known."""
+
+
 class ApiCall(Event):
     """A call of a library's function by its canonical name ("tf.boolean_mask"); place: the whole call.
 

@@ -114,6 +114,10 @@ class Interpreter(ABC):
         """Say that something happens at `node`; on the host only where that was asked for, or it sets a program up."""
 
     @abstractmethod
+    def report_unseen(self, frame: Frame, name: str | None, arguments: Arguments, node: cst.BaseExpression) -> None:
+        """Say that compiled code calls what is not known, where that is wanted; `name`: of a library's."""
+
+    @abstractmethod
     def order_of(self, node: cst.CSTNode) -> int:
         """When the program comes to a place for the first time, as a number among others."""
 

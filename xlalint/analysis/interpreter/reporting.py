@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import builtins
+import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.kinds import options
-from ..domain.values import Structure, Tensor, Unknown, Value
+from ..domain.values import UNKNOWN, Static, Structure, Tensor, Unknown, Value
 from ..files.unit import Location
 from ..library.strategies import RUNS, sets_up
 from ..program.exposure import Shows, Sign
-from .events import BranchOn, Context, ContextKind, Event, HostRead, IterateOver, LoopWhile, Setup, SetupCall, TruthOf
-from .frames import Frame, Use, note_use
+from .events import (
+    UNSEEN,
+    ApiCall,
+    BranchOn,
+    Context,
+    ContextKind,
+    Event,
+    HostRead,
+    IterateOver,
+    LoopWhile,
+    Setup,
+    SetupCall,
+    TruthOf,
+)
+from .frames import Arguments, Frame, Use, note_use
 from .interface import Interpreter
 
 # What can be said of a call of Python's library without a look at its source.
 _OF_LIBRARIES: Final = (HostRead, IterateOver, TruthOf)
+# The libraries whose calls rules judge, and Python's own.
+_SEEN: Final = frozenset(("tf", "tnp", "keras", "tf_keras", "np", "scipy", *sys.stdlib_module_names, *dir(builtins)))
 _OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
 
 
@@ -38,6 +55,15 @@ class Reporting(Interpreter):
             return
         event = kind(Location(frame.unit, node), frame.context, None, frame.loop > 0, **content)
         frame.summary.events.append(event)
+
+    def report_unseen(self, frame: Frame, name: str | None, arguments: Arguments, node: cst.BaseExpression) -> None:
+        """Say that compiled code calls what is not known, where that is wanted; `name`: of a library's."""
+        if UNSEEN not in self.wanted_apis or frame.context.kind is not ContextKind.XLA:
+            return
+        seen = name is not None and name.partition(".")[0] in _SEEN
+        static = all(isinstance(value, Static) for value in (*arguments.positional, *arguments.keywords.values()))
+        if isinstance(node, cst.Call) and not (seen or static):
+            self.emit(frame, ApiCall, node, api=UNSEEN, arguments={}, argument_nodes={}, result=UNKNOWN, node=node)
 
     def order_of(self, node: cst.CSTNode) -> int:
         """When the program comes to a place for the first time, as a number among others."""
