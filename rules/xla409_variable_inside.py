@@ -45,6 +45,7 @@ from functools import partial
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
+from xlalint.analysis.library.keras_classes import WEIGHTED
 from xlalint.facts import tables
 from xlalint.fixes.quoted import brief, one_line, path_to
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Severity
@@ -52,16 +53,6 @@ from xlalint.syntax import nodes as cst
 
 from ._names import names
 
-# What makes variables of its own, when it is made or first called.
-WEIGHTED = names(
-    """
-    AdditiveAttention BatchNormalization Bidirectional Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D
-    Conv3DTranspose ConvLSTM1D ConvLSTM2D ConvLSTM3D Dense DepthwiseConv1D DepthwiseConv2D EinsumDense Embedding
-    GRU GRUCell GroupNormalization GroupQueryAttention LSTM LSTMCell LayerNormalization MultiHeadAttention PReLU
-    RMSNormalization RNN ReversibleEmbedding SeparableConv1D SeparableConv2D SimpleRNN SimpleRNNCell
-    SpectralNormalization StackedRNNCells TimeDistributed
-    """
-)
 # What draws random numbers: in Keras 3 from a variable, unless the rate is 0.
 RANDOM = names(
     """

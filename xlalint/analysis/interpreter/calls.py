@@ -167,7 +167,7 @@ class Calls(Interpreter):
         compiled = frame.context.kind is ContextKind.XLA
         if shows_xla(name):
             self.show(frame, Shows.XLA, node, f"`{name}`")
-        if ended_with_keras_2(name, bound) and self._said_keras(frame.module) is None:
+        if ended_with_keras_2(name, bound) and self.said_keras(frame.module) is None:
             self.show(frame, Shows.KERAS_2, node, f"`{name}`")
         frame.summary.trains |= name == "tf.GradientTape.gradient"
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
@@ -353,16 +353,16 @@ class Calls(Interpreter):
 
     def keras_version(self, module: Module) -> int:
         """2 where the settings, the project's requirements or an import of `tf_keras` say so, else 3."""
-        return self._said_keras(module) or (2 if module.imports_keras_2 else 3)
+        return self.said_keras(module) or (2 if module.imports_keras_2 else 3)
 
-    def _said_keras(self, module: Module) -> int | None:
+    def said_keras(self, module: Module) -> int | None:
         return self.options.keras_near.get(module.path.parent, self.options.keras)
 
     def keras_runs(self, module: Module) -> tuple[bool, str]:
         """Whether AutoGraph converts what Keras runs, and which Keras that is, for a message."""
         if self.keras_version(module) == 2:
             return True, "which Keras 2 converts with AutoGraph"
-        sure = self._said_keras(module) is not None
+        sure = self.said_keras(module) is not None
         return False, f"which Keras 3 runs without AutoGraph{'' if sure else KERAS_2_CONVERTS}"
 
     @classmethod

@@ -124,6 +124,15 @@ class CompiledEntry(Event):
     asked: bool
 
 
+class BuildTraced(Event):
+    """Keras runs a method that is a `tf.function` of its own, and a layer that the object holds has no weights before;
+    place: the name of the method. `name`: with its class; `layer`: the attribute; `keras_is_known`: that it is 3."""
+
+    name: str
+    layer: str
+    keras_is_known: bool
+
+
 class Program(Event):
     """All calls that set up one program, in the order in which they run; place: the first of them."""
 
@@ -341,6 +350,7 @@ __all__ = [
     "ApiCall",
     "AssertOn",
     "BranchOn",
+    "BuildTraced",
     "CallOwnCompiled",
     "CallPath",
     "CompiledEntry",

@@ -36,6 +36,7 @@ from .feeding import report_compiled_call, report_own_call
 from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use
 from .host_code import is_plain
 from .interface import Interpreter, Models, Options
+from .traced_builds import report_traced_build
 
 # After this many analyses of one function its arguments lose their constants; after the second number it is given up.
 _GENERALISE_AFTER: Final = 8
@@ -143,6 +144,7 @@ class Functions(Interpreter):
         )
         known = None if written else self.memo.get((which, how))
         if known is not None:
+            report_traced_build(self, frame, value, known)
             _pass_on(known, aliases, frame, env)
             return known
         if self._depth >= _DEEPEST or (count >= _MOST_ANALYSES and not written):
@@ -174,6 +176,7 @@ class Functions(Interpreter):
             self._run(inner, node, env)
         finally:
             self._depth -= 1
+        report_traced_build(self, frame, value, summary)
         if not written and value.scope is not None and self._which(value, node) != which:
             # It changes what is around it, which each scope is to see for itself.
             self._closed_over[node] = None

@@ -312,6 +312,10 @@ class Interpreter(ABC):
         """2 where the settings, the project's requirements or an import of `tf_keras` say so, else 3."""
 
     @abstractmethod
+    def said_keras(self, module: Module) -> int | None:
+        """The version of Keras that the settings or the project's requirements name, 2 or 3; None where they do not."""
+
+    @abstractmethod
     def keras_runs(self, module: Module) -> tuple[bool, str]:
         """Whether AutoGraph converts what Keras runs, and which Keras that is, for a message."""
 

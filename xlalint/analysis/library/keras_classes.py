@@ -49,6 +49,18 @@ _EXACT: Final[Mapping[str, str | None]] = {
     "transformers.modeling_tf_utils.TFPreTrainedModel": "model",
 }
 
+# The layers that make variables of their own when they are first called, or made (measured with Keras 3.15).
+WEIGHTED: Final = frozenset(
+    (
+        *("AdditiveAttention", "BatchNormalization", "Bidirectional", "Conv1D", "Conv1DTranspose", "Conv2D"),
+        *("Conv2DTranspose", "Conv3D", "Conv3DTranspose", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "Dense"),
+        *("DepthwiseConv1D", "DepthwiseConv2D", "EinsumDense", "Embedding", "GRU", "GRUCell", "GroupNormalization"),
+        *("GroupQueryAttention", "LSTM", "LSTMCell", "LayerNormalization", "MultiHeadAttention", "PReLU"),
+        *("RMSNormalization", "RNN", "ReversibleEmbedding", "SeparableConv1D", "SeparableConv2D", "SimpleRNN"),
+        *("SimpleRNNCell", "SpectralNormalization", "StackedRNNCells", "TimeDistributed"),
+    )
+)
+
 # Per kind, the methods that run inside a compiled step, and how a message names them.
 _ROLES: Final = {
     "layer": ("call", "compute_mask"),

@@ -20,6 +20,13 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         (candidate("XLA409", "a variable is made inside"),),
     ),
     Pattern(
+        wording(r"No gradients provided for any variable"),
+        "No weight of the model has a gradient. In Keras 3 a `call` that is a `tf.function` of its own keeps the"
+        " initial values of layers that it builds. Otherwise the loss does not depend on the weights, or only through"
+        " an operation without a gradient: `argmax`, a cast to integers, NumPy.",
+        (candidate("XLA606", "`call`, or a method that it uses, is decorated with `tf.function`"),),
+    ),
+    Pattern(
         wording(r"Trying to access resource [^\n]*?located in device"),
         "A variable lies on another device than the compiled function: a copy that a strategy keeps on its second"
         " device, an int32 variable, which TensorFlow keeps in host memory, or one made under another `tf.device`.",

@@ -1,0 +1,321 @@
+"""Weights that are created while a `tf.function` around `call` is traced: it keeps their first values.
+
+## What it does
+Flags a `call` of a Keras 3 layer or model that is a `tf.function` of its own (`@tf.function def call`), and a method
+with `@tf.function` that `call` uses, where the object holds layers that nothing has built.
+
+## What XLA does
+Measured with Keras 3.15 and TensorFlow 2.21 on CPU. A class without `build` is built by a first trace of `call`. The
+layers inside create their weights in that trace, and the `tf.function` keeps the initial values: what is assigned or
+loaded later changes nothing, gradients are None, and training ends with "No gradients provided for any variable". In
+code that XLA compiles the initial values may even be other random numbers. Keras 2 reads the weights as it should.
+
+## Example
+    class Net(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = tf.keras.layers.Dense(4)
+
+        @tf.function
+        def call(self, x):
+            return self.dense(x)
+
+## Use instead
+    class Net(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = tf.keras.layers.Dense(4)
+
+        def call(self, x):
+            return self.dense(x)
+
+Keras compiles `call` as a part of the model's steps. Where the decorator has to stay, build the layers first:
+
+    def build(self, input_shape):
+        self.dense.build(input_shape)
+
+## Not flagged
+Classes with a `build` of their own, layers that `__init__` builds, weights that `__init__` creates, functional models,
+a decorated `train_step`, a `tf.function` around a whole model, and code for Keras 2. Where the project says nothing of
+its Keras, this is a warning; where a model is built elsewhere by `model.build(shape)`, it is wrong.
+
+## Fix safety
+Shown only: without the decorator AutoGraph no longer converts `call`, which Keras 3 runs as it is.
+
+## References
+- https://www.tensorflow.org/guide/function#creating_tfvariables
+- https://github.com/tensorflow/tensorflow/issues/118314
+"""
+
+from collections.abc import Iterator
+
+from xlalint.analysis.interpreter.events import BuildTraced, Event
+from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Severity
+
+TRAINED = """
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(tf.ones([4, 4]), tf.zeros([4, 4]), verbose=0)
+"""
+UNTRAINABLE = Breaks("No gradients provided for any variable")
+
+
+class FrozenWeights(Rule):
+    code = "XLA606"
+    name = "frozen-weights"
+    handles = (BuildTraced,)
+    bad = (
+        Bad(
+            f"""
+import keras
+
+class L(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4)
+
+    @tf.function
+    def call(self, x):
+        return self.dense(x)
+
+model = L()
+{TRAINED}
+""",
+            ["call"],
+            UNTRAINABLE,
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            help="tf.function",
+        ),
+        Bad(
+            f"""
+import keras
+
+class Encoder(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.blocks = [keras.layers.Dense(4) for _ in range(2)]
+
+    def call(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+class L(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.encoder = Encoder()
+
+    @tf.function(reduce_retracing=True)
+    def call(self, x, training=False):
+        return self.encoder(x)
+
+model = L()
+{TRAINED}
+""",
+            ["call"],
+            UNTRAINABLE,
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            f"""
+import keras
+
+class L(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4)
+
+    def call(self, x):
+        return tf.nn.relu(self.encode(x))
+
+    @tf.function
+    def encode(self, x):
+        return self.dense(x)
+
+model = L()
+{TRAINED}
+""",
+            ["encode"],
+            UNTRAINABLE,
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            f"""
+import keras
+
+class Scale(keras.layers.Layer):
+    def build(self, shape):
+        self.scale = self.add_weight(shape=(shape[-1],), initializer="random_normal")
+
+    def call(self, x):
+        return x * self.scale
+
+class L(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.scaled = Scale()
+
+    @tf.function(jit_compile=True)
+    def call(self, x):
+        return self.scaled(x)
+
+model = keras.Sequential([keras.Input([4]), L()])
+{TRAINED}
+""",
+            ["call"],
+            UNTRAINABLE,
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            f"""
+import keras
+
+class Cell(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.norm = keras.layers.Dense(4)
+
+    @tf.function
+    def call(self, x):
+        return self.norm(x)
+
+class L(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.cell = Cell()
+
+    def call(self, x):
+        return self.cell(x)
+
+model = L()
+{TRAINED}
+""",
+            ["call"],
+            UNTRAINABLE,
+            effect=Effect.DIVERGES,
+            why="the layer inside is the one that is decorated",
+        ),
+    )
+    good = (
+        Good(
+            """
+import keras
+
+class L(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4)
+
+    def call(self, x):
+        return self.dense(x)
+""",
+            inputs=("f32[3, 5]",),
+        ),
+        Good(
+            """
+import keras
+
+class L(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4)
+
+    def build(self, shape):
+        self.dense.build(shape)
+
+    @tf.function
+    def call(self, x):
+        return self.dense(x)
+""",
+            inputs=("f32[3, 5]",),
+        ),
+        Good(
+            """
+import keras
+
+class L(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4)
+        self.dense.build((None, 5))
+
+    @tf.function
+    def call(self, x):
+        return self.dense(x)
+""",
+            inputs=("f32[3, 5]",),
+        ),
+        Good(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def build(self, shape):
+        self.scale = self.add_weight(shape=(shape[-1],), initializer="random_normal")
+
+    @tf.function
+    def call(self, x):
+        return x * self.scale
+""",
+            inputs=("f32[3, 5]",),
+        ),
+        Good(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.scale = self.add_weight(shape=(5,), initializer="random_normal")
+        self.flatten = keras.layers.Flatten()
+
+    @tf.function
+    def call(self, x):
+        return self.flatten(x * self.scale)
+""",
+            inputs=("f32[3, 5]",),
+        ),
+        Good(
+            """
+import keras
+
+dense = keras.layers.Dense(4)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return dense(x)
+""",
+            inputs=("f32[3, 5]",),
+            why="a layer that is called in a function has its weights created outside of the trace",
+        ),
+        Good(
+            """
+import tf_keras as keras
+
+class L(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4)
+
+    @tf.function
+    def call(self, x):
+        return self.dense(x)
+""",
+            None,
+            why="Keras 2",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case BuildTraced(name=name, layer=layer, keras_is_known=known):
+                message = (
+                    f"Keras 3 creates the weights of `self.{layer}` while it traces `{name}`; this `tf.function` keeps "
+                    "their initial values, so training or loading weights does not change its result"
+                    f"{'' if known else ' (Keras 2 reads the weights)'}"
+                )
+                most = Severity.ERROR if known else Severity.WARNING
+                yield Draft(message, Effect.DIVERGES, HELP, at_most=most)
+
+
+HELP = "remove the `tf.function`, since Keras compiles `call` with the model; or build the layers in `build`"

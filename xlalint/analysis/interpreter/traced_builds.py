@@ -1,0 +1,79 @@
+"""Layers that get their weights while a method of their holder is traced as a `tf.function` of its own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import ApiObject, Class, FunctionValue, Instance, Sequence, Value
+from ..library.keras_classes import WEIGHTED
+from .events import BuildTraced, ContextKind
+from .frames import Compilation, Frame, Summary
+from .interface import Interpreter
+
+_DEEPEST: Final = 4  # of objects that hold layers
+
+
+def report_traced_build(interpreter: Interpreter, frame: Frame | None, value: FunctionValue, summary: Summary) -> None:
+    """Say that Keras 3 builds layers as it traces `call`, or a method that `call` uses, which is a `tf.function`: what
+    has no `build` of its own is built by a first trace, and the function keeps that (measured)."""
+    owner, compiled = value.bound, value.compiled
+    if not isinstance(owner, Instance) or not isinstance(compiled, Compilation) or summary.function is None:
+        return  # most functions
+    if compiled.kind not in (ContextKind.GRAPH, ContextKind.XLA) or not value.function.decorator_texts:
+        return
+    if not (_is_forward(value, owner) or (frame is not None and _is_inside_forward(frame, owner))):
+        return
+    module = owner.cls.module
+    if interpreter.keras_version(module) != 3 or any(isinstance(event, BuildTraced) for event in summary.events):
+        return
+    layer = next((name for name, held in owner.attributes.items() if _is_built_late(held)), None)
+    if layer is None or owner.cls.find("build") is not None or _builds_itself(owner.cls):
+        return
+    label, name, known = summary.function.label, summary.function.qualname, interpreter.said_keras(module) == 3
+    summary.events.append(BuildTraced(label, summary.context, None, False, name, layer, known))
+
+
+def _is_forward(value: FunctionValue, owner: Instance) -> bool:
+    return value.function.name == "call" and any(map(owner.cls.is_keras, ("layer", "model")))
+
+
+def _is_inside_forward(frame: Frame, owner: Instance) -> bool:
+    """Whether `call` of the same object is executed."""
+    return frame.function is not None and frame.bound is owner and _is_forward(FunctionValue(frame.function), owner)
+
+
+def _is_built_late(held: Value, depth: int = 0) -> bool:
+    """Whether this is a layer, or holds one, that makes its weights when it is first called."""
+    match held:
+        case ApiObject(api, method=None):
+            return api.startswith("keras.layers.") and api.rpartition(".")[2] in WEIGHTED
+        case Sequence(items=items, element=element) if depth < _DEEPEST:
+            parts = (element,) if items is None else items
+            return any(part is not None and _is_built_late(part, depth + 1) for part in parts)
+        case Instance(cls, attributes) if depth < _DEEPEST and any(map(cls.is_keras, ("layer", "model"))):
+            if cls.find("build") is not None:
+                return _names(cls, "build", "add_weight")
+            parts = tuple(attributes.values())
+            return not _builds_itself(cls) and any(_is_built_late(part, depth + 1) for part in parts)
+        case _:
+            return False
+
+
+def _builds_itself(cls: Class) -> bool:
+    """Whether an object builds layers as it is made: `self.dense.build(shape)`, `self.build(shape)`."""
+    return _names(cls, "__init__", "build")
+
+
+def _names(cls: Class, method: str, attribute: str) -> bool:
+    """Whether a method of the class, or of an ancestor in the project, names such an attribute."""
+    for ancestor in cls.mro:
+        found = None if isinstance(ancestor, str) else ancestor.functions.get(method)
+        if found is not None and _has_attribute(found.node, attribute):
+            return True
+    return False
+
+
+def _has_attribute(node: cst.CSTNode, name: str) -> bool:
+    is_it = isinstance(node, cst.Attribute) and node.attr.value == name
+    return is_it or any(_has_attribute(child, name) for child in node.children)
