@@ -249,6 +249,21 @@ def test_links_and_settings_of_the_work_tree(repository: Repository, capsys: pyt
     assert since(capsys, "HEAD") == []
 
 
+def test_each_folder_goes_by_its_settings_of_now_in_the_revision_too(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write("part/step.py", HAZARD)
+    repository.write("part/xlalint.toml", 'ignore = ["XLA101"]')
+    repository.commit()
+    repository.write("part/xlalint.toml", "")
+    repository.write("main.py", CALLER)
+    for arguments in ([], ["--force-exclude"], ["--force-exclude", "main.py", "helper.py", "part/step.py"]):
+        assert since(capsys, "HEAD", *arguments) == ["helper.py:2:8"]
+    repository.write("part/xlalint.toml", 'severity = { XLA101 = "info" }')
+    repository.write("part/step.py", HAZARD + SECOND)
+    assert since(capsys, "HEAD", "--fail-on", "info") == ["helper.py:2:8", "part/step.py:13:8"]
+
+
 def test_no_commit_writes_elsewhere(repository: Repository, tmp_path: Path) -> None:
     """Git itself would not make such a tree, but reads it."""
 

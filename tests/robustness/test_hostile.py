@@ -122,7 +122,7 @@ DEEP: dict[str, str] = {
     "attributes": body("return x" + ".a" * 20_000),
     "not": body("return " + "not " * 20_000 + "x"),
     "minus": body("return " + "-" * 20_000 + "x"),
-    "elif": body("if x:", "    y = 1", *["elif flag:", "    y = 2"] * 5_000, "return y"),
+    "elif": body("if x:", "    y = 1", *["elif flag:", "    y = 2"] * 9_000, "return y"),
     "lambda": body("return " + "lambda: " * 20_000 + "x"),
 }
 
@@ -407,6 +407,7 @@ def test_patterns_of_the_checked_code_end(tmp_path: Path, monkeypatch: pytest.Mo
         ("setup.py", f"x = {'not ' * 100_000}x\n"),
         ("pyproject.toml", f"[project]\ndependencies = {'[' * 50_000}{']' * 50_000}\n"),
         ("requirements.txt", f"tensorflow>={'9' * 100_000}\nkeras{'[' * 100_000}\ntensorflow{'>=1,' * 100_000}\n"),
+        ("requirements.txt", f"tensorflow; {'(' * 1_900}\ntensorflow>={'9' * 1_900}\ntensorflow{'<1,' * 600}\n"),
         ("setup.cfg", f"[options]\ninstall_requires =\n{'  tensorflow ==' * 50_000}\n"),
     ],
 )

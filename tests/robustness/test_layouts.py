@@ -51,7 +51,8 @@ def test_programs_in_layouts_that_nobody_uses(tmp_path: Path) -> None:
     for number in range(size(120)):
         text = PROGRAMS[number % len(PROGRAMS)]
         data = rewritten(text, choice)
-        assert ast.dump(ast.parse(data)).startswith(ast.dump(ast.parse(text)).removesuffix("], type_ignores=[])"))
+        before, after = (list(map(ast.dump, ast.parse(source).body)) for source in (text, data))
+        assert after[: len(before)] == before
         if found := complaints(tmp_path / "a.py", data):
             wrong.append((data, found))
         changed += (tmp_path / "a.py").read_bytes() != data

@@ -169,7 +169,9 @@ class Since:
 
         @cache
         def near(place: Path) -> Settings | None:
-            found = self._settings.nearest(root / place.relative_to(folder)) if self._settings.nearest else None
+            if self._settings.nearest is None or not place.is_relative_to(folder):
+                return None
+            found = self._settings.nearest(root / place.relative_to(folder))
             return settled(found) if found is not None else None
 
         root = self._repository.root

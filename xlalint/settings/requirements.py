@@ -14,6 +14,7 @@ from ..sources.toml import read_toml
 
 _T = TypeVar("_T")
 
+_LONGEST: Final = 2_000  # characters of a requirement
 _CONCERNS: Final = re.compile("tensorflow|keras", re.IGNORECASE)
 _REST: Final = re.compile(r"(^|\s)(#|--).*|\\\s*$")  # of a line for pip: comments, hashes, and that it goes on
 _NORMAL: Final = re.compile(r"[-_.]+")
@@ -110,17 +111,17 @@ def _newest(sign: str, version: tuple[int, ...]) -> tuple[int, ...] | None:
 
 def _named(requirement: str) -> tuple[str, list[tuple[str, tuple[int, ...]]]] | None:
     """The normal name in a requirement that may be of TensorFlow or Keras, and its bounds."""
-    if not _CONCERNS.search(requirement):
+    if len(requirement) > _LONGEST or not _CONCERNS.search(requirement):
         return None
-    from packaging.requirements import InvalidRequirement, Requirement  # 20 ms, and most projects need it for nothing
+    from packaging.requirements import Requirement  # 20 ms, and most projects need it for nothing
     from packaging.utils import canonicalize_name
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import Version
 
     try:
         found = Requirement(_REST.sub("", requirement).strip())
         # `===` means what `==` does, for versions that are none besides.
         bounds = [(one.operator[:2], Version(one.version.removesuffix(".*")).release) for one in found.specifier]
-    except (InvalidRequirement, InvalidVersion):
+    except (ValueError, RecursionError):  # none, or one that nobody can mean
         return None
     return canonicalize_name(found.name), bounds
 
