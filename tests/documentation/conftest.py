@@ -27,9 +27,10 @@ def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
         return folder if folder.is_dir() else build(folder).parent
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A Chromium of the system: none is downloaded."""
+    """A Chromium of the system: none is downloaded. As long as it is there, an event loop runs in this thread, which
+    other modules start themselves."""
     playwright = pytest.importorskip("playwright.sync_api")
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
