@@ -242,6 +242,25 @@ for batch in data.batch(16):
             f"{STEP}\nfor batch in data.batch(32):\n    step(batch)\nfor batch in data.batch(16):\n    print(batch)\n",
             Runs(1),
         ),
+        Good(
+            f"""{STEP}
+import random
+
+def mixed(batch):
+    rows = []
+    for row in batch.numpy():
+        if random.random() > 0.5:
+            rows.append(row)
+        else:
+            rows.append(-row)
+    return tf.stack(rows)
+
+for batch in data.batch(32, drop_remainder=True):
+    step(mixed(batch))
+""",
+            Runs(1),
+            why="each way puts one row in",
+        ),
         Good(f"{STEP}\nfor epoch in range(2):\n    for batch in data.batch(32):\n        step(batch)\n", Runs(1)),
     )
 

@@ -249,7 +249,7 @@ class Analysis:
             dispatcher.handle(event, run)
             watching.handle(event, run)
 
-        options = Options(settings.keras, self._keras_near, dispatcher.include_host)
+        options = Options(settings.keras, self._keras_near, dispatcher.include_host, settings.target)
         project = yield from analyse(
             self._files,
             share,
@@ -300,9 +300,6 @@ class Analysis:
 
     def _exposed(self, ends: Sequence[End]) -> Callable[[str], Exposed]:
         """How sure it is of a file that XLA compiles its program, by its path as reports show it."""
-        told = _told_exposure(self._settings)
-        if told is not None and not self._near:
-            return lambda path: told
         modules: dict[str, ModuleSigns] = {}
         for module in chain.from_iterable(end.record.modules for end in ends):
             before = modules.setdefault(module.path, module)
@@ -312,7 +309,12 @@ class Analysis:
             }
         found = exposures(modules.values(), lambda path: self._shown.get(path, path), is_installed)
         shown = {self._shown.get(path, path): exposed for path, exposed in found.items()}
-        return lambda path: _told_exposure(self._settings_at(path)) or shown.get(path, NOT_EXPOSED)
+
+        def exposed(path: str) -> Exposed:
+            seen, told = shown.get(path, NOT_EXPOSED), _told_exposure(self._settings_at(path))
+            return seen if told is None else Exposed(told.exposure, told.shown, keras_2=seen.keras_2)
+
+        return exposed
 
     def _as_shown(self, finding: Finding) -> Finding:
         """With every path as reports show it: a file that was read by way of an import comes with its absolute one."""

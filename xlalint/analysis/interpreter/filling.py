@@ -24,7 +24,8 @@ def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
     if loop is None:
         again = _is_of_object(node) and frame.function.name not in MAKERS
     else:
-        again = (frame.looped or frame.python_loop > 1) and (frame.conditional > 0 or _is_open(loop))
+        at_times = frame.conditional > 0 and _is_at_times(frame, node, loop)
+        again = (frame.looped or frame.python_loop > 1) and (at_times or _is_open(loop))
     if loop is None and not again:
         return ()
     return (Variation("filled" if again else GROWN, Location(frame.unit, node), axis=0),)
@@ -38,6 +39,42 @@ def _loop_around(frame: Frame, node: cst.CSTNode) -> cst.For | cst.While | None:
             case cst.FunctionDef() | cst.Lambda() | cst.ClassDef():
                 return None
     return None
+
+
+def _is_at_times(frame: Frame, node: cst.CSTNode, loop: cst.For | cst.While) -> bool:
+    """Whether only some iterations of a loop put something in: a condition inside of it decides, and one of its sides
+    puts nothing in."""
+    conditions = []
+    for around in frame.unit.around(node):
+        if around is loop:
+            break
+        if isinstance(around, cst.If):
+            conditions.append(around)
+    return bool(conditions) and not _fills(conditions[-1], _called(node, frame), frame)
+
+
+def _called(node: cst.CSTNode, frame: Frame) -> str:
+    """What is called, as it is written: the list and its method."""
+    return frame.unit.code(node.func) if isinstance(node, cst.Call) else ""
+
+
+def _fills(statement: cst.CSTNode | None, wanted: str, frame: Frame) -> bool:
+    """Whether a statement makes a call on each way through it."""
+    match statement:
+        case None:
+            return False
+        case cst.If(body=body, orelse=other):
+            return _fills(body, wanted, frame) and _fills(other, wanted, frame)
+        case cst.Else(body=body):
+            return _fills(body, wanted, frame)
+        case cst.IndentedBlock(body=statements) | cst.SimpleStatementSuite(body=statements):
+            return any(_fills(each, wanted, frame) for each in statements)
+        case cst.SimpleStatementLine(body=statements):
+            return any(_fills(each, wanted, frame) for each in statements)
+        case cst.Expr(value=call):
+            return bool(wanted) and _called(call, frame) == wanted
+        case _:
+            return False
 
 
 def _is_of_object(node: cst.CSTNode) -> bool:

@@ -77,10 +77,10 @@ class Functions(Interpreter):
                 outside.summary.calls.append((Location(outside.unit, place), summary))
                 if frame.python_loop and frame.context.kind in NOT_TRACED:
                     outside.summary.looped.add(summary)
-            if isinstance(value.compiled, Compilation) and value.compiled.jit:
+            if isinstance(value.compiled, Compilation) and self._is_compiled(value.compiled):
                 given = _with_partial(value, arguments)
                 report_compiled_call(self, frame, value.compiled, given, node, value.function.identity)
-                if not value.compiled.perhaps:
+                if value.compiled.jit and not value.compiled.perhaps:
                     report_own_call(self, frame, value, node)
             if value.compiled is not None:
                 (self.piped if context.pipeline else self.called)[value.function.identity] = value.function
@@ -89,6 +89,10 @@ class Functions(Interpreter):
         if outer.kind is ContextKind.OPEN and context.kind in (ContextKind.GRAPH, ContextKind.XLA):
             return _returned(summary.value)
         return UNKNOWN if self.has_another_result(value.function) else summary.value
+
+    def _is_compiled(self, how: Compilation) -> bool:
+        """Whether XLA compiles a function by itself; for a target, what becomes a graph."""
+        return how.jit or (self.options.target is not None and how.kind is ContextKind.GRAPH)
 
     def analyse(
         self,

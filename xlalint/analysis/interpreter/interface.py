@@ -35,11 +35,13 @@ from .frames import Aliases, Arguments, Compilation, Frame, Summary
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the analysis is asked. `keras`: 2 or 3, None to decide by imports; `keras_near`: the same for the files of a
-    folder; `include_host`: report on eager code."""
+    folder; `include_host`: report on eager code; `target`: what the program is to run on, where XLA compiles
+    its steps."""
 
     keras: int | None = None
     keras_near: Mapping[Path, int | None] = field(default_factory=dict)
     include_host: bool = False
+    target: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

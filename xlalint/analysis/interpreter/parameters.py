@@ -56,6 +56,8 @@ class Parameters(Interpreter):
         """The names that the parameters start with, and what the caller has for them."""
         parameters = node.params
         positional = list(arguments.positional)
+        # A layer that is called eagerly is not compiled there, and in the step that is, a size is a size.
+        sizes = crossing and value.compiled.by_keras
         if value.bound is not None:
             positional.insert(0, value.bound)
         keywords = dict(arguments.keywords)
@@ -67,7 +69,9 @@ class Parameters(Interpreter):
                 given = _from_rest(parameter, arguments) or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown | Structure):
                 aliases.note(parameter, given)
-            env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
+            env[parameter.name.value] = self._parameter(
+                scope, parameter, given, arguments, crossing and not (sizes and _is_size(given))
+            )
         if isinstance(parameters.star_arg, cst.Param):
             rest = Sequence("tuple", tuple(positional)) if arguments.rest is None and not arguments.unknown else None
             element = arguments.rest or (UNKNOWN if not positional else join_all(*positional))
@@ -76,7 +80,9 @@ class Parameters(Interpreter):
             given = keywords.pop(parameter.name.value, None) or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown | Structure):
                 aliases.note(parameter, given)
-            env[parameter.name.value] = self._parameter(scope, parameter, given, arguments, crossing)
+            env[parameter.name.value] = self._parameter(
+                scope, parameter, given, arguments, crossing and not (sizes and _is_size(given))
+            )
         if parameters.star_kwarg is not None:
             others = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
             env[parameters.star_kwarg.name.value] = Dict(keywords, others)
@@ -159,6 +165,11 @@ class Parameters(Interpreter):
     def _is_endless(self, node: cst.BaseExpression) -> bool:
         """Whether a part of a signature calls what it is a part of, or so it seems."""
         return node in self._signing or len(self._signing) >= _DEEPEST_SIGNATURE
+
+
+def _is_size(value: Value | None) -> bool:
+    """Whether a tensor is made of shapes."""
+    return isinstance(value, Tensor) and value.dependence is Dependence.SHAPE
 
 
 def _is_vague(value: Value) -> bool:

@@ -7,12 +7,15 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
 from ..domain.values import (
+    NONE,
     UNKNOWN,
     ApiObject,
     Dependence,
+    Dict,
     FunctionValue,
     Origin,
     Sequence,
+    Static,
     Structure,
     Tensor,
     Value,
@@ -77,7 +80,34 @@ def _dataset_map(
     return pipelines.after_map(owner, join_all(*results) if results else None)
 
 
+def _load(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`tfds.load(name, split=..)`: a dataset of single examples for each split that is asked for, or a dict of all."""
+    if arguments.get(3, "batch_size") not in (None, NONE):
+        return None
+    dataset = ApiObject(pipelines.DATASET, payload=Structure())
+    loaded: Value
+    match arguments.get(1, "split"):
+        case None | Static(None):
+            loaded = Dict({}, dataset)
+        case Sequence(kind, tuple(items)):
+            loaded = Sequence(kind, (dataset,) * len(items))
+        case Sequence():
+            loaded = Sequence("list", None, dataset)
+        case Static(str()):
+            loaded = dataset
+        case _:
+            return None
+    match arguments.keywords.get("with_info"):
+        case None | Static(False):
+            return loaded
+        case Static(True):
+            return Sequence("tuple", (loaded, UNKNOWN))
+        case _:
+            return None
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "tensorflow_datasets.load": _load,
     "tf.py_function": _on_host,
     "tf.numpy_function": _on_host,
     "tf.py_func": _on_host,

@@ -246,6 +246,8 @@ def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[st
         return False, ""
     if scope is not None and is_tpu(scope.strategy):
         return True, "a TPU strategy"
+    if interpreter.options.target is not None and settings.get("jit_compile") != Static(False):
+        return True, f"--target {interpreter.options.target}"
     match settings.get("jit_compile"):
         case Static(bool() as said):
             return said, "jit_compile=True"
@@ -283,9 +285,21 @@ def _run_model(
         interpreter.show(frame, Shows.TRAINING, node, f"`{method}`")
     model = _owner(interpreter, frame, node.func.value, owner)
     for option in options(model):
-        if isinstance(option, ApiObject | Instance) and isinstance(option.facts, Compiled):
-            _run(interpreter, frame, option.facts, method, arguments, node)
+        if (
+            isinstance(option, ApiObject | Instance)
+            and (how := _compiled(interpreter, frame, option, node)) is not None
+        ):
+            _run(interpreter, frame, how, method, arguments, node)
     return None
+
+
+def _compiled(interpreter: Interpreter, frame: Frame, model: ApiObject | Instance, node: cst.Call) -> Compiled | None:
+    """How a model was compiled; one that was loaded, or only predicts, is by the target that was asked for."""
+    if isinstance(model.facts, Compiled):
+        return model.facts
+    target = interpreter.options.target
+    keras = model.cls.is_keras("model") if isinstance(model, Instance) else api.kind_of(model.api) == "model"
+    return Compiled(True, f"--target {target}", Location(frame.unit, node)) if keras and target is not None else None
 
 
 def _run(

@@ -15,8 +15,6 @@ from ...sources.words import words_in
 from ..domain.values import (
     UNKNOWN,
     Api,
-    ClassValue,
-    FunctionValue,
     Module,
     ModuleValue,
     Value,
@@ -32,6 +30,7 @@ from .python_library import module_and_name, path_of
 # Known by name and never read, even where their source lies beside the project.
 _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
 
+_SMALL: Final = 12_000  # characters of an `__init__.py` that is read for what it does
 _MOST_IMPORTS: Final = 8  # from one module to the next, until a name is found
 
 
@@ -112,31 +111,37 @@ class Project:
                 )
         return found
 
-    def _imports_of(self, module: ProjectModule) -> Iterator[Path]:
+    def _imports_of(self, module: Module) -> Iterator[Path]:
         """The files of the project that a module's imports name."""
         bindings = chain(module.outline.stars, *module.outline.bindings.values())
         for binding in bindings:
-            if isinstance(binding, ImportOutline) and (name := self._absolute(module, binding)):
-                if name.partition(".")[0] in _KNOWN_LIBRARIES:
-                    continue
-                inner = f"{name}.{binding.attribute}" if binding.attribute not in (None, "*") else name
-                path = self._path_of(inner, module) or self._path_of(name, module)
-                if path is not None:
-                    yield path
+            path = self._path_imported(module, binding) if isinstance(binding, ImportOutline) else None
+            if path is not None:
+                yield path
+
+    def _path_imported(self, module: Module, binding: ImportOutline) -> Path | None:
+        """The file of the project that an import names."""
+        name = self._absolute(module, binding)
+        if not name or name.partition(".")[0] in _KNOWN_LIBRARIES:
+            return None
+        inner = f"{name}.{binding.attribute}" if binding.attribute not in (None, "*") else name
+        return self._path_of(inner, module) or self._path_of(name, module)
 
     def imported_for_effect(self, module: Module) -> Iterator[ProjectModule]:
-        """The modules that a module imports and does not name again: for what happens when they are read."""
+        """The modules that a module imports for what happens when they are read: those that it does not name again, and
+        the short `__init__.py` that is read before a module of its package."""
         counts = Counter(words_in(module.file.text))
-        for name, bindings in module.outline.bindings.items():
-            match bindings:
-                case [ImportOutline() as binding] if counts[name] == 1:
-                    match module.imported(binding):
-                        case ModuleValue(ProjectModule() as found):
-                            yield found
-                        case ClassValue(cls) if isinstance(cls.module, ProjectModule):
-                            yield cls.module
-                        case FunctionValue(function) if isinstance(function.module, ProjectModule):
-                            yield function.module
+        named = [(name, binding) for name, bindings in module.outline.bindings.items() for binding in bindings]
+        for name, binding in (*named, *(("*", star) for star in module.outline.stars)):
+            path = self._path_imported(module, binding) if isinstance(binding, ImportOutline) else None
+            if path is None:
+                continue
+            package = self._module_at(path.parent / "__init__.py") if "." in self.files.dotted_name(path)[0] else None
+            if package is not None and len(package.source.text) < _SMALL:
+                yield package
+            found = self._module_at(path) if counts[name] <= 1 or name == "*" else None
+            if found is not None:
+                yield found
 
     def home_of(self, module: Module, name: str) -> tuple[Module, str]:
         """The module whose own name a name is, behind imports."""

@@ -1,0 +1,63 @@
+"""Programs that show nothing of XLA, asked what they would meet on a TPU: their steps are compiled there."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from xlalint import lint_source
+from xlalint.findings.findings import Severity
+from xlalint.settings.config import Settings
+
+LOADED: Final = """\
+import tensorflow as tf
+import tensorflow_datasets as tfds
+
+data = tfds.load("mnist", as_supervised=True{})
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse"{})
+model.fit({}.batch(32))
+"""
+STEPS: Final = """\
+import tensorflow as tf
+
+@tf.function{}
+def step(batch):
+    return tf.reduce_sum(batch)
+
+for epoch in range(3):
+    for batch in tf.data.TFRecordDataset("rows").map(tf.io.decode_raw).batch(32):
+        step(batch)
+"""
+PREDICTS: Final = """\
+import sys
+import tensorflow as tf
+
+model = tf.keras.models.load_model(sys.argv[1])
+for size in range(1, 9):
+    model.predict(tf.ones([size, 4]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "codes"),
+    [
+        (LOADED.format("", "", 'data["train"]'), {"XLA302"}),
+        (LOADED.format(', split="train"', "", "data"), {"XLA302"}),
+        (LOADED.format(', split=["train", "test"]', "", "data[0]"), {"XLA302"}),
+        (LOADED.format(', split="train", with_info=True', "", "data[0]"), {"XLA302"}),
+        (LOADED.format(', split="train"', ", jit_compile=False", "data"), set()),
+        (LOADED.format(', split="train"', ", run_eagerly=True", "data"), set()),
+        (STEPS.format(""), {"XLA302"}),
+        (STEPS.format("(jit_compile=True)"), {"XLA302"}),
+        (PREDICTS, {"XLA308"}),
+    ],
+)
+def test_a_target_has_steps_compiled(program: str, codes: set[str]) -> None:
+    def found(target: str | None) -> set[str]:
+        findings = lint_source(program, settings=Settings(target=target)).findings
+        return {one.code for one in findings if one.severity > Severity.INFO}
+
+    assert found("tpu") == found("jit") == codes
+    assert found(None) == (codes if "jit_compile=True" in program else set())
