@@ -14,7 +14,7 @@ from xlalint.fixes.quoted import brief
 from xlalint.fixes.rewrite import Rewriter
 from xlalint.linter.rule import Draft, DraftNote, Effect
 
-NAMED: Final = "its shape depends on data, and TensorFlow 2.21 compiles it with a bounded dynamic shape"
+NAMED: Final = "TensorFlow 2.21 compiles it with a bounded dynamic shape"
 
 
 def made_by(call: ApiCall) -> Origin | None:
@@ -60,7 +60,7 @@ class BoundedShapes:
             return
         what = f"`{brief(event.location.node)}` {consumer.consequence}"
         draft = Draft(
-            f"`{brief(origin.location.node)}` gives a bounded dynamic shape, and {what}",
+            f"`{brief(origin.location.node)}` has a bounded dynamic shape, and {what}",
             consumer.effect,
             self._help.get(origin.location),
             origin.location,

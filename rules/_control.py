@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from xlalint.analysis.domain.values import Dependence, Tensor
-from xlalint.analysis.interpreter.events import Context
+from xlalint.analysis.interpreter.events import KERAS_3_TRACES, Context
 from xlalint.linter.rule import reached
 
-REFUSED: Final = "tracing fails with OperatorNotAllowedInGraphError"
+REFUSED: Final = "this raises OperatorNotAllowedInGraphError"
+KERAS_3: Final = "Keras 3 traces without AutoGraph"
 
 
 def unconverted(context: Context) -> str | None:
@@ -16,19 +17,20 @@ def unconverted(context: Context) -> str | None:
     if context.converted:
         return None
     if context.autograph:
-        return f"AutoGraph converts nothing in a function with {context.plain_python}"
-    return f"AutoGraph does not convert {reached(context)}"
+        return f"AutoGraph does not convert functions that contain {context.plain_python}"
+    name, by_keras, rest = reached(context).partition(f", {KERAS_3_TRACES}")
+    return f"Keras 3 traces {name} without AutoGraph{rest}" if by_keras else f"AutoGraph does not convert {name}"
 
 
 def of_a_tensor(tensor: Tensor) -> str:
-    """How a message names the tensor: its value, or what is known from shapes and constants."""
+    """How a message names the tensor: one whose value is data, or one that shapes and constants determine."""
     if tensor.dependence is Dependence.VALUE:
-        return "the value of a tensor"
-    return "a tensor made of shapes or constants"
+        return "a tensor"
+    return "a tensor computed from shapes or constants"
 
 
 def not_a_truth(tensor: Tensor) -> str | None:
     """Why even AutoGraph cannot take the tensor as a condition; None where it can."""
     if tensor.dtype in (None, "bool"):
         return None
-    return f"AutoGraph wants a boolean and this is a tensor of type {tensor.dtype}, so tracing or compiling fails"
+    return f"AutoGraph needs a boolean, but this tensor is of type {tensor.dtype}, so tracing or compiling fails"

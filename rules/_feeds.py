@@ -15,7 +15,7 @@ from xlalint.linter.rule import Draft, DraftNote, Effect, Safety, Severity
 from xlalint.syntax import nodes as cst
 
 FEW = 2  # values or shapes that a program may have on purpose
-PER_SHAPE = "XLA compiles again for every new shape"
+PER_SHAPE = "XLA recompiles for every new shape"
 
 
 def varying(event: FeedCompiled, *kinds: str) -> Iterator[Variation]:

@@ -1,16 +1,18 @@
-"""An `if`, `elif` or conditional expression decides on a tensor.
+"""An `if`, `elif` or conditional expression tests a tensor.
 
 ## What it does
-Flags the test of an `if`, `elif`, conditional expression, comprehension condition or `match` that is a tensor while
-the code is traced: Python would need a number, and there is none yet.
+Reports an `if`, an `elif`, a conditional expression, a comprehension condition or a `match` that tests a tensor during
+tracing. Python needs a value to choose a branch, and a traced tensor has none yet.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Without AutoGraph (everything that Keras 3 calls, and
-`autograph=False`) tracing fails with `OperatorNotAllowedInGraphError`, for tensors made of shapes as well. With
-AutoGraph the branch becomes an XLA conditional and compiles; it fails where the test is a number instead of a boolean
-scalar ("expected to be `tf.bool` scalar"), in a comprehension, in a function that holds a walrus or a `match`, where a
-branch raises: both branches are traced, so the `raise` happens at once, and where it asks for the rank and gives a name
-another one (`if tf.rank(x) == 1: x = x[None]`): XLA refuses conditionals whose sides differ in rank.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
+
+- Without AutoGraph (`autograph=False`, and everything that Keras 3 calls), tracing raises
+  `OperatorNotAllowedInGraphError`, even for a tensor computed from shapes alone.
+- With AutoGraph, the branch becomes an XLA conditional and compiles. AutoGraph fails if the test is a number instead of
+  a boolean scalar ("expected to be `tf.bool` scalar"), in a comprehension, and in a function that contains a walrus or
+  a `match`.
+- A branch that raises always raises: tracing runs both. XLA refuses branches of different ranks (`x = x[None]`).
 
 ## Example
     if tf.reduce_sum(tensor) > 10:
@@ -19,25 +21,29 @@ another one (`if tf.rank(x) == 1: x = x[None]`): XLA refuses conditionals whose 
 ## Use instead
     tensor = tensor / (1.0 + tf.cast(tf.reduce_sum(tensor) > 10, tf.float32))
 
-or `tf.where(test, a, b)` where both sides are cheap and their gradient is a constant, or `tf.cond` where they are not.
+Use `tf.where(test, a, b)` if both sides are cheap and have constant gradients. Otherwise use `tf.cond`.
 
 ## Not flagged
-Tests that are Python values at trace time: `x.shape[0]`, `len(x.shape)`, `x is None`, `training`, `isinstance`,
-`x.dtype == tf.float32`, and with AutoGraph tests on `tf.shape(x)` (XLA folds them). An `elif` on the value that the
-`if` before it already tests is a note, not a finding of its own.
+Python values at trace time: `x.shape[0]`, `len(x.shape)`, `x is None`, `training`, `isinstance`, `x.dtype ==
+tf.float32`. With AutoGraph, tests on `tf.shape(x)`, which XLA folds. An `elif` on the value that the `if` above it
+already tests becomes a note of that finding.
 
 ## Fix safety
-`safe` where both branches are expressions without effects, their shapes and dtypes are known to agree, and the test is
-one boolean for certain. A branch that scales by a constant, or subtracts one, becomes indicator arithmetic where that
-is exact in every floating dtype, and the dtype is known to be one; sums, differences and constant multiples are
-selected with `tf.where` where the side that is not taken can be computed whatever the names hold (`-x` of unsigned
-integers cannot, nor can `x - 0.1` of integers); everything else runs under `tf.cond`, which runs one side, because zero
-times the infinite gradient of the side not taken is NaN. `unsafe` where less is known: `tf.cond` refuses branches that
-give another dtype or structure, XLA those of another rank; effects in Python happen once, for both sides, while
-tracing; `and` and `or` compute their second part always. A test of sizes (`tf.shape(x)[0] > 2`) becomes one that Python
-decides, `unsafe` but for tensors in functions that AutoGraph never converts; a branch that only hands text to functions
-of Python's (a log) is left to eager execution. No fix where a branch raises, leaves a loop, imports or deletes, changes
-a list or dict, or where a name would be left without a value.
+`safe` if the test is a boolean scalar and both branches are free of side effects and agree in shape and dtype:
+
+- A branch that scales by a constant or subtracts one becomes indicator arithmetic, if the dtype is known to be floating
+  and the result is exact in every floating dtype.
+- Sums, differences and constant multiples become `tf.where`, if the side that is not taken can always be computed (`-x`
+  of unsigned integers and `x - 0.1` of integers cannot).
+- Everything else becomes `tf.cond`, which runs one side only. With `tf.where`, zero times the infinite gradient of the
+  other side would be NaN.
+
+`unsafe` if less is known. `tf.cond` refuses branches of different dtypes or structures, and XLA refuses different
+ranks. Python side effects happen once, for both sides, during tracing. `and` and `or` always compute their second
+operand. A test on sizes (`tf.shape(x)[0] > 2`) becomes a Python test, `safe` only for tensors in functions that
+AutoGraph never converts. A branch that only passes text to a Python function (a log) runs in eager execution only.
+
+No fix if a branch raises, leaves a loop, imports, deletes, or changes a list or dict, or leaves a name without a value.
 
 ## References
 - https://www.tensorflow.org/guide/function#conditionals
@@ -55,7 +61,7 @@ from xlalint.fixes.syntax import small_statements
 from xlalint.linter.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note
 from xlalint.syntax import nodes as cst
 
-from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
+from ._control import KERAS_3, REFUSED, not_a_truth, of_a_tensor, unconverted
 
 LABELS = {
     "if": "`if`",
@@ -468,12 +474,12 @@ def _outcome(event: BranchOn, tensor: Tensor) -> tuple[Effect, str] | None:
     if tensor.dependence < Dependence.VALUE and (name := ranks.changed_by(event.location.node, event.statement)):
         return (
             Effect.FAILS,
-            f"AutoGraph makes a conditional of it, whose sides give `{name}` two ranks: XLA refuses",
+            f"AutoGraph makes this an XLA conditional, which cannot give `{name}` a different rank in each branch",
         )
     if isinstance(event.statement, cst.If) and _raises(event.statement):
-        return Effect.FAILS, "both branches are traced, so its `raise` happens while tracing"
+        return Effect.FAILS, "tracing runs both branches, so the `raise` always happens"
     if tensor.dependence is Dependence.VALUE:
-        return Effect.NAMED, "it compiles only as long as AutoGraph turns it into an XLA conditional; Keras 3 does not"
+        return Effect.NAMED, f"this compiles only because AutoGraph converts it to an XLA conditional; {KERAS_3}"
     return None
 
 
@@ -483,7 +489,7 @@ def _help(statement: cst.CSTNode) -> str | None:
         case cst.If() if any(isinstance(line, cst.Raise) for line in small_statements(statement.body)):
             return logic.assertion(cst.UnaryOperation(cst.Not(), statement.test)) + logic.IGNORED
         case cst.CompIf(test=test):
-            return f"keep every element and weigh it: indicator = tf.cast({logic.condition(test)}, tf.float32)"
+            return f"keep every element, multiplied by an indicator: tf.cast({logic.condition(test)}, tf.float32)"
         case _:
             return None
 

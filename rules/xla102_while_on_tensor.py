@@ -1,14 +1,17 @@
-"""A `while` loop runs as long as a tensor says.
+"""A `while` loop tests a tensor.
 
 ## What it does
-Flags the test of a `while` that is a tensor while the code is traced.
+Reports a `while` loop whose test is a tensor during tracing.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Without AutoGraph (everything that Keras 3 calls, and
-`autograph=False`) tracing fails with `OperatorNotAllowedInGraphError`. With AutoGraph the loop becomes an XLA while
-loop and compiles once for all values; the test must be a boolean scalar ("condition of while loop expected to be
-`tf.bool` scalar"), and the gradient through such a loop fails, because XLA needs a fixed number of iterations to keep
-the intermediate values.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
+
+- Without AutoGraph (`autograph=False`, and everything that Keras 3 calls), tracing raises
+  `OperatorNotAllowedInGraphError`.
+- With AutoGraph, the loop becomes an XLA while loop and compiles once for all values. The test must be a boolean scalar
+  ("condition of while loop expected to be `tf.bool` scalar").
+- The gradient through such a loop does not compile: XLA needs a fixed number of iterations to store the intermediate
+  values.
 
 ## Example
     while tf.reduce_sum(tf.abs(x)) < 50.0:
@@ -21,9 +24,9 @@ the intermediate values.
 Python counters, and with AutoGraph loops whose end is known from shapes (`while i < tf.shape(x)[0]`).
 
 ## Fix safety
-Shown only, with `LIMIT` for the number of iterations that is enough, which the author alone knows. `unsafe` where the
-loop counts up to a number that is written down: the bound is that number, too low for a counter that begins below zero.
-`tf.while_loop` refuses a name that changes its dtype or shape; effects in Python happen once.
+Usually the rewrite is shown only: `LIMIT` stands for a number of iterations that is always enough, which only you know.
+It is `unsafe` if the loop counts up to a literal. That literal becomes the bound, which is too low for a counter that
+starts below zero. `tf.while_loop` refuses a name that changes its dtype or shape, and Python side effects happen once.
 
 ## References
 - https://www.tensorflow.org/guide/function#loops
@@ -41,7 +44,7 @@ from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
 from ._gradients import GRADIENTS, LoopsUnderGradients
 
-STEPS = "XLA needs a fixed number of steps to keep the intermediate values, and compiling fails"
+STEPS = "XLA needs a fixed number of iterations to store the intermediate values, so compiling fails"
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
 
 
@@ -273,5 +276,5 @@ def _outcome(event: LoopWhile, tensor: Tensor) -> tuple[Effect, str] | None:
         return Effect.FAILS, why
     counted = tensor.carried and tensor.origin is None  # made by the loop alone, out of shapes and constants
     if tensor.dependence is Dependence.VALUE and not counted:
-        return Effect.NAMED, "it compiles only as long as AutoGraph turns it into an XLA loop, and has no gradient"
+        return Effect.NAMED, "this compiles only because AutoGraph converts it to an XLA loop, and it has no gradient"
     return None

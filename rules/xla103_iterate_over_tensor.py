@@ -1,17 +1,20 @@
-"""Python iterates over a tensor, or as often as a tensor says.
+"""Python iterates over a tensor, or over a `range` whose length is a tensor.
 
 ## What it does
-Flags a tensor that is iterated: by `for`, in a comprehension, by unpacking (`a, b = t`, `*t`), through `enumerate`,
-`zip`, `map`, `list`, `max(t)` and the like, and a `range` whose length is a tensor.
+Reports Python iteration over a tensor: a `for` statement, a comprehension, unpacking (`a, b = t`, `*t`), and
+`enumerate`, `zip`, `map`, `list`, `max(t)` and similar calls. Also reports a `range` whose length is a tensor.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Without AutoGraph (everything that Keras 3 calls, and
-`autograph=False`) tracing fails with `OperatorNotAllowedInGraphError`, also for tensors made of shapes. AutoGraph
-converts the `for` statement, `sorted` and a `range` directly in a `for` statement, nothing else: comprehensions,
-unpacking, `enumerate`, `zip`, `list`, `max(t)` fail in any case. `for i in range(n)` with `n` the value of a tensor
-compiles again for every value of `n`; where `n` is counted or changed by a loop of tensors it fails ("must be a
-compile-time constant"). `for row in x` compiles once, into a sequential loop. The TPU's compiler (2.20) refuses the
-former for any value, where a strategy has it compiled by shapes alone.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
+
+- Without AutoGraph (`autograph=False`, and everything that Keras 3 calls), tracing raises
+  `OperatorNotAllowedInGraphError`, even for tensors computed from shapes.
+- AutoGraph converts only the `for` statement, `sorted`, and a `range` directly in a `for` statement. Comprehensions,
+  unpacking, `enumerate`, `zip`, `list` and `max(t)` always fail.
+- `for row in x` compiles once, to a sequential loop.
+- `for i in range(n)` with a tensor `n` recompiles for every value of `n`. If a TensorFlow loop computes or changes `n`,
+  it fails ("must be a compile-time constant"). The TPU compiler (2.20) refuses it for any value under a strategy, which
+  compiles by shapes alone.
 
 ## Example
     first, second = tf.reduce_sum(x, axis=1)
@@ -19,19 +22,20 @@ former for any value, where a strategy has it compiled by shapes alone.
 ## Use instead
     first, second = tf.unstack(tf.reduce_sum(x, axis=1), num=2)
 
-and in place of loops one operation over the whole tensor (`tf.reduce_sum`, `tf.cumsum`, `tf.vectorized_map`), or
+Replace a loop with one operation over the whole tensor (`tf.reduce_sum`, `tf.cumsum`, `tf.vectorized_map`), or with
 `tf.scan`.
 
 ## Not flagged
-Python containers of tensors, `range(x.shape[0])`, `tf.unstack(x)`, `tf.split`, and with AutoGraph
-`for i in tf.range(k)` with a length known from shapes. A `tf.range(n)` whose length is the value of a tensor is
-reported as a size from a value.
+- Python containers of tensors, `range(x.shape[0])`, `tf.unstack(x)`, `tf.split`.
+- With AutoGraph, `for i in tf.range(k)` with a length known from shapes. XLA205 reports a `tf.range(n)` whose length is
+  the value of a tensor.
 
 ## Fix safety
-Safe for unpacking what is a tensor for certain: the elements are counted in the code. Else unsafe: a `tf.range` over
-sizes and numbers becomes `range`, whose numbers are Python's; `tf.unstack` needs a static first dimension and unrolls
-the loop, and is not offered where data decides that dimension; a reduction rounds in another order than `sum`, and
-treats NaN otherwise than `max` and `min`.
+`safe` for unpacking a value that is certainly a tensor: the code states the number of elements. Otherwise `unsafe`:
+
+- A `tf.range` over sizes and numbers becomes `range`, which yields Python numbers.
+- `tf.unstack` needs a static first dimension and unrolls the loop. It is not offered if data decides that dimension.
+- A reduction rounds in a different order than `sum`, and treats NaN differently than `max` and `min`.
 
 ## References
 - https://www.tensorflow.org/guide/function#loops
@@ -67,8 +71,8 @@ from ._control import REFUSED, of_a_tensor, unconverted
 CONVERTED = frozenset(("for", "for range", "sorted"))  # what AutoGraph rewrites
 LABELS = {
     "for": "`for` over",
-    "for range": "`for` over a `range` as long as",
-    "range": "`range` as long as",
+    "for range": "`for` over a `range` whose length is",
+    "range": "`range` whose length is",
     "comprehension": "comprehension over",
     "unpacking": "unpacking of",
     "star": "`*` on",
@@ -426,11 +430,11 @@ for row in tf.reshape(tf.range(6), [2, 3]):
         if why := unconverted(event.context):
             return Effect.FAILS, f"{why}, so {REFUSED}"
         if event.form not in CONVERTED:
-            return Effect.FAILS, f"AutoGraph converts `for` statements only, so {REFUSED}"
+            return Effect.FAILS, f"AutoGraph converts only `for` statements, so {REFUSED}"
         if tensor.dependence < Dependence.VALUE or event.form == "sorted" or event.location in self._ranges:
             return None
         if event.form == "for":
-            return Effect.NAMED, "it compiles only as long as AutoGraph turns it into a loop of step after step"
+            return Effect.NAMED, "this compiles only because AutoGraph converts it to a sequential loop"
         if tensor.carried:
-            return Effect.FAILS, "a loop of tensors or chance decides its length, which must be a compile-time constant"
-        return Effect.RECOMPILES, "XLA compiles the loop again for every new length"
+            return Effect.FAILS, "its length must be a compile-time constant, and is random or set in a loop"
+        return Effect.RECOMPILES, "XLA recompiles the loop for every new length"

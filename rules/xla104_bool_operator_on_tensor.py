@@ -1,15 +1,18 @@
-"""`and`, `or`, `not`, a chained comparison, `in`, `max` or `any` asks tensors for their truth.
+"""`and`, `or`, `not`, a chained comparison, `in`, `max` or `any` tests a tensor.
 
 ## What it does
-Flags expressions in which Python decides by the truth of a tensor: `a and b`, `a or b`, `not a`, `0 < a < 1`,
-`a in [1, 2]`, `max(a, b)`, `any([a, b])`.
+Reports expressions in which Python needs the truth value of a tensor: `a and b`, `a or b`, `not a`, `0 < a < 1`, `a in
+[1, 2]`, `max(a, b)`, `any([a, b])`.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Without AutoGraph (everything that Keras 3 calls, and
-`autograph=False`) tracing fails with `OperatorNotAllowedInGraphError`. AutoGraph converts `and`, `or`, `not` and
-chained comparisons of boolean scalars; a number fails ("Condition argument must be a boolean", "does not match
-expected type of bool"). It does not convert `in`, `max`, `min`, `any` and `all`: they fail in any case, also on
-tensors made of shapes such as `max(tf.shape(x)[0], 3)`.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
+
+- Without AutoGraph (`autograph=False`, and everything that Keras 3 calls), tracing raises
+  `OperatorNotAllowedInGraphError`.
+- AutoGraph converts `and`, `or`, `not` and chained comparisons of boolean scalars. It fails for numbers ("Condition
+  argument must be a boolean", "does not match expected type of bool").
+- AutoGraph does not convert `in`, `max`, `min`, `any` and `all`. They always fail, also for tensors computed from
+  shapes such as `max(tf.shape(x)[0], 3)`.
 
 ## Example
     active = 0.0 < tf.reduce_max(x) < 5.0
@@ -17,19 +20,22 @@ tensors made of shapes such as `max(tf.shape(x)[0], 3)`.
 ## Use instead
     active = tf.logical_and(0.0 < tf.reduce_max(x), tf.reduce_max(x) < 5.0)
 
-`tf.logical_or`, `tf.logical_not`, `tf.maximum`, `tf.reduce_any(tf.equal(a, [1, 2]))`. All of them work element by
-element too.
+Also `tf.logical_or`, `tf.logical_not`, `tf.maximum` and `tf.reduce_any(tf.equal(a, [1, 2]))`. All of them work
+elementwise, too.
 
 ## Not flagged
-`training and mask`: Python asks only what comes before the last operand. The test of an `if` or `while` is reported
-there. Key lookups (`"a" in features`) and `max` of Python numbers or static sizes.
+- `training and mask`: Python never tests the last operand.
+- The test of an `if` or a `while`, which XLA101 and XLA102 report.
+- Key lookups (`"a" in features`), and `max` of Python numbers or static sizes.
 
 ## Fix safety
-Only where all operands are booleans; of others Python gives one back. Safe for scalars whose computation raises for no
-dtype that they may have, and has no effect, since `tf.logical_and` computes both operands where `and` may skip the
-second; else unsafe. `not`, `in`, `any` and `all` give a bool of Python's: safe as the first argument of functions that
-take either (`tf.cast`, `tf.where`, `tf.cond`, ..), unsafe where it may be needed as such. `max` and `min` are safe for
-integer scalars, and unsafe for NaN and where a Python number may be chosen.
+There is a fix only if all operands are booleans, because `and` and `or` return one of their operands.
+
+- `and` and `or` are `safe` for scalars whose computation has no side effect and raises for none of their possible
+  dtypes. `tf.logical_and` computes both operands, while `and` may skip the second. Otherwise `unsafe`.
+- `not`, `in`, `any` and `all` return a Python bool. They are `safe` as the first argument of a function that accepts
+  either (`tf.cast`, `tf.where`, `tf.cond`), and `unsafe` where the code may need a Python bool.
+- `max` and `min` are `safe` for integer scalars, and `unsafe` for NaN and where a Python number may be chosen.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/math/logical_and
@@ -46,7 +52,7 @@ from xlalint.fixes import logic
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 from xlalint.syntax import nodes as cst
 
-from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
+from ._control import KERAS_3, REFUSED, not_a_truth, of_a_tensor, unconverted
 
 BUILTINS = frozenset(("max", "min", "any", "all"))
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
@@ -279,5 +285,5 @@ def _outcome(event: TruthOf, tensor: Tensor) -> tuple[Effect, str] | None:
     if event.form != "chained comparison" and (why := not_a_truth(tensor)):
         return Effect.FAILS, why
     if tensor.dependence is Dependence.VALUE:
-        return Effect.NAMED, "it compiles only as long as AutoGraph rewrites it; Keras 3 does not"
+        return Effect.NAMED, f"this compiles only because AutoGraph converts it; {KERAS_3}"
     return None

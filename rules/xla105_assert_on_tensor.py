@@ -1,27 +1,27 @@
 """An `assert` statement tests a tensor.
 
 ## What it does
-Flags `assert` on a tensor while the code is traced.
+Reports an `assert` on a tensor during tracing.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU: tracing fails with `OperatorNotAllowedInGraphError`, with
-AutoGraph or without it, for tensors made of shapes as well. The replacement `tf.debugging.assert_greater` compiles,
-and XLA ignores it: an assertion that does not hold goes unnoticed.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. Tracing raises `OperatorNotAllowedInGraphError`, with and without
+AutoGraph, even for tensors computed from shapes. The replacement `tf.debugging.assert_greater` compiles, but XLA
+ignores it: a failing assertion goes unnoticed.
 
 ## Example
     assert tf.reduce_min(x) >= 0.0
 
 ## Use instead
-    tf.debugging.assert_greater_equal(tf.reduce_min(x), 0.0)  # holds in eager execution only
+    tf.debugging.assert_greater_equal(tf.reduce_min(x), 0.0)  # checked in eager execution only
 
-and check values where it matters outside the compiled code: in the input pipeline, or on what the step returns.
+Where the check matters, do it outside the compiled code: in the input pipeline, or on what the step returns.
 
 ## Not flagged
-Assertions on Python values: shapes, ranks, dtypes, `is None`, `isinstance`; everything in eager code.
+Assertions on Python values (shapes, ranks, dtypes, `is None`, `isinstance`), and all eager code.
 
 ## Fix safety
-Unsafe: an assertion that does not hold raises `InvalidArgumentError` eagerly instead of `AssertionError`, and nothing
-once XLA has compiled it.
+`unsafe`: in eager execution a failing assertion raises `InvalidArgumentError` instead of `AssertionError`. In compiled
+code it raises nothing.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues

@@ -1,14 +1,19 @@
-"""Python or NumPy asks for the content of a tensor while the code is traced.
+"""Python or NumPy reads the value of a tensor during tracing.
 
 ## What it does
-Flags reads that need the number itself: `bool(t)`, `int(t)`, `float(t)`, `len(t)`, `t.numpy()`, `np.f(t)`,
+Reports code that needs the value itself: `bool(t)`, `int(t)`, `float(t)`, `len(t)`, `t.numpy()`, `np.f(t)`,
 `math.f(t)`, `f"{t:.2f}"`, and a tensor as the index of a Python list.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. While a function is traced a tensor has no content yet, so the
-read fails: `.numpy()` with `AttributeError`, NumPy with "Cannot convert a symbolic tf.Tensor", `bool` with
-`OperatorNotAllowedInGraphError`, a list index with `TypeError`. Tensors made of shapes fail alike. AutoGraph rewrites
-`int`, `float` and `len` alone: these compile with it, as a cast or a shape, and fail without it.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. A tensor has no value during tracing, so the read fails:
+
+- `.numpy()` raises `AttributeError`.
+- NumPy functions raise "Cannot convert a symbolic tf.Tensor".
+- `bool` raises `OperatorNotAllowedInGraphError`.
+- A list index raises `TypeError`.
+
+Tensors computed from shapes fail in the same way. AutoGraph converts only `int`, `float` and `len`, to a cast or a
+shape. These compile with AutoGraph and fail without it.
 
 ## Example
     scale = float(np.max(x))
@@ -17,16 +22,19 @@ read fails: `.numpy()` with `AttributeError`, NumPy with "Cannot convert a symbo
     scale = tf.cast(tf.reduce_max(x), tf.float32)
 
 ## Not flagged
-`f"{t}"`, `str(t)` and `print(t)` (they print the symbol), `np.shape(t)` and `np.ndim(t)` (they read the static shape),
-NumPy on constants, `int(x.shape[0])`, and eager code.
+- `f"{t}"`, `str(t)` and `print(t)`, which print the symbolic tensor.
+- `np.shape(t)` and `np.ndim(t)`, which read the static shape.
+- NumPy on constants, `int(x.shape[0])`, and eager code.
 
 ## Fix safety
-`safe`: sizes and ranks of what is a tensor for certain (`len(tf.shape(x))`, `int(tf.shape(x)[0])`, `len(x)`) in a
-function that AutoGraph never converts (`autograph=False`): Python knows them eagerly, and in a graph the read fails.
-Where AutoGraph may convert the code, a size may be open, and the fix is unsafe; where data decides a size, there is
-none. All else is unsafe: what is left is a tensor, which does not mix with tensors of another type as a Python number
-does, and which NumPy and Python may need to read after all. Shown only where that is certain: in conditions, positions,
-text, and for NumPy functions that compute other types of integers.
+`safe` for sizes and ranks of a value that is certainly a tensor (`len(tf.shape(x))`, `int(tf.shape(x)[0])`, `len(x)`),
+in a function that AutoGraph never converts (`autograph=False`). The static size is the same in eager execution, and in
+a graph the original read fails.
+
+Otherwise `unsafe`. If AutoGraph may convert the code, a dimension may be unknown. There is no fix if data decides the
+size. All other rewrites return a tensor. A tensor does not mix with tensors of another dtype the way a Python number
+does, and other NumPy or Python code may still have to read it. Those rewrites are shown only where that is certain: in
+conditions, indices and text, and for NumPy functions that return another integer dtype.
 
 ## References
 - https://www.tensorflow.org/guide/function#debugging
@@ -42,11 +50,11 @@ from xlalint.analysis.interpreter.events import Event, HostRead
 from xlalint.fixes.reads import host_read, read_in_graph
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 
-from ._control import of_a_tensor, unconverted
+from ._control import KERAS_3, of_a_tensor, unconverted
 
 CONVERTED = frozenset(("int", "float", "len"))  # the builtins that AutoGraph rewrites
 STATIC_READS = frozenset(("np.shape", "np.ndim", "np.isscalar"))  # they look at the static shape only
-LABELS = {"list index": "a Python list is indexed with", "format": "a format specification asks for"}
+LABELS = {"list index": "a Python list is indexed with", "format": "a format specification reads"}
 
 
 class HostReadOfTensor(Rule):
@@ -415,9 +423,9 @@ def _outcome(event: HostRead, tensor: Tensor) -> tuple[Effect, str] | None:
     if event.reader in STATIC_READS:
         return None
     if event.reader not in CONVERTED:
-        return Effect.FAILS, "while the function is traced there is no content to read, and tracing fails"
+        return Effect.FAILS, "a tensor has no value during tracing, so tracing fails"
     if why := unconverted(event.context):
-        return Effect.FAILS, f"{why}, so tracing fails with TypeError"
+        return Effect.FAILS, f"{why}, so this raises TypeError"
     if event.reader == "len" or tensor.dependence < Dependence.VALUE:
         return None
-    return Effect.NAMED, "it compiles only as long as AutoGraph rewrites it as a cast; Keras 3 does not"
+    return Effect.NAMED, f"this compiles only because AutoGraph converts it to a cast; {KERAS_3}"

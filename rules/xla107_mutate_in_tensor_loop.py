@@ -1,16 +1,17 @@
-"""Python state is changed inside a loop or branch that runs in the graph.
+"""A TensorFlow loop or branch changes Python state.
 
 ## What it does
-Flags `append`, `pop`, new keys, `nonlocal` names and attributes that are changed in the body of a loop of tensors
-(`for .. in tf.range(n)`, the body of `tf.while_loop` or `tf.map_fn`) or in a branch on a tensor.
+Reports `append`, `pop`, new keys, `nonlocal` names and attributes that change in the body of a TensorFlow loop (`for ..
+in tf.range(n)`, the body of `tf.while_loop` or `tf.map_fn`) or in a branch on a tensor.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The body is traced once, so Python runs the change once. What was
-stored is a tensor of the body's own graph: using it outside fails with `InaccessibleTensorError` (`append`, `extend`,
-`update`, `setdefault`, `nonlocal`, an attribute set by a function that the loop calls). Where no tensor is stored the
-result silently differs: `pop` and `append(1)` in a loop of three steps happen once. A new key in one branch fails
-("must also be initialized in the else branch"). Keys and attributes assigned in the loop statement itself are carried
-by AutoGraph and compile.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. The body is traced once, so Python makes the change once.
+
+- A stored tensor belongs to the body's own graph. Using it outside raises `InaccessibleTensorError`. This concerns
+  `append`, `extend`, `update`, `setdefault`, `nonlocal`, and an attribute set by a function that the loop calls.
+- If no tensor is stored, the result is silently wrong: `pop` and `append(1)` in a loop of three iterations happen once.
+- A new key in one branch fails ("must also be initialized in the else branch").
+- Keys and attributes that the loop statement itself assigns compile, because AutoGraph makes them loop variables.
 
 ## Example
     rows = []
@@ -24,16 +25,17 @@ by AutoGraph and compile.
         rows = rows.write(i, x[i] * 2.0)
     y = rows.stack()
 
-or `tf.map_fn` and `tf.scan`, which collect what the body returns.
+Or use `tf.map_fn` or `tf.scan`, which collect what the body returns.
 
 ## Not flagged
-Python loops (`range(4)`), which are unrolled; `d["key"] = ..`, `self.x = ..` and names that are `nonlocal` or `global`
-in a `for` or `while` that AutoGraph converts; assignments to `tf.Variable`; lists made inside the body.
+- Python loops (`range(4)`), which tracing unrolls.
+- `d["key"] = ..`, `self.x = ..`, and `nonlocal` or `global` names in a `for` or `while` that AutoGraph converts.
+- Assignments to a `tf.Variable`, and lists created inside the body.
 
 ## Fix safety
-`unsafe`: a loop over `tf.range` of at most sixteen steps becomes one over `range`, which is unrolled and does in Python
-what it says; the number of the step is then a number of Python's. Everything else is shown only. A `tf.TensorArray`
-needs a static size: with `dynamic_size=True` XLA returns it empty.
+`unsafe`: a loop over `tf.range` with at most sixteen iterations becomes a loop over `range`. Tracing unrolls it and
+runs the Python code in each iteration. The loop index is then a Python number. Everything else is shown only. A
+`tf.TensorArray` needs a static size: XLA returns one with `dynamic_size=True` empty.
 
 ## References
 - https://www.tensorflow.org/guide/function#accumulating_values_in_a_loop
@@ -52,7 +54,9 @@ from xlalint.syntax import nodes as cst
 SHRINKING = frozenset(("pop", "popitem", "remove", "clear", "del"))
 # AutoGraph carries these where the statement itself is in the loop.
 CARRIED = frozenset(("new key", "item", "attribute", "nonlocal", "global"))
-PLACES = {"loop": "a loop of tensors", "branch": "a branch on a tensor"}
+PLACES = {"loop": "a TensorFlow loop", "branch": "a branch on a tensor"}
+DIFFERS = "the result differs from eager execution"
+UNUSABLE = "using the result outside fails"
 OUT_OF_SCOPE = Fails("is out of scope and cannot be used here")
 
 
@@ -339,8 +343,8 @@ for batch in tf.range(3):
                 return  # the branch itself fails, and is reported
             case MutateInLoop(form=form, inside=inside, target=target):
                 effect = Effect.DIVERGES if form in SHRINKING else Effect.FAILS
-                outcome = "the result differs from eager" if form in SHRINKING else "using it outside fails"
-                message = f"{form} on `{target}` inside {PLACES[inside]}: Python does it once, while tracing; {outcome}"
+                message = f"{form} on `{target}` inside {PLACES[inside]}: Python runs this once, during tracing; "
+                message += DIFFERS if form in SHRINKING else UNUSABLE
                 rewrite = unrolled(event.location) if inside == "loop" else None
                 yield Draft(message, effect, _help(form, target), rewrite=rewrite)
 

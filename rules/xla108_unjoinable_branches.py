@@ -1,18 +1,22 @@
 """The branches of a tensor conditional leave a name in forms that XLA cannot join.
 
 ## What it does
-Flags an `if` on a tensor whose branches do not fit together: a name bound in one of them only and used afterwards, one
-that returns where the other goes on to nothing, values of different dtype, structure, rank or shape. Of `tf.cond`:
-functions that give tensors of different dtype or rank.
+Reports an `if` on a tensor whose branches do not fit together: only one of them assigns a name that is used later, only
+one returns, or they leave values of different dtype, structure, rank or shape. For `tf.cond`, reports functions that
+return tensors of different dtype or rank.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU, with AutoGraph. A name bound in one branch fails ("must also be
-initialized in the else branch"), so does a return in one ("must also have a return statement"), another dtype ("has
-dtype int32 in the main branch, but dtype float32 in the else branch"), another structure ("must have the same nested
-structure") and another rank ("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()"). Another
-size of the same rank compiles to a bounded dynamic shape (`f32[<=4]`), which later operations may get wrong:
-`tf.cumsum` of it ended the process. The functions of `tf.cond` fail alike, with AutoGraph or without ("must have the
-same number, type, and overall structure of return values").
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with AutoGraph. These fail:
+
+- a name assigned in one branch only ("must also be initialized in the else branch")
+- a return in one branch only ("must also have a return statement")
+- different dtypes ("has dtype int32 in the main branch, but dtype float32 in the else branch")
+- different structures ("must have the same nested structure")
+- different ranks ("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()")
+
+Different sizes of the same rank compile to a bounded dynamic shape (`f32[<=4]`), which later operations may get wrong:
+`tf.cumsum` of it crashed the process. The functions of `tf.cond` fail in the same way, with and without AutoGraph
+("must have the same number, type, and overall structure of return values").
 
 ## Example
     if tf.reduce_sum(x) > 0.0:
@@ -24,13 +28,14 @@ same number, type, and overall structure of return values").
     return x * scale
 
 ## Not flagged
-A name that only the branch itself uses; a Python number in one branch and a tensor of its dtype in the other; code
-that AutoGraph does not convert (there the `if` fails).
+- A name that only the branch itself uses.
+- A Python number in one branch and a tensor of its dtype in the other.
+- Code that AutoGraph does not convert. There the `if` itself fails.
 
 ## Fix safety
-`unsafe`: what one branch alone assigns, and what can be computed without it, gets zeros before the branch; where the
-branch is not taken eager execution has no value, and raises. Everything else has no rewrite: what the other branch
-should give is for the author to say.
+`unsafe`: a name that only one branch assigns gets zeros before the branch, if its value can be computed without the
+branch. In eager execution the name has no value when the branch is not taken, so the code raises. Nothing else has a
+rewrite: only you know what the other branch should return.
 
 ## References
 - https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/control_flow.md
@@ -46,12 +51,12 @@ from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
 
 REASONS = {
-    "one branch only": "`{name}` gets a value in one branch only, and tracing fails",
-    "no return": "one branch returns and the other does not, and tracing fails",
-    "dtype": "`{name}` has another dtype in each branch, and tracing fails",
-    "structure": "`{name}` has another structure in each branch, and tracing fails",
-    "rank": "`{name}` has another rank in each branch, and XLA refuses to join them",
-    "shape": "`{name}` has another size in each branch: XLA gives it a bounded dynamic shape",
+    "one branch only": "only one branch assigns `{name}`, so tracing fails",
+    "no return": "one branch returns and the other does not, so tracing fails",
+    "dtype": "`{name}` has a different dtype in each branch, so tracing fails",
+    "structure": "`{name}` has a different structure in each branch, so tracing fails",
+    "rank": "`{name}` has a different rank in each branch, and XLA refuses to join them",
+    "shape": "`{name}` has a different size in each branch, so XLA gives it a bounded dynamic shape",
 }
 HELPS = {
     "one branch only": "give `{name}` a value of the same dtype and shape before the `if`",
@@ -64,7 +69,7 @@ HELPS = {
 
 # Of what functions give: the message, and what helps.
 OF_FUNCTIONS = {
-    "dtype": ("tensors of different dtypes, and tracing fails", "cast both to one dtype"),
+    "dtype": ("tensors of different dtypes, so tracing fails", "cast both to one dtype"),
     "rank": ("tensors of different ranks, and XLA refuses to join them", "give both the same shape"),
 }
 
@@ -260,7 +265,7 @@ def f(x):
             case JoinBranches(reason=reason, functions=True, context=context):
                 if context.kind is ContextKind.XLA or (context.kind is ContextKind.GRAPH and reason == "dtype"):
                     message, help = OF_FUNCTIONS[reason]
-                    yield Draft(f"the branches of `{brief(event.location.node)}` give {message}", Effect.FAILS, help)
+                    yield Draft(f"the branches of `{brief(event.location.node)}` return {message}", Effect.FAILS, help)
             case JoinBranches(name=name, reason=reason, context=context) if context.converted:
                 message = f"branches of a conditional on a tensor: {REASONS[reason].format(name=name)}"
                 effect = Effect.NAMED if reason == "shape" else Effect.FAILS

@@ -1,14 +1,14 @@
-"""`tf.while_loop` without `maximum_iterations`: its gradient does not compile.
+"""The gradient of a `tf.while_loop` without `maximum_iterations` does not compile.
 
 ## What it does
-Flags `tf.while_loop` over floating point values without `maximum_iterations` where a gradient is taken around it
-(`tf.GradientTape`, `tf.gradients`). The same `while` statement is XLA102's.
+Reports a `tf.while_loop` over floating-point values without `maximum_iterations` under a gradient (`tf.GradientTape`,
+`tf.gradients`). XLA102 reports the same for a `while` statement.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: the loop itself compiles once. Its gradient fails with "XLA compilation requires
-a fixed tensor list size", because the intermediate values of an unknown number of steps have no static size. With
-`maximum_iterations` it compiles; where that is the value of a tensor, once for every value. A gradient that needs no
-intermediate values (`a + 1.0` in the body) compiles without.
+Measured with TensorFlow 2.21 on a CPU. The loop itself compiles once. Its gradient fails with "XLA compilation requires
+a fixed tensor list size": without a bound on the iterations, the intermediate values have no static size. With
+`maximum_iterations` the gradient compiles; if the bound is the value of a tensor, once for every value. A gradient that
+needs no intermediate values (`a + 1.0` in the body) compiles without a bound.
 
 ## Example
     y = tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * a,), (x,))[0]
@@ -17,14 +17,14 @@ intermediate values (`a + 1.0` in the body) compiles without.
 ## Use instead
     y = tf.while_loop(lambda a: tf.reduce_sum(a) < 50.0, lambda a: (a * a,), (x,), maximum_iterations=20)[0]
 
-or `tf.stop_gradient` around a loop that is not meant to be trained.
+Or wrap a loop that is not trained in `tf.stop_gradient`.
 
 ## Not flagged
-Loops around which no gradient is taken, loops over integers and booleans, `back_prop=False`; `tf.scan`, `tf.map_fn` and
-`tf.foldl`, whose length is static.
+- Loops without a gradient, loops over integers and booleans, and `back_prop=False`.
+- `tf.scan`, `tf.map_fn` and `tf.foldl`, whose length is static.
 
 ## Fix safety
-Shown only: too small a limit ends the loop early.
+Shown only: a bound that is too low ends the loop early.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues
@@ -42,8 +42,10 @@ from ._gradients import GRADIENTS, LoopsUnderGradients
 
 LOOP = "tf.while_loop"
 NO_LIST_SIZE = Fails("XLA compilation requires a fixed tensor list size")
-MESSAGE = f"gradient through `{LOOP}` without `maximum_iterations`: XLA needs a fixed number of steps, and fails"
-HELP = "pass maximum_iterations=LIMIT, a Python number that is always enough, or tf.stop_gradient(..) the result"
+MESSAGE = (
+    f"gradient through `{LOOP}` without `maximum_iterations`: XLA needs a bound on the iterations, so compiling fails"
+)
+HELP = "pass maximum_iterations=LIMIT, a Python number that is always enough, or use tf.stop_gradient(..)"
 
 
 class WhileLoopGradient(Rule):

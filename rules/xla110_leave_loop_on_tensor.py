@@ -1,15 +1,18 @@
-"""A tensor decides over `break` or `return` out of a loop that cannot be left so.
+"""A tensor decides a `break` or `return` that the loop does not support.
 
 ## What it does
-Flags `break` and `return` under a condition on a tensor in a Python loop, which is unrolled while tracing, and
-`return` out of a loop of tensors.
+Reports `break` and `return` under a tensor condition in a Python loop, which tracing unrolls, and `return` from inside
+a TensorFlow loop.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU, with AutoGraph. In `for i in range(4)` and `while True` a `break`
-on a tensor fails ("break and return statements which depend on a TF condition are not supported in Python for loops",
-"The condition of while loop started as non-Tensor, then changed to Tensor"), a `return` fails ("the else branch must
-also have a return statement"). Out of `for i in tf.range(4)` a `return` fails ("a return statement cannot be placed
-inside this TensorFlow loop"), while `break` and `continue` compile. `continue` compiles in Python loops too.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with AutoGraph.
+
+- In `for i in range(4)` and `while True`, a `break` on a tensor fails ("break and return statements which depend on a
+  TF condition are not supported in Python for loops", "The condition of while loop started as non-Tensor, then changed
+  to Tensor"). A `return` fails ("the else branch must also have a return statement").
+- In `for i in tf.range(4)`, a `return` fails ("a return statement cannot be placed inside this TensorFlow loop").
+  `break` and `continue` compile.
+- `continue` compiles in Python loops, too.
 
 ## Example
     for i in range(4):
@@ -23,14 +26,14 @@ inside this TensorFlow loop"), while `break` and `continue` compile. `continue` 
         done = tf.logical_or(done, x[i] > 0.5)
         x = tf.where(done, x, x * 1.5)
 
-or the same loop over `tf.range(4)`, where AutoGraph converts `break`.
+Or loop over `tf.range(4)`, where AutoGraph converts `break`.
 
 ## Not flagged
-`break` decided by Python values, `break` and `continue` in `for i in tf.range(4)`, and code that AutoGraph does not
-convert: there the `if` around fails, and is reported.
+- `break` decided by Python values, and `break` and `continue` in `for i in tf.range(4)`.
+- Code that AutoGraph does not convert. There the `if` around the `break` fails, and XLA101 reports it.
 
 ## Fix safety
-Shown only. With a `done` flag all steps are computed; the result is the same.
+Shown only. With a `done` flag, the loop computes all iterations; the result is the same.
 
 ## References
 - https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md
@@ -42,16 +45,16 @@ from collections.abc import Iterator
 from xlalint.analysis.interpreter.events import Event, LeaveLoop
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule
 
-UNROLLED = "the loop is unrolled while tracing, when the tensor has no value yet"
+UNROLLED = "tracing unrolls the loop, and the tensor has no value yet"
 REASONS = {
     ("break", "python"): UNROLLED,
     ("return", "python"): UNROLLED,
-    ("return", "tensor"): "AutoGraph cannot return out of a loop that runs in the graph",
+    ("return", "tensor"): "AutoGraph cannot return from inside a TensorFlow loop",
 }
 HELP = """\
 done = tf.constant(False)  # before the loop
 done = tf.logical_or(done, <the condition>)  # in place of the `if`
-y = tf.where(done, y, <next y>)  # for everything that the rest of the loop assigns"""
+y = tf.where(done, y, <next y>)  # for every name that the rest of the loop assigns"""
 
 
 class LeaveLoopOnTensor(Rule):

@@ -1,22 +1,26 @@
-"""A tensor is selected by a boolean mask: the shape of the result depends on data.
+"""A boolean mask selects from a tensor, so the shape of the result depends on data.
 
 ## What it does
-Flags `x[mask]` and calls such as `tf.boolean_mask(x, mask)` where the mask depends on the content of a tensor. Where
-the selection feeds an operation that XLA gets wrong, the finding names that operation and its line.
+Reports `x[mask]` and calls such as `tf.boolean_mask(x, mask)` if the mask depends on the value of a tensor. If the
+selection feeds an operation that XLA gets wrong, the finding names that operation and its line.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The selection compiles with a bounded dynamic shape: `f32[<=6]`, a
-buffer of the upper bound with a size beside it. Sums, means, maxima, softmax, `tf.sort` and elementwise operations
-honour the size. Others do not: `m[-1]`, `m[-2:]` and `tf.roll` count from the upper bound, `tf.ones_like(m)`,
-`tf.linalg.diag(m)` and `tf.eye(tf.size(m))` have the size of the upper bound, `tf.unique(m)` counts the padding. Others
-do not compile: `m[::2]`, `tf.squeeze(m)`, `tf.split(m, 2)`, `tf.reshape(m, [4])`, `tf.linspace(0.0, 1.0, tf.size(m))`.
-The size of `tf.cumsum(m)` is wrong: sums of it differ, and the process dies where it is returned. In gradients
-`tf.sort(m)` and `tf.math.top_k(m, k)` fail, and so does `m * w` where `w` has the static size that the selection really
-has; `tf.concat([m, x], 0)` gives a wrong gradient.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. The selection compiles with a bounded dynamic shape, such as
+`f32[<=6]`: a buffer of the maximum size, and the actual size beside it. What happens next depends on the operation that
+uses the selection `m`:
 
-Two tensors selected by one mask and combined, `loss(outputs[mask], labels[mask])`, compile and equal eager execution
-in 2.21; TensorFlow 2.15 refuses them ("Fail to proof the equality of two dimensions"). A mask made of constants or
-shapes is folded and gives a static shape.
+- Right: sums, means, maxima, softmax, `tf.sort` and elementwise operations use the actual size.
+- Wrong results: `m[-1]`, `m[-2:]` and `tf.roll` count from the end of the buffer. `tf.ones_like(m)`,
+  `tf.linalg.diag(m)` and `tf.eye(tf.size(m))` have the size of the buffer. `tf.unique(m)` counts the padding.
+  `tf.cumsum(m)` has a wrong size: sums of it differ, and returning it crashes the process.
+- Compile errors: `m[::2]`, `tf.squeeze(m)`, `tf.split(m, 2)`, `tf.reshape(m, [4])`, `tf.linspace(0.0, 1.0,
+  tf.size(m))`.
+- Gradients: `tf.sort(m)` and `tf.math.top_k(m, k)` fail. So does `m * w` if `w` has the static size that the selection
+  really has. The gradient of `tf.concat([m, x], 0)` is wrong.
+
+If one mask selects from two tensors that are then combined, as in `loss(outputs[mask], labels[mask])`, TensorFlow 2.21
+compiles it and the result equals eager execution. TensorFlow 2.15 refuses it ("Fail to proof the equality of two
+dimensions"). XLA folds a mask made of constants or shapes and gives the result a static shape.
 
 ## Example
     label_mask = labels >= 0
@@ -30,25 +34,33 @@ shapes is folded and gives a static shape.
     loss = compute_loss(outputs, labels)
     mean_loss = tf.reduce_sum(loss * label_mask) / tf.reduce_sum(label_mask)
 
-The loss gives one number for each element. Labels that the mask leaves out must still be valid input for the loss
-(`tf.where(mask, labels, 0)`). A reduction of the selection itself needs no weights:
+The loss must return one number for each element. Masked labels must still be valid input for the loss (`tf.where(mask,
+labels, 0)`). A reduction of the selection itself needs no weights:
 
     tf.reduce_sum(tf.where(mask, x, 0)) / tf.reduce_sum(tf.cast(mask, x.dtype))
 
 ## Not flagged
-Positions and slices (`x[i]`, `x[1:]`), masks known at trace time (lists, NumPy arrays, comparisons of constants or of
-`tf.shape`), three-argument `tf.where`, NumPy arrays on the host and functions that `tf.data` maps.
+- Indices and slices (`x[i]`, `x[1:]`), and three-argument `tf.where`.
+- Masks known at trace time: lists, NumPy arrays, comparisons of constants or of `tf.shape`.
+- NumPy arrays on the host, and functions that `tf.data` maps.
 
 ## Fix safety
-`safe` for `any`, `all`, the reductions of integers, and counts that are compared or cast to floats, of the selection
-itself, where the mask is computed of the values: `tf.where` puts what changes nothing in place of what is left out;
-where nothing is selected the result is that of eager execution. `unsafe`: sums, means, products, deviations and
-`logsumexp` of floats, which are added up in another order, so that the last digits may differ (no NaN or infinity of
-what is left out gets into the result or the gradient); maxima and minima of floats (where everything selected is
-infinite, the gradient is shared with what is left out; XLA's own maximum passes NaN over), means of what may be
-integers, and all that a loss or other function computes in between: it must give one number for each position, and a
-finite one where the mask does not hold, since the mask multiplies it. The first and the last of what is selected are
-gathered where the mask holds first and last. Shown only, as `tf.where(mask, x, 0)`: what is not reduced.
+`safe` for reductions of the selection itself, if the mask is computed from the values: `any`, `all`, reductions of
+integers, and counts that are compared or cast to floats. `tf.where` replaces the masked elements with neutral ones. If
+nothing is selected, the result is that of eager execution.
+
+`unsafe` for:
+
+- Sums, means, products, deviations and `logsumexp` of floats. XLA adds in a different order, so the last digits may
+  differ. NaN and infinity in masked elements reach neither the result nor the gradient.
+- Maxima and minima of floats. If all selected elements are infinite, they share the gradient with the masked ones.
+  XLA's own maximum ignores NaN.
+- Means of values that may be integers.
+- Everything that a loss or another function computes in between. It must return one number for each index, and a finite
+  one where the mask is False, because the mask multiplies it.
+
+The first and the last selected element become a gather at the first and last index where the mask is True. A selection
+that is not reduced is shown only, as `tf.where(mask, x, 0)`.
 
 ## References
 - https://huggingface.co/docs/transformers/v4.37.2/en/tf_xla
@@ -328,7 +340,7 @@ def f(x, labels):
                 yield from self._begin(chosen, shown)
 
     def _begin(self, chosen: Selection, has_rewrite: bool = True) -> Iterator[Draft]:
-        message = f"`{brief(chosen.location.node)}` keeps as many elements as the mask holds: {NAMED}"
+        message = f"the shape of `{brief(chosen.location.node)}` depends on the values of the mask; {NAMED}"
         consumers = self._consumers.setdefault(chosen.location, [])
         rewrite = selection(chosen, consumers) if has_rewrite else None
         yield from self._shapes.begin(chosen.location, message, rewrite=rewrite)

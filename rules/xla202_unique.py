@@ -1,16 +1,20 @@
-"""Distinct values or a set operation: how many there are depends on data.
+"""The number of distinct values, or of elements of a set, depends on data.
 
 ## What it does
-Flags `tf.unique`, `tf.unique_with_counts`, `keras.ops.unique`, `tf.compat.v1.setdiff1d` and `tf.sets.*`. Where the
+Reports `tf.unique`, `tf.unique_with_counts`, `keras.ops.unique`, `tf.compat.v1.setdiff1d` and `tf.sets.*`. If the
 distinct values feed an operation that XLA gets wrong, the finding names that operation and its line.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. `tf.unique` and `keras.ops.unique` compile with a bounded dynamic
-shape (`s32[<=6]`): `tf.size`, `tf.gather(values, index)` and reductions are right, `values[-1]` is another element,
-sums of `tf.cumsum(values)` are wrong. `tf.unique_with_counts` and all of `tf.sets` have no XLA kernel.
-`keras.ops.unique(x, size=n)`, meant for static shapes, does not compile on the TensorFlow backend: its padding must be
-a compile-time constant. `tf.compat.v1.setdiff1d` compiles once for every different content; the TPU's compiler (2.20)
-refuses it where a strategy has it compiled by shapes alone.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
+
+- `tf.unique` and `keras.ops.unique` compile with a bounded dynamic shape (`s32[<=6]`). `tf.size`, `tf.gather(values,
+  index)` and reductions of them are right. `values[-1]` returns another element, and sums of `tf.cumsum(values)` are
+  wrong.
+- `tf.unique_with_counts` and all of `tf.sets` have no XLA kernel.
+- `keras.ops.unique(x, size=n)`, meant for static shapes, does not compile on the TensorFlow backend: its padding must
+  be a compile-time constant.
+- `tf.compat.v1.setdiff1d` recompiles for every new content. The TPU compiler (2.20) refuses it under a strategy, which
+  compiles by shapes alone.
 
 ## Example
     values, index = tf.unique(ids)
@@ -21,18 +25,19 @@ refuses it where a strategy has it compiled by shapes alone.
     first = tf.concat([[True], ordered[1:] != ordered[:-1]], 0)
     number = tf.reduce_sum(tf.cast(first, tf.int32))
 
-Sorted, equal values stand together, and a mask marks the first of each. Counts of ids below a known limit are
+After sorting, equal values are neighbours, and a mask marks the first of each. To count ids below a known limit, use
 `tf.reduce_sum(tf.one_hot(ids, limit), axis=0)`.
 
 ## Not flagged
-`tf.unique` of constants, Python sets, `np.unique` on the host and functions that `tf.data` maps.
+`tf.unique` of constants, Python sets, `np.unique` on the host, and functions that `tf.data` maps.
 
 ## Fix safety
-The number of distinct values, `tf.size(tf.unique(x)[0])`, is counted where sorted neighbours differ: `safe` for `int32`
-and `int64`, where the number is compared or cast to floats; `unsafe` elsewhere: XLA does not sort `uint16`, NaN is no
-neighbour of itself, and where the number is a size, XLA compiles again for each. `unsafe`: the most frequent of what
-`tf.unique_with_counts` gives, as the first element that most are equal to. Everything else is shown only: `tf.unique`
-keeps the order of appearance, sorting does not.
+- The number of distinct values, `tf.size(tf.unique(x)[0])`, becomes a count of the sorted neighbours that differ. It is
+  `safe` for `int32` and `int64` if the number is compared or cast to floats. Elsewhere it is `unsafe`: XLA does not
+  sort `uint16`, NaN never equals its neighbour, and a count that is used as a size recompiles for each value.
+- The most frequent value of `tf.unique_with_counts` becomes the first element that most elements are equal to:
+  `unsafe`.
+- Everything else is shown only. `tf.unique` keeps the order of appearance, and sorting does not.
 
 ## References
 - https://huggingface.co/docs/transformers/v4.37.2/en/tf_xla
@@ -279,13 +284,13 @@ dataset = tf.data.Dataset.from_tensors([1, 1, 2]).map(distinct)
                 elif made_by(event) is None:
                     return
                 elif api == "tf.setdiff1d":
-                    message = f"`{code}` is compiled again for every new content"
+                    message = f"XLA recompiles `{code}` for every new content"
                     yield Draft(message, Effect.RECOMPILES, on_tpu=TpuOutcome.FAILS)
                 elif as_tensor(event.result, Dependence.STATIC) and "size" in event.arguments:
-                    reason = "pads by a number that must be a compile-time constant, and does not compile"
+                    reason = "does not compile: its padding must be a compile-time constant"
                     yield Draft(f"`{code}` {reason}", Effect.FAILS, rewrite)
                 else:
-                    message = f"`{code}` keeps as many elements as there are distinct values: {NAMED}"
+                    message = f"the shape of `{code}` depends on the number of distinct values; {NAMED}"
                     fix = partial(distinct, event) if api == "tf.unique" else None
                     yield from self._shapes.begin(event.location, message, rewrite, rewrite=fix)
 

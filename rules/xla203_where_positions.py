@@ -1,15 +1,18 @@
-"""The positions where a condition holds: how many there are depends on data.
+"""The number of indices where a condition holds depends on data.
 
 ## What it does
-Flags `tf.where` with one argument, `keras.ops.where` with one argument, `keras.ops.nonzero` and
-`tf.experimental.numpy.nonzero`. Where the positions feed an operation that XLA gets wrong, the finding names that
-operation and its line.
+Reports `tf.where` with one argument, `keras.ops.where` with one argument, `keras.ops.nonzero` and
+`tf.experimental.numpy.nonzero`. If the indices feed an operation that XLA gets wrong, the finding names that operation
+and its line.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The positions compile with a bounded dynamic shape (`s64[<=6,1]`).
-`tf.gather`, `tf.gather_nd`, `tf.scatter_nd`, `tf.size` and reductions of them are right; `positions[-1]` is another
-element, `tf.squeeze(positions)` without an axis and `tf.reshape(positions, [4])` do not compile, sums of
-`tf.cumsum(positions)` are wrong. A condition made of constants or shapes is folded and gives a static shape.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. The indices compile with a bounded dynamic shape (`s64[<=6,1]`).
+
+- Right: `tf.gather`, `tf.gather_nd`, `tf.scatter_nd`, `tf.size` and reductions of them.
+- Wrong results: `positions[-1]` returns another element, and sums of `tf.cumsum(positions)` are wrong.
+- Compile errors: `tf.squeeze(positions)` without an axis, and `tf.reshape(positions, [4])`.
+
+XLA folds a condition made of constants or shapes and gives the result a static shape.
 
 ## Example
     positions = tf.where(x > 0.0)
@@ -19,18 +22,23 @@ element, `tf.squeeze(positions)` without an axis and `tf.reshape(positions, [4])
     mask = tf.cast(x > 0.0, x.dtype)
     total = tf.reduce_sum(x * mask)
 
-or `tf.where(x > 0.0, x, 0.0)`. Where positions are needed, `tf.math.top_k(tf.cast(x > 0.0, tf.int32), k).indices` gives
-a fixed number of them, those that hold first.
+Or `tf.where(x > 0.0, x, 0.0)`. If you need indices, `tf.math.top_k(tf.cast(x > 0.0, tf.int32), k).indices` returns a
+fixed number of them, those where the condition holds first.
 
 ## Not flagged
 Three-argument `tf.where`, conditions known at trace time, `np.where` and `np.nonzero` on the host, `tf.argmax`.
 
 ## Fix safety
-`unsafe`: where `tf.gather_nd(x, tf.where(c))` or `tf.gather(x, tf.where(c)[:, 0])` ends in a reduction, that takes in
-everything with the condition as mask, as for a boolean mask; it differs where `x` is no tensor, or holds integers whose
-mean is wanted. The first or last position alone, `tf.where(c)[0, 0]`, is `tf.argmax` of the condition; it differs where
-that holds nowhere, or has more than one dimension. Everything else is shown only: `top_k` fills up with positions where
-the condition does not hold when there are less than `k`.
+`unsafe` in two cases:
+
+- `tf.gather_nd(x, tf.where(c))` or `tf.gather(x, tf.where(c)[:, 0])` that ends in a reduction becomes a reduction over
+  all elements with the condition as mask, as for a boolean mask. It differs if `x` is not a tensor, or for the mean of
+  integers.
+- The first or last index alone, `tf.where(c)[0, 0]`, becomes `tf.argmax` of the condition. It differs if the condition
+  is False everywhere, or has more than one dimension.
+
+Everything else is shown only. If fewer than `k` indices hold, `top_k` fills up with indices where the condition does
+not hold.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/where
@@ -205,7 +213,7 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(positive)
             case Consume():
                 yield from self._shapes.consumed(event)
             case ApiCall() if made_by(event):
-                message = f"`{brief(event.location.node)}` gives as many positions as the condition holds: {NAMED}"
+                message = f"the shape of `{brief(event.location.node)}` depends on where the condition holds; {NAMED}"
                 rewrite = (
                     positions(event.location, event.arguments.get("condition")) if event.api == "tf.where" else None
                 )

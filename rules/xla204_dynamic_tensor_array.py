@@ -1,17 +1,19 @@
-"""A `tf.TensorArray` grows: XLA keeps the size it began with and drops what is written behind it.
+"""A `tf.TensorArray` cannot grow: XLA keeps its initial size and drops later writes.
 
 ## What it does
-Flags `tf.TensorArray(.., dynamic_size=True)`, unless its content is set at once by `unstack`; and a `write`, `scatter`,
-`split` or `unstack` whose result nobody takes.
+Reports `tf.TensorArray(.., dynamic_size=True)`, unless `unstack` sets its content at once. Also reports a `write`,
+`scatter`, `split` or `unstack` whose result is discarded.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU. XLA reserves `size` elements and ignores `dynamic_size`. There is no error: with
-`size=0` the result of `stack()` is empty and `concat()` and `size()` are wrong, with `size=1` it has one element,
-whether a `tf.range` loop or an unrolled Python loop writes. With a `size` that is large enough the result is right.
-`read` of an element behind the size does not compile.
+Measured with TensorFlow 2.21 on a CPU. XLA reserves `size` elements and ignores `dynamic_size`. There is no error.
 
-In a graph each `write` returns another array, and the one that it was called on stays as it was: where the result is
-dropped, what was written is lost without an error, while eager execution keeps it.
+- With `size=0`, the result of `stack()` is empty, and `concat()` and `size()` are wrong. With `size=1`, it has one
+  element. It makes no difference whether a `tf.range` loop or an unrolled Python loop writes.
+- With a `size` that is large enough, the result is right.
+- `read` of an element past the size does not compile.
+
+In a graph, each `write` returns a new array and leaves the old one unchanged. If the result is discarded, the write is
+lost without an error, while eager execution keeps it.
 
 ## Example
     outputs = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
@@ -21,17 +23,17 @@ dropped, what was written is lost without an error, while eager execution keeps 
 ## Use instead
     outputs = tf.TensorArray(tf.float32, size=steps)
 
-with `steps` a Python int or taken from a static shape, the most that is ever written.
+`steps` is the maximum number of writes: a Python int, or a static size.
 
 ## Not flagged
-Arrays of fixed size, `tf.TensorArray(..).unstack(x)`, Python lists in a Python loop.
+Arrays of fixed size, `tf.TensorArray(..).unstack(x)`, and Python lists in a Python loop.
 
 ## Fix safety
-`safe` where one loop with a written number of steps writes each element at its own number, and the array is read as a
-whole behind the loop, under its one name, and not asked for its size: it gets that size. `unsafe` where single elements
-are read (a graph multiplies the gradient of the others by zero, which is NaN where they are infinite), and where the
-number of steps is an expression, which must be static. Shown only elsewhere, with `NUMBER_OF_WRITES` for what the
-author knows.
+- `safe` if a single loop with a literal number of iterations writes each element at the loop index, and the array is
+  read as a whole after the loop, under its only name, and never asked for its size. The array gets that size.
+- `unsafe` if single elements are read: a graph multiplies the gradient of the others by zero, which is NaN if they are
+  infinite. Also `unsafe` if the number of iterations is an expression, which must be static.
+- Shown only elsewhere, with `NUMBER_OF_WRITES` for the number that only you know.
 
 ## References
 - https://github.com/tensorflow/tensorflow/issues/119375
@@ -48,7 +50,7 @@ from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Ru
 from xlalint.syntax import nodes as cst
 
 WRITING = frozenset(f"tf.TensorArray.{name}" for name in ("write", "scatter", "split", "unstack"))
-DROPPED = "XLA keeps the size of the beginning and drops what is written behind it"
+DROPPED = "XLA keeps the initial size and drops writes past it"
 
 
 class DynamicTensorArray(Rule):
@@ -222,7 +224,7 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(collect)
         match event:
             case ApiCall(api=api, node=cst.Call(func=cst.Attribute(value=array))) if api in WRITING:
                 if isinstance(parent(event.location), cst.Expr):
-                    message = f"`{brief(event.location.node)}` is dropped: in a graph it is lost without an error"
+                    message = f"`{brief(event.location.node)}` is discarded: in a graph, the write is lost"
                     code = event.location.unit.code
                     yield Draft(message, Effect.DIVERGES, f"{code(array)} = {code(event.location.node)}")
             case ApiCall(arguments={"dynamic_size": Static(constant=True)}) if not _filled_at_once(event):

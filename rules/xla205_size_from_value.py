@@ -1,22 +1,26 @@
-"""The size of a tensor is taken from data: XLA compiles once for every value.
+"""The size of a tensor comes from data, so XLA recompiles for every value.
 
 ## What it does
-Flags arguments that fix the shape of a result and depend on the content of a tensor: in `tf.range`, `tf.zeros`,
-`tf.fill`, `tf.reshape`, `tf.tile`, `tf.repeat`, `tf.one_hot`, `tf.math.top_k`, `tf.linspace`, `tf.pad`, `tf.eye`,
-random shapes, `tf.image.resize`, segment counts and all others of the table of measured calls, one bound of a slice
-(`x[:n]`), a stride, `tf.sequence_mask` without `maxlen`, `tf.math.confusion_matrix` without `num_classes`, and
-`tf.math.bincount`.
+Reports arguments that decide the shape of a result and depend on the value of a tensor:
+
+- in `tf.range`, `tf.zeros`, `tf.fill`, `tf.reshape`, `tf.tile`, `tf.repeat`, `tf.one_hot`, `tf.math.top_k`,
+  `tf.linspace`, `tf.pad`, `tf.eye`, random shapes, `tf.image.resize`, segment counts, and all others in the table of
+  measured calls
+- one bound of a slice (`x[:n]`), or a stride
+- `tf.sequence_mask` without `maxlen`, `tf.math.confusion_matrix` without `num_classes`, and `tf.math.bincount`
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. Each new value is a new compilation, without a warning: one
-trace, as many compilations as values, also for values computed inside the function and inside loops.
-`tf.math.bincount` compiles again for every new content, a fixed `minlength` and `maxlength` notwithstanding. A value
-that a `tf.range` loop carries or that is drawn at random fails ("must be a compile-time constant"); only slices,
-`tf.slice`, crops and `tf.math.top_k` then compile, with a bounded dynamic shape: once, or once for every value where
-other data has a part in the size. Sizes from `tf.shape(x)` are folded.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 
-A TPU's strategy has a step compiled by shapes alone, before there is any value. To the TPU's compiler (2.20) every
-value is therefore what one of a loop is to others: it refuses such sizes, and pads what it slices and selects.
+- Each new value triggers a new compilation, without a warning: one trace, and as many compilations as values. This also
+  holds for values computed inside the function and inside loops.
+- `tf.math.bincount` recompiles for every new content, even with a fixed `minlength` and `maxlength`.
+- A value that a `tf.range` loop carries, or a random value, fails ("must be a compile-time constant"). Only slices,
+  `tf.slice`, crops and `tf.math.top_k` then compile, with a bounded dynamic shape: once, or once for every value if the
+  size also depends on other data.
+- XLA folds sizes from `tf.shape(x)`.
+- A TPU strategy compiles a step by shapes alone, before any value exists. The TPU compiler (2.20) therefore treats
+  every value as other compilers treat loop values: it refuses such sizes, and pads slices and selections.
 
 ## Example
     valid = x[:length]
@@ -26,17 +30,17 @@ value is therefore what one of a loop is to others: it refuses such sizes, and p
     valid = tf.where(tf.range(x.shape[0]) < length, x, 0.0)
     total = tf.reduce_sum(valid)
 
-In general: the largest size that occurs as a Python int, and a mask for what is beyond the value.
+In general: use the largest size that occurs, as a Python int, and mask everything past the actual size.
 
 ## Not flagged
-Python ints, `x.shape`, sizes computed from `tf.shape(x)`, `tf.sequence_mask(lengths, maxlen)`, `tf.size(x[mask])` where
-XLA follows the bounded size (the rule about masks flags the selection), `tf.range(steps)` in a plain `tf.function`
-(a training loop around compiled steps), and code of the host.
+- Python ints, `x.shape`, sizes computed from `tf.shape(x)`, `tf.sequence_mask(lengths, maxlen)`.
+- `tf.size(x[mask])` where XLA tracks the bounded size. XLA201 reports the selection.
+- `tf.range(steps)` in a plain `tf.function` (a training loop around compiled steps), and host code.
 
 ## Fix safety
-`unsafe`: `tf.math.bincount(x, minlength=n, maxlength=n)` becomes `tf.math.unsorted_segment_sum`, which agrees with it
-where XLA compiles it, and refuses values from `n` on where it runs eagerly. Everything else is shown only: the largest
-size is not in the code, and the result has another shape.
+`unsafe`: `tf.math.bincount(x, minlength=n, maxlength=n)` becomes `tf.math.unsorted_segment_sum`. Both agree where XLA
+compiles the call, but in eager execution the segment sum refuses values from `n` on. Everything else is shown only: the
+largest size is not in the code, and the result has another shape.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues
@@ -63,7 +67,7 @@ from ._followed import Followed, followed, names, on_tpu
 from ._shapes import NOT_FOLDED, BoundedSizes, arguments_from_data, length_from, outcome
 
 REASONS: Final[Mapping[Effect, str]] = {
-    Effect.RECOMPILES: "XLA compiles again for every new value",
+    Effect.RECOMPILES: "XLA recompiles for every new value",
     Effect.FAILS: f"{NOT_FOLDED}, and it must be a compile-time constant",
     Effect.NAMED: f"{NOT_FOLDED}, so the shape is bounded and dynamic",
 }
@@ -427,10 +431,12 @@ def _contents(event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
 
 def _draft(event: ApiCall | IndexWith, tensor: Tensor, effect: Effect, what: str, help: str | None) -> Draft:
     if tensor.bounded is not None:
-        reason = "a bounded dynamic shape is no compile-time constant"
+        reason = "a bounded dynamic shape is not a compile-time constant"
     else:
         reason = REASONS[effect]
-    return Draft(f"{what} is a size from data: {reason}", effect, help, notes=origin_note(tensor.origin, event))
+    return Draft(
+        f"{what} depends on data and decides a shape: {reason}", effect, help, notes=origin_note(tensor.origin, event)
+    )
 
 
 def _where(node: cst.Subscript, syntax: cst.Slice, axis: int) -> str | None:

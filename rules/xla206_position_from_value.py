@@ -1,21 +1,23 @@
-"""A position is taken from data: outside of loops XLA compiles once for every value.
+"""An index comes from data: outside loops, XLA recompiles for every value.
 
 ## What it does
-Flags subscripts and slices that start at a position from data (`x[i]`, `x[i:i + 2]`, `x[tf.argmax(y)]`), `tf.slice`
-with such a beginning, crops at such an offset, an axis or a permutation from data, and other arguments that are
-constants to XLA in the table of measured calls (`k` of `tf.math.in_top_k`).
+Reports subscripts and slices that start at an index from data (`x[i]`, `x[i:i + 2]`, `x[tf.argmax(y)]`), `tf.slice`
+with such a start, crops at such an offset, an axis or a permutation from data, and other arguments that must be
+constants according to the table of measured calls (`k` of `tf.math.in_top_k`).
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The strided slice below a subscript takes its bounds as constants
-where it can, so each new value is a new compilation, without a warning: one trace, as many compilations as values. That
-holds for arguments, for values computed from them, and inside loops for values that the loop does not change, for the
-elements of a tensor (`tf.map_fn`, `tf.scan`, `for e in t`, `t[i]`), for what is drawn with a seed that is data or a
-Keras seed generator, and for all that such data has a part in.
-`tf.gather(x, i)` compiles once. Where a position is made only of what a loop carries or of chance, `x[i]`, `x[i:i + 2]`
-and `tf.slice` compile once. An axis that a loop makes fails ("must be a compile-time constant").
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 
-A TPU's strategy has a step compiled by shapes alone, before there is any value. The TPU's compiler (2.20) takes
-positions so, once; windows get a bounded dynamic shape, which it pads; it refuses axes and options.
+- A subscript is a strided slice, which takes its bounds as constants if it can. Each new value therefore triggers a new
+  compilation, without a warning: one trace, and as many compilations as values.
+- This holds for arguments, for values computed from them, for elements of a tensor (`tf.map_fn`, `tf.scan`, `for e in
+  t`, `t[i]`), for random numbers whose seed is data or a Keras seed generator, and for everything computed from these.
+  Inside a loop it holds for values that the loop does not change.
+- `tf.gather(x, i)` compiles once.
+- If the index depends only on loop variables or on random numbers, `x[i]`, `x[i:i + 2]` and `tf.slice` compile once. An
+  axis that a loop computes fails ("must be a compile-time constant").
+- A TPU strategy compiles a step by shapes alone, before any value exists. The TPU compiler (2.20) compiles an index
+  once, gives slices a bounded dynamic shape, which it pads, and refuses axes and options.
 
 ## Example
     chosen = x[tf.argmax(scores)]
@@ -26,15 +28,16 @@ positions so, once; windows get a bounded dynamic shape, which it pads; it refus
     window = tf.gather(x, start + tf.range(2))
 
 ## Not flagged
-Python ints, positions from `tf.shape(x)`, positions that a loop carries (`for i in tf.range(n): x[i]`) and nothing else
-has a part in, `tf.gather`, lists indexed by Python ints, and code of the host.
+- Python ints, indices from `tf.shape(x)`, `tf.gather`, lists indexed by Python ints, and host code.
+- Indices that depend on nothing but loop variables (`for i in tf.range(n): x[i]`).
 
 ## Fix safety
-Safe for elements of booleans and integers at a position that is a `tf.argmax` or `tf.argmin`, or that is an `int32` or
-`int64` and kept from going below zero (`tf.maximum(i, 0)`, `tf.clip_by_value(i, 0, n)`), also by the name that it has
-in the function. Else unsafe: `tf.gather` does not count negative positions from the end, where a window reaches beyond
-the end, a slice is shorter and a gather raises, and the gradient that a gather gives a variable is sparse. None where
-the part of a variable is assigned (`v[i].assign(..)`).
+`safe` for elements of booleans and integers, if the index is a `tf.argmax` or `tf.argmin`, or an `int32` or `int64`
+that cannot be negative (`tf.maximum(i, 0)`, `tf.clip_by_value(i, 0, n)`), directly or through a local name.
+
+Otherwise `unsafe`: `tf.gather` does not count negative indices from the end. A slice past the end is shorter, while a
+gather raises. A gather gives a variable a sparse gradient. There is no fix for an assignment to part of a variable
+(`v[i].assign(..)`).
 
 ## References
 - https://www.tensorflow.org/xla/known_issues
@@ -58,10 +61,10 @@ from xlalint.syntax import nodes as cst
 from ._followed import AXES, Followed, followed, names, on_tpu
 from ._shapes import NOT_FOLDED, BoundedSizes, arguments_from_data, length_from, outcome
 
-OPTION = "an option"
-PYTHON = "a Python value, which is known when XLA compiles"
+OPTION = "is an option that depends on data"
+PYTHON = "pass a Python value, which is known when XLA compiles"
 REASONS: Final[Mapping[Effect, str]] = {
-    Effect.RECOMPILES: "XLA compiles again for every new value",
+    Effect.RECOMPILES: "XLA recompiles for every new value",
     Effect.FAILS: f"{NOT_FOLDED}, and it must be a compile-time constant",
     Effect.NAMED: f"{NOT_FOLDED}, so the shape is bounded and dynamic",
 }
@@ -432,7 +435,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
         for axis, (item, _) in enumerate(items):
             if tensor := _position(item):
                 rewrite = partial(at_position, event, axis)
-                for draft in self._draft(event, tensor, None, f"`{brief(event.location.node)}`", rewrite, "a position"):
+                what = f"the index of `{brief(event.location.node)}`"
+                for draft in self._draft(event, tensor, None, what, rewrite, "depends on data"):
                     # A window has a length that nobody computes before there are values.
                     yield replace(draft, on_tpu=TpuOutcome.BOUNDED) if isinstance(item, Slice) else draft
                 return
@@ -449,7 +453,7 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
         effect = outcome(tensor, carried)
         if effect is None or tensor in self._sizes:
             return
-        message = f"{what} is {kind} from data: {REASONS[effect]}"
+        message = f"{what} {kind}: {REASONS[effect]}"
         help = PYTHON if kind == OPTION else None
         notes = origin_note(tensor.origin, event)
         yield Draft(message, effect, help, notes=notes, rewrite=rewrite, on_tpu=on_tpu(carried))
@@ -457,10 +461,10 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
 
 def _kind(one: Followed) -> str:
     if one.parameter in AXES:
-        return "an axis"
+        return "is an axis that depends on data"
     if one.content:
-        return "a constant to the compiler"
-    return "a position" if one.carried is None else OPTION
+        return "is a constant to XLA, but depends on data"
+    return "is an index that depends on data" if one.carried is None else OPTION
 
 
 def _position(item: Value | Slice) -> Tensor | None:

@@ -1,19 +1,22 @@
-"""A partition, a ragged or a sparse tensor: the lengths of its parts depend on data.
+"""The parts of a partition, a ragged or a sparse tensor have lengths that depend on data.
 
 ## What it does
-Flags `tf.dynamic_partition` by data, ragged tensors cut by data, `tf.sparse.from_dense` and `tf.sparse.retain`; and the
-ragged operations that XLA cannot compile. Where a part feeds an operation that XLA gets wrong, the finding names that
+Reports `tf.dynamic_partition` by data, ragged tensors cut by data, `tf.sparse.from_dense` and `tf.sparse.retain`, and
+ragged operations that XLA cannot compile. If a part feeds an operation that XLA gets wrong, the finding names that
 operation and its line.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU. The parts of `tf.dynamic_partition`, `tf.ragged.boolean_mask` and
-`tf.RaggedTensor.from_tensor(x, lengths)` compile with bounded dynamic shapes; so do the values of
-`tf.sparse.from_dense`. Then `part[-1]` is another element and sums of `tf.cumsum(part)` are wrong.
-`tf.dynamic_stitch` of the parts, `tf.ragged.stack_dynamic_partitions`, `tf.ragged.row_splits_to_segment_ids` and
-`tf.ragged.segment_ids_to_row_splits` are compiled again for every new content; the last three the TPU's compiler (2.20)
-refuses where a strategy has them compiled by shapes alone. `tf.ragged.range`,
-`tf.RaggedTensor.to_tensor`, `to_sparse`, `tf.concat` and `tf.map_fn` of ragged tensors, and most of `tf.sparse` have no
-XLA kernel. A partition by constants is folded and gives static shapes.
+Measured with TensorFlow 2.21 on a CPU.
+
+- The parts of `tf.dynamic_partition`, `tf.ragged.boolean_mask` and `tf.RaggedTensor.from_tensor(x, lengths)` compile
+  with bounded dynamic shapes, and so do the values of `tf.sparse.from_dense`. `part[-1]` then returns another element,
+  and sums of `tf.cumsum(part)` are wrong.
+- `tf.dynamic_stitch` of the parts, `tf.ragged.stack_dynamic_partitions`, `tf.ragged.row_splits_to_segment_ids` and
+  `tf.ragged.segment_ids_to_row_splits` recompile for every new content. The TPU compiler (2.20) refuses the last three
+  under a strategy, which compiles by shapes alone.
+- `tf.ragged.range`, `tf.RaggedTensor.to_tensor`, `to_sparse`, `tf.concat` and `tf.map_fn` of ragged tensors, and most
+  of `tf.sparse` have no XLA kernel.
+- XLA folds a partition by constants and gives the parts static shapes.
 
 ## Example
     small, large = tf.dynamic_partition(x, tf.cast(x > limit, tf.int32), 2)
@@ -23,17 +26,20 @@ XLA kernel. A partition by constants is folded and gives static shapes.
     is_large = x > limit
     loss = tf.reduce_sum(tf.where(is_large, tf.abs(x), tf.square(x)))
 
-Ragged data: a padded tensor and `tf.sequence_mask(lengths, maxlen=MAXIMUM)`.
+For ragged data, use a padded tensor and `tf.sequence_mask(lengths, maxlen=MAXIMUM)`.
 
 ## Not flagged
-Partitions by constants, ragged constants, `tf.SparseTensor` of static indices, `tf.split`, and functions that `tf.data`
-maps.
+Partitions by constants, ragged constants, a `tf.SparseTensor` of static indices, `tf.split`, and functions that
+`tf.data` maps.
 
 ## Fix safety
-`unsafe`: parts of `tf.dynamic_partition` that nothing but `tf.reduce_sum` takes in become the whole with zeros where a
-part is not; where `tf.dynamic_stitch` puts functions of the parts together again, each function is computed of
-everything, and the part's number chooses: it has to compute each row by itself. Everything else is shown only. Both
-sides of `tf.where` are computed for all elements.
+`unsafe` in two cases:
+
+- Parts of `tf.dynamic_partition` that only `tf.reduce_sum` uses become the whole tensor, with zeros outside the part.
+- If `tf.dynamic_stitch` joins functions of the parts, each function is applied to all rows, and the partition index
+  selects the result. Each function must treat each row independently.
+
+Everything else is shown only. `tf.where` computes both sides for all elements.
 
 ## References
 - https://github.com/tensorflow/tensorflow/issues/105143
@@ -76,7 +82,7 @@ CUT_BY = {
     "tf.sparse.from_dense": "tensor",
     "tf.sparse.retain": "to_retain",
 }
-DENSE = "a dense tensor, padded to a fixed size: zeros where the sparse one has nothing, a mask beside the ragged one"
+DENSE = "use a dense tensor of fixed size: zeros where a sparse tensor is empty, a mask for ragged padding"
 
 
 class PartitionRaggedSparse(Rule):
@@ -287,11 +293,11 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(parts)
                 yield from self._shapes.consumed(event)
             case ApiCall(api=api, arguments=arguments) if api in COMPILED_AGAIN:
                 if as_tensor(arguments[COMPILED_AGAIN[api]]):
-                    message = f"`{brief(event.location.node)}` is compiled again for every new content"
+                    message = f"XLA recompiles `{brief(event.location.node)}` for every new content"
                     yield Draft(message, Effect.RECOMPILES, on_tpu=TpuOutcome.FAILS)
             case ApiCall(api=api, arguments=arguments) if api in CUT_BY:
                 if as_tensor(arguments.get(CUT_BY[api], UNKNOWN)):
-                    message = f"`{brief(event.location.node)}` has as many elements as data says: {NAMED}"
+                    message = f"the shape of `{brief(event.location.node)}` depends on data; {NAMED}"
                     rewrite = partial(partitioned, event) if api == "tf.dynamic_partition" else None
                     yield from self._shapes.begin(event.location, message, _whole(event), rewrite=rewrite)
             case ApiCall() if not _is_only_asked(event) and (missing := missing_in(event, self.code, self.tensorflow)):

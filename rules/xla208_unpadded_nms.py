@@ -1,16 +1,19 @@
-"""Non-maximum suppression without padding: how many boxes remain depends on data.
+"""Non-maximum suppression without padding returns a number of boxes that depends on data.
 
 ## What it does
-Flags `tf.image.non_max_suppression`, `tf.image.non_max_suppression_padded` without `pad_to_max_output_size=True`, and
+Reports `tf.image.non_max_suppression`, `tf.image.non_max_suppression_padded` without `pad_to_max_output_size=True`, and
 the variants that XLA cannot compile.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU. `tf.image.non_max_suppression` compiles with a bounded dynamic shape;
-`tf.gather(boxes, selected)` and reductions are right, `tf.cumsum(selected)` is wrong.
-`non_max_suppression_padded` without padding is compiled again for every new number of boxes, and by the TPU's compiler
-(2.20) once, with a bounded dynamic shape, where a strategy has it compiled by shapes alone. With
-`pad_to_max_output_size=True` it compiles once. `non_max_suppression_with_scores`, `non_max_suppression_overlaps` and
-`combined_non_max_suppression` have no XLA kernel.
+Measured with TensorFlow 2.21 on a CPU.
+
+- `tf.image.non_max_suppression` compiles with a bounded dynamic shape. `tf.gather(boxes, selected)` and reductions are
+  right; `tf.cumsum(selected)` is wrong.
+- `non_max_suppression_padded` without padding recompiles for every new number of boxes. Under a TPU strategy, which
+  compiles by shapes alone, the TPU compiler (2.20) compiles it once, with a bounded dynamic shape.
+- With `pad_to_max_output_size=True` it compiles once.
+- `non_max_suppression_with_scores`, `non_max_suppression_overlaps` and `combined_non_max_suppression` have no XLA
+  kernel.
 
 ## Example
     selected = tf.image.non_max_suppression(boxes, scores, 100, iou_threshold=0.5)
@@ -27,8 +30,8 @@ Measured with TensorFlow 2.21 on CPU. `tf.image.non_max_suppression` compiles wi
 The padded form with padding, and functions that `tf.data` maps.
 
 ## Fix safety
-Shown only, with a mask where the positions get a name: what follows must take it into account. The padding repeats
-position 0.
+Shown only, with a mask of the valid boxes if the indices have a name: later code must apply the mask. The padding
+repeats index 0.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/image/non_max_suppression_padded
@@ -201,10 +204,10 @@ def f(x):
                 yield Draft(f"`{code}` has no XLA kernel", Effect.FAILS, _padded(event))
             case ApiCall(api=api, arguments=arguments) if api == PADDED:
                 if arguments.get("pad_to_max_output_size", Static(False)) == Static(False):
-                    message = f"`{code}` is compiled again for every new number of boxes"
+                    message = f"XLA recompiles `{code}` for every new number of boxes"
                     yield Draft(message, Effect.RECOMPILES, _padded(event), on_tpu=TpuOutcome.BOUNDED)
             case ApiCall() if made_by(event):
-                message = f"`{code}` gives as many positions as boxes remain: {NAMED}"
+                message = f"the number of boxes that `{code}` returns depends on data; {NAMED}"
                 rewrite = partial(padded, event)
                 yield from self._shapes.begin(event.location, message, _padded(event), rewrite=rewrite)
 

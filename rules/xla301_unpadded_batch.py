@@ -1,20 +1,29 @@
-"""Tokenised text is as long as it happens to be: XLA compiles once for every length.
+"""Tokenised text varies in length, so XLA recompiles for every length.
 
 ## What it does
-Flags a tokenizer, a data collator, `pad_sequences` or a `TextVectorization` layer whose batches are not padded, or are
-padded to the longest text of each batch, where they reach what XLA compiles: a function or model compiled with
-`jit_compile=True`, or a TPU's step.
+Reports a tokenizer, a data collator, `pad_sequences` or a `TextVectorization` layer whose batches are not padded, or
+are padded to the longest text of each batch, if the batches reach code that XLA compiles: a function or model compiled
+with `jit_compile=True`, or a TPU step.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: one compilation for every new length; six lengths, six compilations, also with
-`reduce_retracing=True`. A transformer step over the lengths 1 to 40 compiles 40 times and takes 35 seconds; padded to
-multiples of 8, 5 times and 5.4 seconds; to multiples of 64, once and 0.8 seconds. Measured with transformers 4.37:
-`padding=True` and `"longest"` give the longest text of the batch, with `pad_to_multiple_of=8` the next multiple, and
-`"max_length"` always the same length; `DataCollatorWithPadding`, `DataCollatorForTokenClassification`,
-`DataCollatorForSeq2Seq` and `DataCollatorForLanguageModeling` pad to the longest unless they are told otherwise.
-`truncation=True` without `max_length` cuts at the model's limit and leaves shorter texts as they are.
-`prepare_tf_dataset(.., tokenizer=t)` makes a `DataCollatorWithPadding` that pads to the longest; it takes no
-`pad_to_multiple_of`, but another collator.
+Measured with TensorFlow 2.21 on a CPU: each new length triggers a new compilation. Six lengths cost six compilations,
+also with `reduce_retracing=True`.
+
+| a transformer step over the lengths 1 to 40 | compilations | time |
+| --- | --- | --- |
+| not padded | 40 | 35 s |
+| padded to multiples of 8 | 5 | 5.4 s |
+| padded to multiples of 64 | 1 | 0.8 s |
+
+Measured with transformers 4.37:
+
+- `padding=True` and `"longest"` pad to the longest text of the batch, with `pad_to_multiple_of=8` to the next multiple.
+  `"max_length"` always gives the same length.
+- `DataCollatorWithPadding`, `DataCollatorForTokenClassification`, `DataCollatorForSeq2Seq` and
+  `DataCollatorForLanguageModeling` pad to the longest text by default.
+- `truncation=True` without `max_length` cuts at the model's limit and leaves shorter texts as they are.
+- `prepare_tf_dataset(.., tokenizer=t)` creates a `DataCollatorWithPadding` that pads to the longest text. It has no
+  `pad_to_multiple_of`, but accepts another collator.
 
 ## Example
     collator = DataCollatorWithPadding(tokenizer, return_tensors="tf")
@@ -25,15 +34,16 @@ multiples of 8, 5 times and 5.4 seconds; to multiples of 64, once and 0.8 second
 ## Use instead
     collator = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=64, return_tensors="tf")
 
-A few lengths, a few compilations; or `padding="max_length", max_length=128`: one.
+A few lengths cost a few compilations. With `padding="max_length", max_length=128` there is one.
 
 ## Not flagged
-Text that is padded to a fixed length, or to a multiple of one; a whole data set padded at once, whose batches all have
-the same length; text that is written in the program; what reaches eager code only.
+- Text padded to a fixed length, or to a multiple of one.
+- A whole data set padded at once: all its batches have the same length.
+- Text literals in the code, and text that only eager code uses.
 
 ## Fix safety
-Unsafe: `pad_to_multiple_of` adds padding, which the attention mask hides from a model that reads it. Shown only, with
-`MAXIMUM` to fill in: a fixed length, where no multiple can be asked for.
+`unsafe`: `pad_to_multiple_of` adds padding. A model that reads the attention mask ignores it. If the call cannot pad to
+a multiple, the fix is shown only, with a fixed length `MAXIMUM` to fill in.
 
 ## References
 - https://huggingface.co/docs/transformers/pad_truncation
@@ -86,7 +96,7 @@ REMEDIES = {
 }
 TITLE = "Pad to a multiple of 64"
 FIXED = "Pad to a fixed length"
-DIFFERS = "by padding, which the attention mask marks, for a model that does not heed the mask"
+DIFFERS = "by the padding, for a model that ignores the attention mask"
 
 
 class UnpaddedBatch(Rule):
@@ -287,7 +297,7 @@ for tokens in tf.data.Dataset.from_tensor_slices(padded).batch(2):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         for variation in varying(event, *VARIANTS):
-            message = f"the text that `{brief(variation.location.node)}` gives {VARIANTS[variation.kind]}: {PER_SHAPE}"
+            message = f"the text from `{brief(variation.location.node)}` {VARIANTS[variation.kind]}: {PER_SHAPE}"
             help = with_arguments(variation.location.node, **REMEDIES[variation.detail])
             yield fed(event, variation, message, help, rewrite=_rewrite(variation))
 

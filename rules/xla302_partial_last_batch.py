@@ -1,18 +1,22 @@
-"""The last batch is smaller than the others: XLA compiles the step once more for it.
+"""The last batch is smaller than the others, so XLA compiles the step again.
 
 ## What it does
-Flags `batch` without `drop_remainder=True` (and `padded_batch`, `bucket_by_sequence_length`, Keras's
-`.._dataset_from_directory`, arrays that a model is passed, what a loop cuts from arrays in steps) where the last batch
-is smaller or may be, and the batches reach a step that XLA compiles: `fit`, `evaluate` or `predict` of a model compiled
-with `jit_compile=True`, or a compiled function.
+Reports `batch` without `drop_remainder=True` if the last batch is or may be smaller, and the batches reach a step that
+XLA compiles: `fit`, `evaluate` or `predict` of a model compiled with `jit_compile=True`, or a compiled function. Also
+reports `padded_batch`, `bucket_by_sequence_length`, Keras's `.._dataset_from_directory`, arrays passed to a model, and
+slices of arrays that a loop takes in steps.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU: 70 elements in batches of 32 make two shapes, and two compilations
-of the step, in `fit` as in a loop; 64 elements make one. `repeat` before `batch` leaves no smaller batch; after it, one
-in each round. Arrays that `fit`, `evaluate` and `predict` cut into batches do the same, after `validation_split` has
-taken its share of them. A TPU cannot run a step on a batch whose size it does not know. `jit_compile="auto"`, the
-default of Keras 3, compiles where Keras finds a GPU or a TPU and no distribution strategy; such findings are
-information.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
+
+- 70 elements in batches of 32 give two shapes, and two compilations of the step, in `fit` as in a loop. 64 elements
+  give one.
+- `repeat` before `batch` leaves no smaller batch. After `batch`, it leaves one in each epoch.
+- Arrays that `fit`, `evaluate` and `predict` cut into batches behave the same, after `validation_split` has taken its
+  share.
+- A TPU cannot run a step on a batch of unknown size.
+- `jit_compile="auto"`, the default of Keras 3, compiles if Keras finds a GPU or a TPU and no distribution strategy.
+  Such findings have the severity `info`.
 
 ## Example
     dataset = tf.data.Dataset.from_tensor_slices((features, labels)).shuffle(1000).batch(32)
@@ -21,16 +25,17 @@ information.
 ## Use instead
     dataset = tf.data.Dataset.from_tensor_slices((features, labels)).shuffle(1000).batch(32, drop_remainder=True)
 
-Where every example counts, as in an evaluation, pad the last batch and give what was added the weight 0.
+If every example counts, as in an evaluation, pad the last batch and give the padding the weight 0.
 
 ## Not flagged
-A number of elements that fills all batches; elements that repeat for ever before they are batched; `take` of some
-batches; datasets that reach eager code only.
+- A number of elements that fills all batches, elements that repeat forever before they are batched, and `take` of some
+  batches.
+- Datasets that only eager code uses.
 
 ## Fix safety
-Unsafe: `drop_remainder=True` leaves out up to a batch of examples: with shuffling others in each epoch, in an
-evaluation the same ones. Shown only for `predict`, which would have no result for them, and where the call says
-`drop_remainder=False`.
+`unsafe`: `drop_remainder=True` drops up to one batch of examples. With shuffling, these differ in each epoch; in an
+evaluation they are always the same. Shown only for `predict`, which would return no result for them, and where the call
+sets `drop_remainder=False`.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/data/Dataset#batch
@@ -56,7 +61,7 @@ x, y = np.ones((70, 4), "float32"), np.ones((70, 1), "float32")
 dataset = tf.data.Dataset.from_tensor_slices((x, y))
 """
 ARRAYS = (
-    "tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(SIZE, drop_remainder=True)  # in place of arrays"
+    "tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(SIZE, drop_remainder=True)  # instead of arrays"
 )
 TWIN = """
 import keras
@@ -76,8 +81,8 @@ class Twin(keras.Model):
 twin = Twin()
 twin.compile(keras.optimizers.SGD(), jit_compile=True)
 """
-TITLE = "Drop the last batch where it is smaller"
-DIFFERS = "by the examples of the smaller batch, which are left out"
+TITLE = "Drop a smaller last batch"
+DIFFERS = "by the examples of the smaller batch, which are dropped"
 
 
 class PartialLastBatch(Rule):
@@ -405,7 +410,7 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
             if variation.location == event.location:
                 yield fed(event, variation, message, ARRAYS)
             elif isinstance(node, cst.Subscript):
-                yield fed(event, variation, message, "leave out what remains, or pad it with weights of 0")
+                yield fed(event, variation, message, "drop the remainder, or pad it and give the padding the weight 0")
             elif variation.detail == FOLDER:
                 help = with_arguments(node, batch_size="None")
                 yield fed(event, variation, message, help and f"{help}.batch(SIZE, drop_remainder=True)")

@@ -1,13 +1,15 @@
-"""Batches are padded to the longest of their own elements: XLA compiles for every length.
+"""Each batch is padded to its longest element, so XLA recompiles for every length.
 
 ## What it does
-Flags `padded_batch` without fixed `padded_shapes`, `bucket_by_sequence_length` without `pad_to_bucket_boundary=True`,
-and `to_tensor()` of a ragged tensor without a shape, where the batches reach what XLA compiles.
+Reports `padded_batch` without fixed `padded_shapes`, `bucket_by_sequence_length` without `pad_to_bucket_boundary=True`,
+and `to_tensor()` of a ragged tensor without a shape, if the batches reach code that XLA compiles.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU: eight sequences of 3 to 10 numbers in batches of two compile the
-step of `fit` four times, also in buckets of up to 8 and 16. With `padded_shapes=([16], [])` it compiles once, in
-buckets that are padded to their boundary twice: once for each bucket.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with eight sequences of 3 to 10 numbers in batches of two:
+
+- The step of `fit` compiles four times, also in buckets of up to 8 and 16.
+- With `padded_shapes=([16], [])` it compiles once.
+- In buckets padded to their boundary it compiles twice, once for each bucket.
 
 ## Example
     model.fit(dataset.padded_batch(32))
@@ -15,14 +17,16 @@ buckets that are padded to their boundary twice: once for each bucket.
 ## Use instead
     model.fit(dataset.padded_batch(32, padded_shapes=([128], [])))
 
-or `bucket_by_sequence_length(.., pad_to_bucket_boundary=True)` with a few buckets.
+Or use `bucket_by_sequence_length(.., pad_to_bucket_boundary=True)` with a few buckets.
 
 ## Not flagged
-Shapes without `None` or -1; elements that are slices of arrays, all of one shape; datasets that reach eager code only.
+Shapes without `None` or -1, elements that are slices of arrays and have one shape, and datasets that only eager code
+uses.
 
 ## Fix safety
-`unsafe`: buckets are padded to their boundaries; an element that is not shorter than the last boundary raises. Shown
-only, with `MAXIMUM` or `SHAPES` to fill in, for the others: how long the longest sequence may be, the data say.
+`unsafe`: buckets are padded to their boundaries, and an element that is not shorter than the last boundary raises. The
+others are shown only, with `MAXIMUM` or `SHAPES` to fill in, because only the data shows how long the longest sequence
+is.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/data/Dataset#padded_batch
@@ -57,9 +61,9 @@ model.compile("sgd", "mse", jit_compile=True)
 """
 BUCKETS = "lambda tokens, label: tf.shape(tokens)[0], [9, 17], [2, 2, 2]"
 
-MAXIMUM = "Pad to the length of the longest of all"
-BOUNDARY = "Pad to the boundary of the bucket"
-DIFFERS = "by padding, and for elements that are not shorter than the last boundary, which raise"
+MAXIMUM = "Pad to the maximum length"
+BOUNDARY = "Pad to the bucket boundary"
+DIFFERS = "by the padding, and for elements not shorter than the last boundary, which raise"
 
 
 class PaddedBatch(Rule):
@@ -165,7 +169,9 @@ for tokens, label in dataset.padded_batch(2):
             match variation.kind:
                 case "bucket":
                     help = with_arguments(location.node, pad_to_bucket_boundary="True")
-                    count = f"; padded to the boundaries, for {variation.shapes} buckets" if variation.shapes else ""
+                    count = (
+                        f"; with padding to the boundaries, for {variation.shapes} buckets" if variation.shapes else ""
+                    )
                     rewrite = argument_set(location, "pad_to_bucket_boundary", "True", BOUNDARY, DIFFERS)
                 case "ragged":
                     rewrite = shown_with(location, MAXIMUM, shape="[None, MAXIMUM]")

@@ -1,14 +1,16 @@
-"""`from_generator` promises no fixed shapes: its elements may have another one each time.
+"""`from_generator` declares no fixed shapes, so its elements may vary in shape.
 
 ## What it does
-Flags `tf.data.Dataset.from_generator` whose `output_signature` leaves a dimension open where its elements reach what
-XLA compiles unpadded, and, as information, one without a signature or shapes at all.
+Reports `tf.data.Dataset.from_generator` if its `output_signature` has an unknown dimension and its elements reach code
+that XLA compiles without padding. Reports one without a signature or shapes with the severity `info`.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU: a compiled function that is fed elements of three lengths compiles
-three times, with a signature or without; elements of one shape compile once, whatever was promised. Without a
-signature even the number of dimensions is unknown: `fit` of a `keras.Sequential` model fails with "Cannot take the
-length of shape with unknown rank", and a TPU needs to know every dimension.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
+
+- A compiled function that gets elements of three lengths compiles three times, with or without a signature. Elements of
+  one shape compile once, whatever the signature declares.
+- Without a signature even the rank is unknown. `fit` of a `keras.Sequential` model then fails with "Cannot take the
+  length of shape with unknown rank". A TPU needs to know every dimension.
 
 ## Example
     dataset = tf.data.Dataset.from_generator(examples, output_types=tf.float32)
@@ -18,14 +20,14 @@ length of shape with unknown rank", and a TPU needs to know every dimension.
 ## Use instead
     dataset = tf.data.Dataset.from_generator(examples, output_signature=tf.TensorSpec([128], tf.float32))
 
-and let the generator pad to that length.
+Let the generator pad to that length.
 
 ## Not flagged
-A signature whose dimensions are numbers; elements that are padded behind the generator; a signature that is not known.
+A signature whose dimensions are numbers, elements that are padded after the generator, and a signature that xlalint
+cannot evaluate.
 
 ## Fix safety
-Shown only, with `SHAPE` to fill in for each of the types that are named: a signature that the elements do not keep
-fails when the program runs.
+Shown only, with `SHAPE` to fill in for each type: elements that do not match the signature fail at run time.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/data/Dataset#from_generator
@@ -55,7 +57,7 @@ def examples():
     for length in (3, 4, 5, 3):
         yield np.ones(length, "float32")
 """
-TITLE = "Promise the shapes of the elements"
+TITLE = "Declare the shapes of the elements"
 SIGNATURE = "output_signature=tf.TensorSpec([None], tf.float32)"
 
 
@@ -194,13 +196,13 @@ for values in tf.data.Dataset.from_generator(examples, {SIGNATURE}):
         assert isinstance(event, FeedCompiled)
         for variation in varying(event, "generator", "generator shape"):
             if variation.kind == "generator":
-                message = f"`from_generator` without a signature promises no shapes: {PER_SHAPE} that comes"
+                message = f"`from_generator` without a signature declares no shapes: {PER_SHAPE}"
                 rewrite = _signed(variation.location) or shown_with(
                     variation.location, TITLE, output_signature="SIGNATURE"
                 )
                 yield fed(event, variation, message, likely=True, rewrite=rewrite)
             else:
-                message = f"the signature of `from_generator` leaves a dimension open: {PER_SHAPE} that comes"
+                message = f"the signature of `from_generator` has an unknown dimension: {PER_SHAPE}"
                 yield fed(event, variation, message, "pad the elements: .padded_batch(SIZE, padded_shapes=SHAPES)")
 
 

@@ -1,14 +1,14 @@
-"""A dimension is left open in a signature: that ends retracing, not recompilation.
+"""An unknown dimension in a signature stops retracing, not recompilation.
 
 ## What it does
-Flags `reduce_retracing=True` (formerly `experimental_relax_shapes`) beside `jit_compile=True`; as information, an
-`input_signature` with `None` in a shape there, and `keras.Input(shape=(None,))` of a model compiled with
-`jit_compile=True`.
+Reports `reduce_retracing=True` (formerly `experimental_relax_shapes`) together with `jit_compile=True`. With the
+severity `info`, reports an `input_signature` with `None` in a shape there, and `keras.Input(shape=(None,))` of a model
+compiled with `jit_compile=True`.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: six input shapes make six compilations, whether the function is plain, has
-`input_signature=[tf.TensorSpec([None])]` or `reduce_retracing=True`. The advice of TensorFlow's retracing warning saves
-traces; XLA, behind the trace, compiles for the shape that comes. Only fixed lengths help: padding, or buckets.
+Measured with TensorFlow 2.21 on a CPU: six input shapes cost six compilations, whether the function is plain, has
+`input_signature=[tf.TensorSpec([None])]`, or has `reduce_retracing=True`. TensorFlow's advice against retracing saves
+traces. XLA still compiles each trace for every shape. Only fixed lengths help: padding, or buckets.
 
 ## Example
     @tf.function(jit_compile=True, reduce_retracing=True)
@@ -16,13 +16,13 @@ traces; XLA, behind the trace, compiles for the shape that comes. Only fixed len
 
 ## Use instead
     @tf.function(jit_compile=True)
-    def step(batch): ...  # with batches that are padded to one length, or to a few
+    def step(batch): ...  # with batches padded to one length, or to a few
 
 ## Not flagged
-The same settings without `jit_compile=True`; signatures whose dimensions are numbers.
+The same settings without `jit_compile=True`, and signatures whose dimensions are numbers.
 
 ## Fix safety
-Shown only: what has to change is the data.
+Shown only: the data has to change.
 
 ## References
 - https://www.tensorflow.org/guide/function#controlling_retracing
@@ -135,16 +135,18 @@ for _ in range(3):
             case MakeCompiled(arguments=arguments):
                 for name in RETRACING:
                     if arguments.get(name) == Static(True):
-                        message = f"`{name}=True` ends retracing, not recompilation: XLA still compiles for every shape"
+                        message = (
+                            f"`{name}=True` stops retracing, not recompilation: XLA still compiles for every shape"
+                        )
                         yield Draft(message, Effect.RECOMPILES, PAD)
                         return
                 signature = arguments.get("input_signature")
                 if signature is not None and fixed_shapes(signature) is False:
                     message = (
-                        "an open dimension in `input_signature` ends retracing: XLA still compiles for every shape"
+                        "an unknown dimension in `input_signature` stops retracing: XLA still compiles for every shape"
                     )
                     yield Draft(message, Effect.RECOMPILES, PAD, at_most=Severity.INFO)
             case FeedCompiled():
                 for variation in varying(event, "undeclared"):
-                    message = "an open dimension of the model: XLA compiles the step for every length that comes"
+                    message = "the model has an unknown dimension: XLA compiles the step for every length"
                     yield fed(event, variation, message, PAD, likely=True)

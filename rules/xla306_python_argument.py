@@ -1,16 +1,22 @@
-"""A compiled function is handed a Python number that changes: a compilation for each value.
+"""A compiled function gets a Python number that changes, so XLA recompiles for each value.
 
 ## What it does
-Flags Python numbers among the arguments of a function compiled with `jit_compile=True` that change from call to call:
-the counter of a loop and what is computed from it, the numbers of a list that a loop runs over, the length of a batch
-or of a list that grows, a number that was read from a tensor or drawn by chance, an attribute that a method counts up,
-a field of the records that a loop runs over. Also the methods of an object that nobody knows, where one class alone in
-the file has such a method.
+Reports Python numbers that change from call to call among the arguments of a function compiled with `jit_compile=True`:
+
+- a loop counter, and what is computed from it
+- the numbers of a list that a loop iterates over, and fields of records that a loop iterates over
+- the length of a batch, or of a list that grows
+- a number read from a tensor, or drawn at random
+- an attribute that a method increments
+
+If the object of a method call is unknown and only one class in the file has a method of that name, xlalint assumes that
+class.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: `step(x, i)` for four Python ints or floats is traced and compiled four times,
-used or not, since a Python number is part of the trace. The same numbers as tensors (`tf.constant(i)`) or NumPy scalars
-(`np.float32(i)`, `t.numpy()`) compile once. So they do with an `input_signature`, which makes tensors of them.
+Measured with TensorFlow 2.21 on a CPU: `step(x, i)` with four Python ints or floats is traced and compiled four times,
+even if `i` is unused, because a Python number is part of the trace. The same numbers as tensors (`tf.constant(i)`) or
+NumPy scalars (`np.float32(i)`, `t.numpy()`) compile once. With an `input_signature`, which converts them to tensors,
+they compile once, too.
 
 ## Example
     for i in range(1000):
@@ -21,11 +27,10 @@ used or not, since a Python number is part of the trace. The same numbers as ten
         train_step(batch, tf.constant(i))
 
 ## Not flagged
-The same constant in each call; flags and text, of which there are few; functions with an `input_signature`.
+The same constant in each call, flags and text, which have few values, and functions with an `input_signature`.
 
 ## Fix safety
-Shown only: a tensor cannot be used where the function needs a Python number: as a size, in `range`, as a
-default of an `if`.
+Shown only: a tensor cannot replace a Python number that the function uses as a size, in `range`, or in an `if`.
 
 ## References
 - https://www.tensorflow.org/guide/function#controlling_retracing
@@ -42,10 +47,10 @@ from ._feeds import FEW
 
 KINDS = {
     "counter": "a Python number that changes from call to call",
-    "drawn": "a Python number that is drawn anew for each call",
+    "drawn": "a Python number drawn at random for each call",
     "filled": "the length of a list that grows",
     "grown": "the length of a list that grows",
-    "number": "a Python number that is read from data",
+    "number": "a Python number read from data",
 }
 STEP = """
 @tf.function(jit_compile=True)
@@ -324,7 +329,7 @@ for i in range(4):
                 few = variation.shapes is not None and variation.shapes <= FEW
                 times = f"{variation.shapes} times" if variation.shapes else "once for each value"
                 yield Draft(
-                    f"`{brief(node)}` is {KINDS[variation.kind]}, which is part of the trace: XLA compiles {times}",
+                    f"`{brief(node)}` is {KINDS[variation.kind]} and part of the trace: XLA compiles {times}",
                     Effect.RECOMPILES,
                     f"tf.constant({brief(node)})",
                     location=event.location.at(node),

@@ -1,12 +1,12 @@
-"""A compiled function is made anew in each round or call, and compiled anew.
+"""Each loop iteration or call creates a compiled function, which XLA compiles again.
 
 ## What it does
-Flags `tf.function(jit_compile=True)` inside a Python loop, as a decorator or as a call, and a function that makes a
-compiled function and calls it, where a loop calls that function.
+Reports `tf.function(jit_compile=True)` inside a Python loop, as a decorator or as a call. Also reports a function that
+creates and calls a compiled function, if a loop calls that function.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: what is compiled belongs to the function object that `tf.function` returns. Four
-rounds make four compilations, also for the same Python function and the same shapes.
+Measured with TensorFlow 2.21 on a CPU: the compiled code belongs to the function object that `tf.function` returns.
+Four iterations cost four compilations, even for the same Python function and the same shapes.
 
 ## Example
     for batch in dataset:
@@ -19,11 +19,12 @@ rounds make four compilations, also for the same Python function and the same sh
         step(batch)
 
 ## Not flagged
-A function that is made once and called in a loop; one that is made behind a condition, as caches do; a factory that
-returns it; a function that makes its step and then loops over batches.
+- A function that is created once and called in a loop.
+- A function created under a condition, as caches do, and a factory that returns it.
+- A function that creates its step and then loops over batches.
 
 ## Fix safety
-Shown only: what the function closes over has to become its argument.
+Shown only: the variables that the function captures have to become arguments.
 
 ## References
 - https://www.tensorflow.org/guide/function#depending_on_python_objects
@@ -34,7 +35,7 @@ from collections.abc import Iterator
 from xlalint.analysis.interpreter.events import CallOwnCompiled, Event, MakeCompiled
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 
-HELP = "make it once before the loop, and hand what changes over as an argument"
+HELP = "create it once before the loop, and pass what changes as an argument"
 
 
 class FunctionMadeInLoop(Rule):
@@ -198,9 +199,9 @@ for i in range(4):
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case MakeCompiled(in_loop=True):
-                where = "each round of the loop"
+                where = "each loop iteration"
             case CallOwnCompiled(again=True):
-                where = "each call of the function around it, which a loop calls,"
+                where = "each call of the enclosing function, which a loop calls,"
             case _:
                 return
-        yield Draft(f"{where} makes a function that XLA compiles anew", Effect.RECOMPILES, HELP)
+        yield Draft(f"{where} creates a new function, which XLA compiles again", Effect.RECOMPILES, HELP)

@@ -1,15 +1,15 @@
-"""One compiled function gets batches of different sizes: XLA compiles once for each size.
+"""A compiled function gets batches of different sizes, so XLA compiles once for each size.
 
 ## What it does
-Flags a second batch size for the same compiled step: datasets of different batch sizes that one compiled function is
-called with, or the `validation_data` of `fit` and an `evaluate` of the same model, or two `fit` or `predict`. Also
-arrays and tensors of another size in each call: made with a number that changes, or of a list that a loop fills until
-something happens, as an episode's steps are.
+Reports a second batch size for the same compiled step: one compiled function called with datasets of different batch
+sizes, `validation_data` of `fit` and an `evaluate` of the same model, or two calls of `fit` or `predict`. Also reports
+arrays and tensors whose size changes from call to call: built with a changing number, or from a list that a loop fills
+until something happens, such as the steps of an episode.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU: a function called with batches of 32 and of 16 compiles twice. In
-Keras the steps for training, testing and predicting are compiled apart: another batch size for `evaluate` than for
-`fit` costs nothing, another than that of the validation data one more compilation.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: a function called with batches of 32 and of 16 compiles twice.
+Keras compiles the steps for training, testing and prediction separately. A batch size for `evaluate` that differs from
+`fit` costs nothing; one that differs from the validation data costs one more compilation.
 
 ## Example
     model.fit(train.batch(64), validation_data=test.batch(64))
@@ -19,10 +19,10 @@ Keras the steps for training, testing and predicting are compiled apart: another
     model.evaluate(test.batch(64))
 
 ## Not flagged
-Training and evaluation of a Keras model with different batch sizes; sizes that are not known.
+Training and evaluation of a Keras model with different batch sizes, and unknown sizes.
 
 ## Fix safety
-Shown only: results do not depend on the size of a batch unless the model normalises over it.
+Shown only: results do not depend on the batch size unless the model normalises over the batch.
 
 ## References
 - https://www.tensorflow.org/xla/tutorials/jit_compile
@@ -39,8 +39,8 @@ from ._feeds import fed, passed, varying
 
 SIZES = {
     "sized": "has a size that changes from call to call",
-    "filled": "fills a list that has another length each time",
-    "grown": "makes a list longer in each round",
+    "filled": "fills a list whose length varies",
+    "grown": "makes a list longer in each iteration",
 }
 
 MODEL = """
@@ -270,7 +270,7 @@ for batch in data.batch(32, drop_remainder=True):
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
-        yield from passed(event, self._said, SIZES, "pad to a few fixed sizes, and mask what was added")
+        yield from passed(event, self._said, SIZES, "pad to a few fixed sizes, and mask the padding")
         known = self._sizes.setdefault(event.target, {})
         for variation in varying(event, "batch"):
             if variation.axis != 0:
@@ -282,7 +282,7 @@ for batch in data.batch(32, drop_remainder=True):
                     f"batches of {variation.detail} for a step that gets batches of {before.detail} elsewhere: XLA "
                     f"compiles it for each size"
                 )
-                draft = fed(event, variation, message, f"batches of {before.detail} here too")
+                draft = fed(event, variation, message, f"use batches of {before.detail} here, too")
                 yield Draft(
                     draft.message,
                     draft.effect,

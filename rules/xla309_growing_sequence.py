@@ -1,13 +1,13 @@
-"""A sequence grows in each round of a loop around a compiled function: a compilation for each.
+"""A sequence grows in each iteration of a loop around a compiled function, so each iteration compiles.
 
 ## What it does
-Flags `tf.concat` and its relatives in a Python loop that join what the round before left with something new, where the
-result is an argument of what XLA compiles: generation of text, most often. Also the pieces of another length that a
-loop cuts off: `signal[:n]`.
+Reports `tf.concat` and similar calls in a Python loop that append to the result of the previous iteration, if the
+result is an argument of a compiled function. Most often this is text generation. Also reports slices of varying length
+that a loop cuts: `signal[:n]`.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: five steps over a sequence that grows by one compile five times; over a tensor of
-fixed length into which each step writes, once.
+Measured with TensorFlow 2.21 on a CPU: five steps over a sequence that grows by one compile five times. Five steps over
+a tensor of fixed length, into which each step writes, compile once.
 
 ## Example
     for _ in range(100):
@@ -19,14 +19,14 @@ fixed length into which each step writes, once.
         new = next_token(tokens, tf.constant(position))
         tokens = tf.tensor_scatter_nd_update(tokens, [[0, position]], new)
 
-with a model that reads up to `position` only.
+The model must then read only up to `position`.
 
 ## Not flagged
-A window of fixed length that is cut from what grows; loops inside a compiled function, which are unrolled into one
-program (XLA311); what reaches eager code only.
+A window of fixed length cut from a growing sequence, loops inside a compiled function, which tracing unrolls into one
+program (XLA311), and sequences that only eager code uses.
 
 ## Fix safety
-Shown only: the model has to be told how much of the fixed length is filled.
+Shown only: the model has to know how much of the fixed length is filled.
 
 ## References
 - https://huggingface.co/blog/tf-xla-generate
@@ -41,7 +41,7 @@ from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Severity
 
 from ._feeds import PER_SHAPE, fed, passed, varying
 
-CUTS = {"cut": "cuts off a piece of another length in each round"}
+CUTS = {"cut": "cuts a piece of another length in each iteration"}
 STEP = """
 @tf.function(jit_compile=True)
 def step(tokens):
@@ -236,8 +236,8 @@ def f(x):
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
-        yield from passed(event, self._said, CUTS, "pass all of it, with the length as a tensor to mask by")
+        yield from passed(event, self._said, CUTS, "pass all of it, with the valid length as a tensor for a mask")
         for variation in varying(event, "grows"):
-            what = f"`{brief(variation.location.node)}` makes the sequence longer in each round"
-            help = "keep a tensor of fixed length, and write each new element at its position"
+            what = f"`{brief(variation.location.node)}` makes the sequence longer in each iteration"
+            help = "keep a tensor of fixed length, and write each new element at its index"
             yield fed(event, variation, f"{what}: {PER_SHAPE}", help)

@@ -1,11 +1,11 @@
-"""An image is resized to a size that data decide, and reaches a compiled function.
+"""An image is resized to a size that depends on data, and reaches a compiled function.
 
 ## What it does
-Flags `tf.image.resize` whose `size` is computed from a tensor, or with `preserve_aspect_ratio=True`, where the image
-reaches what XLA compiles with the size that it then has. Inside a compiled function a size from data is XLA205's.
+Reports `tf.image.resize` with a `size` computed from a tensor, or with `preserve_aspect_ratio=True`, if the image
+reaches code that XLA compiles with that size. XLA205 reports a size from data inside a compiled function.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: a function that is called with images of three sizes compiles three times.
+Measured with TensorFlow 2.21 on a CPU: a function called with images of three sizes compiles three times.
 
 ## Example
     size = tf.cast(tf.cast(tf.shape(image)[:2], tf.float32) * scale, tf.int32)
@@ -15,8 +15,8 @@ Measured with TensorFlow 2.21 on CPU: a function that is called with images of t
     step(tf.image.resize_with_pad(image, 512, 512)[None])
 
 ## Not flagged
-Sizes that are Python numbers; images that are cropped or padded to one size afterwards; batches of several images,
-which have one size anyway.
+Sizes that are Python numbers, images cropped or padded to one size afterwards, and batches of several images, which
+have one size anyway.
 
 ## Fix safety
 Shown only: `resize_with_pad` keeps the aspect ratio and adds a border.
@@ -142,6 +142,6 @@ def f(image):
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         for variation in varying(event, "resized"):
-            what = f"the size that `{brief(variation.location.node)}` gives depends on the image"
+            what = f"the size of `{brief(variation.location.node)}` depends on the image"
             help = "tf.image.resize_with_pad(image, HEIGHT, WIDTH)"
             yield fed(event, variation, f"{what}: {PER_SHAPE}", help)

@@ -1,15 +1,20 @@
-"""A Python loop of many rounds in compiled code: each round is compiled by itself.
+"""Tracing unrolls a long Python loop in compiled code, and XLA compiles each iteration separately.
 
 ## What it does
-Flags `for .. in range(N)` in code that XLA compiles where the loop computes with tensors and N is a known number, at
-least `unrolled-rounds` of the settings (32).
+Reports `for .. in range(N)` in code that XLA compiles, if the loop computes with tensors and N is known and at least
+`unrolled-rounds` of the settings (32).
 
 ## What XLA does
-Python's `range` is unrolled while the function is traced, with AutoGraph or without. Measured with TensorFlow 2.21 on
-CPU, forward and backward: a product and a `tanh` take 1.0 s to compile for 16 rounds, 3.0 s for 64, 5.1 s for 128; a
-recurrent step, 2.3 s for 16 and 31 s and 530 MB for 64. The same loop over `tf.range` takes 1.2 s for any number of
-rounds. Without AutoGraph, as Keras 3 runs `call`, the loop has to be written with `tf.while_loop` or
-`keras.ops.fori_loop`.
+Tracing unrolls Python's `range`, with and without AutoGraph. Compile times measured with TensorFlow 2.21 on a CPU,
+forward and backward:
+
+| loop body | 16 iterations | 64 | 128 |
+| --- | --- | --- | --- |
+| a matrix product and `tanh` | 1.0 s | 3.0 s | 5.1 s |
+| a recurrent step | 2.3 s | 31 s, 530 MB | |
+
+The same loop over `tf.range` takes 1.2 s for any number of iterations. Without AutoGraph, as when Keras 3 calls `call`,
+write the loop with `tf.while_loop` or `keras.ops.fori_loop`.
 
 ## Example
     for _ in range(200):
@@ -20,11 +25,11 @@ rounds. Without AutoGraph, as Keras 3 runs `call`, the loop has to be written wi
         state = tf.tanh(state @ weights)
 
 ## Not flagged
-Fewer rounds; a loop through the layers or weights of a network, which are others in each round; a number of rounds that
-is not known; loops of code that is not compiled.
+Fewer iterations, a loop over the layers or weights of a network, which differ in each iteration, an unknown number of
+iterations, and loops in code that XLA does not compile.
 
 ## Fix safety
-Shown only: a loop in the graph keeps the shape and dtype of what it carries.
+Shown only: a loop in the graph requires that its variables keep their shape and dtype.
 
 ## References
 - https://www.tensorflow.org/guide/function#loops
@@ -166,6 +171,6 @@ def f(x):
         if event.context.converted:
             help = f"for {counter} in tf.{one_line(event.statement.iter)}:"
         else:
-            help = f"tf.while_loop or keras.ops.fori_loop over {counter}: AutoGraph does not convert this code"
-        message = f"this loop is unrolled into {event.rounds} rounds, each compiled by itself"
+            help = f"use tf.while_loop or keras.ops.fori_loop over {counter}: AutoGraph does not convert this code"
+        message = f"tracing unrolls this loop into {event.rounds} iterations, and XLA compiles each one separately"
         yield Draft(message, Effect.RECOMPILES, help, at_most=Severity.WARNING)

@@ -1,16 +1,19 @@
-"""A call for which XLA has no kernel.
+"""XLA has no kernel for this call.
 
 ## What it does
-Flags calls of TensorFlow and Keras that make an operation for which XLA has no kernel, in the version that runs the
-code (`tensorflow = "2.15"`; default: the newest that the project's requirements allow).
+Reports calls of TensorFlow and Keras that use an operation without an XLA kernel, in the TensorFlow version that runs
+the code (`tensorflow = "2.15"`; default: the newest version that the project's requirements allow).
 
 ## What XLA does
 Compiling fails: "Detected unsupported operations when trying to compile graph .. No registered 'Lu' OpKernel for
-XLA_CPU_JIT devices". Which calls those are was measured: each call of the public API was compiled with TensorFlow 2.21
-and older versions on a CPU, and the kernels of GPU and TPU are read from what their packages register.
-`xlalint facts NAME` prints what is known of a call, `xlalint facts --unsupported` lists those without a kernel. Keras
-does not warn: `jit_compile="auto"` asks its layers, not their operations, so a model with such a call in a custom layer
-runs on a machine without GPU, where Keras does not compile, and fails on one with.
+XLA_CPU_JIT devices".
+
+Each call of the public API was compiled with TensorFlow 2.21 and older versions on a CPU. The kernels for GPU and TPU
+come from what the packages register. `xlalint facts NAME` prints what is known about a call, and `xlalint facts
+--unsupported` lists the calls without a kernel.
+
+Keras does not warn: `jit_compile="auto"` checks its layers, not their operations. A model with such a call in a custom
+layer runs on a machine without a GPU, where Keras does not compile, and fails on one with a GPU.
 
 ## Example
     lower_upper, pivots = tf.linalg.lu(a)
@@ -18,21 +21,22 @@ runs on a machine without GPU, where Keras does not compile, and fails on one wi
 ## Use instead
     solution = tf.linalg.solve(a, b)
 
-The finding names a replacement where one is known; each was proven on the compiler.
-
-In code that nothing is seen to compile, a plain `tf.function` included, the finding is information only.
+The finding names a replacement if one is known. Each replacement was proven on the compiler.
 
 ## Not flagged
 Eager code and functions that `tf.data` maps, calls with arguments that were not measured, and calls that have a kernel
-in the version that runs the code.
+in the version that runs the code. If nothing is seen to compile the code, including a plain `tf.function`, the severity
+is `info`.
 
 ## Fix safety
-`safe`: sums and products of segments of integers, where the number of each is written down, in order and without a gap.
-`unsafe`: those of floats (-0.0 becomes 0.0), maxima, minima and means of such, and what says where it differs: Bessel
-functions by their scaled form, norms, histograms, positions in a matrix, shuffling; segments whose number data decides:
-it is that of the rows that they are added to, or of the elements where each of these is given what its segment has, or
-else it is computed, and XLA compiles for each. Shown only: what is right for symmetric or positive definite matrices.
-Other replacements are named, with their restrictions. A call whose arguments are not all spelled out keeps them.
+- `safe`: sums and products of integer segments whose ids are literals, in order and without gaps.
+- `unsafe`: the same for floats (-0.0 becomes 0.0), and maxima, minima and means of segments. Also Bessel functions in
+  their scaled form, norms, histograms, indices of a matrix, and shuffling; each fix says where it differs. If data
+  decides the segments, their number is that of the rows that they are added to, or of the elements if each element gets
+  the result of its segment. Otherwise the fix computes the number, and XLA recompiles for each.
+- Shown only: replacements that are right for symmetric or positive definite matrices only.
+
+Other replacements are named, with their restrictions. A call that does not spell out all its arguments keeps them.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues

@@ -1,11 +1,11 @@
-"""A call back into Python from a compiled function.
+"""A compiled function calls back into Python.
 
 ## What it does
-Flags `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in code that XLA compiles.
+Reports `tf.py_function`, `tf.numpy_function` and `tf.compat.v1.py_func` in code that XLA compiles.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: compiling fails ("No registered 'EagerPyFunc' OpKernel", "PyFunc"). A compiled
-program runs on its device to the end and cannot call Python in between; that holds for every device.
+Measured with TensorFlow 2.21 on a CPU: compiling fails ("No registered 'EagerPyFunc' OpKernel", "PyFunc"). On every
+device, a compiled program runs to its end and cannot call Python in between.
 
 ## Example
     y = tf.numpy_function(np.sort, [x], tf.float32)
@@ -13,14 +13,14 @@ program runs on its device to the end and cannot call Python in between; that ho
 ## Use instead
     y = tf.sort(x)
 
-the same in TensorFlow operations; or the call in the input pipeline (`dataset.map`), which runs on the host; or the
-function in two compiled parts with the call between them.
+Write the function with TensorFlow operations. Or call it in the input pipeline (`dataset.map`), which runs on the host.
+Or split the compiled function in two, with the call between them.
 
 ## Not flagged
-Functions that `tf.data` maps, a plain `tf.function` and eager code, where the call works.
+Functions that `tf.data` maps, a plain `tf.function`, and eager code. The call works there.
 
 ## Fix safety
-Shown only: what the Python function does is not in the call.
+Shown only: the call does not show what the Python function does.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/py_function
@@ -153,4 +153,4 @@ class L(tf.keras.layers.Layer):
                 yield Draft(message, Effect.FAILS, HELP)
 
 
-HELP = "the same in TensorFlow operations, or in dataset.map, which runs on the host"
+HELP = "use TensorFlow operations, or call it in dataset.map, which runs on the host"

@@ -1,12 +1,16 @@
-"""Printing, summaries or the time inside a compiled function.
+"""A compiled function prints, writes a summary, or reads the time.
 
 ## What it does
-Flags `tf.print`, `tf.summary.*`, `tf.timestamp` and other logging operations in code that XLA compiles.
+Reports `tf.print`, `tf.summary.*`, `tf.timestamp` and other logging operations in code that XLA compiles.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: compiling fails, `tf.print` with "No registered 'StringFormat' OpKernel",
-`tf.timestamp` with "Timestamp", a summary with "WriteSummary" while a writer is the default one; without a writer a
-summary makes no operation. Python's `print` compiles: it prints once, while the function is traced.
+Measured with TensorFlow 2.21 on a CPU: compiling fails.
+
+- `tf.print`: "No registered 'StringFormat' OpKernel".
+- `tf.timestamp`: "Timestamp".
+- A summary: "WriteSummary", if there is a default writer. Without a writer, a summary creates no operation.
+
+Python's `print` compiles. It prints once, during tracing.
 
 ## Example
     tf.print("loss", loss)
@@ -15,12 +19,12 @@ summary makes no operation. Python's `print` compiles: it prints once, while the
     return loss  # and print it where the compiled function is called
 
 ## Not flagged
-Code that is not compiled, branches under `tf.executing_eagerly()`, Python's `print` and `logging`.
+Code that XLA does not compile, branches under `tf.executing_eagerly()`, Python's `print` and `logging`.
 
 ## Fix safety
-`unsafe`: a call that is a statement goes under `if tf.executing_eagerly():`. Eager execution prints as before; a
-`tf.function` that is not compiled prints nothing any more. None in a file of TensorFlow 1, whose sessions run graphs.
-What compiled code shall show has to become a result.
+`unsafe`: a call that is a statement moves under `if tf.executing_eagerly():`. Eager execution prints as before, but a
+`tf.function` without XLA no longer prints. There is no fix in a TensorFlow 1 file, whose sessions run graphs. To see a
+value from compiled code, return it.
 
 ## References
 - https://github.com/tensorflow/tensorflow/issues/52944
@@ -241,7 +245,7 @@ class L(tf.keras.layers.Layer):
                         yield Draft(f"`{brief(node)}`: {lacking(missing, self.tensorflow)}", Effect.FAILS, HELP)
                     return
                 if api in SUMMARIES:
-                    reason = f"with a default writer {lacking(['WriteSummary'], self.tensorflow)}"
+                    reason = f"with a default writer, {lacking(['WriteSummary'], self.tensorflow)}"
                 else:
                     reason = lacking([OPS[api]], self.tensorflow)
                 most = Severity.WARNING if api in SUMMARIES else Severity.ERROR
@@ -249,4 +253,4 @@ class L(tf.keras.layers.Layer):
                 yield Draft(f"`{brief(node)}`: {reason}", Effect.FAILS, HELP, at_most=most, rewrite=rewrite)
 
 
-HELP = "return the value, and print or write it where the compiled function is called"
+HELP = "return the value, and print or log it where the compiled function is called"

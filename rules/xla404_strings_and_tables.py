@@ -1,15 +1,16 @@
-"""Strings or a lookup table inside a compiled function.
+"""A compiled function uses strings or a lookup table.
 
 ## What it does
-Flags calls of `tf.strings`, `tf.as_string` and others that work on strings, and lookups in the tables of `tf.lookup`,
-in code that XLA compiles.
+Reports `tf.strings`, `tf.as_string` and other calls on strings, and lookups in the tables of `tf.lookup`, in code that
+XLA compiles.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: compiling fails ("No registered 'AsString' OpKernel", "LookupTableFindV2"); a
-string argument of the compiled function fails as well ("_Arg .. T=DT_STRING"). XLA has no strings on any device. A
-string that is constant while tracing (a name, a message) does no harm; nor does what TensorFlow computes of constants
-and shapes before it compiles, such as the length of a constant text, while `tf.strings.split` and others that return
-several tensors fail of constants, too.
+Measured with TensorFlow 2.21 on a CPU: compiling fails ("No registered 'AsString' OpKernel", "LookupTableFindV2"). A
+string argument of the compiled function fails, too ("_Arg .. T=DT_STRING"). XLA has no strings on any device.
+
+A string that is constant during tracing (a name, a message) is harmless. So is what TensorFlow computes from constants
+and shapes before it compiles, such as the length of a constant text. `tf.strings.split` and other calls that return
+several tensors fail even for constants.
 
 ## Example
     ids = table.lookup(tokens)
@@ -17,15 +18,15 @@ several tensors fail of constants, too.
 ## Use instead
     dataset = dataset.map(lambda tokens, label: (table.lookup(tokens), label))
 
-so that the compiled function gets numbers. A table of small integers is a tensor: `tf.gather(values, keys)`.
+The compiled function then gets numbers. A table of small integers can be a tensor: `tf.gather(values, keys)`.
 
 ## Not flagged
-Functions that `tf.data` maps, code that is not compiled, constant strings and what is computed of them; layers whose
-objects say that Keras is not to compile them (`self.supports_jit = False`) or that they take text and lists, as Keras's
-own for strings do, unless compiled code calls them.
+- Functions that `tf.data` maps, code that XLA does not compile, constant strings, and what is computed from them.
+- Layers that set `self.supports_jit = False`, or that take text and lists as Keras's own string layers do, unless
+  compiled code calls them.
 
 ## Fix safety
-Shown only: the work moves to another place.
+Shown only: the work has to move to another part of the program.
 
 ## References
 - https://github.com/tensorflow/tensorflow/issues/101188
@@ -183,4 +184,4 @@ def f(x):
                 yield from only_on_the_host(event, OPS, self.code, self.tensorflow, HELP)
 
 
-HELP = "do it in dataset.map, which runs on the host, and hand numbers to the compiled function"
+HELP = "do it in dataset.map, which runs on the host, and pass numbers to the compiled function"

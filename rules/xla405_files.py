@@ -1,11 +1,11 @@
-"""Files are read, decoded or written inside a compiled function.
+"""A compiled function reads, decodes or writes files.
 
 ## What it does
-Flags calls that read, write, parse or decode files and records, and data sets that are made, in code that XLA compiles.
+Reports calls that read, write, parse or decode files and records, or that create datasets, in code that XLA compiles.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: compiling fails ("No registered 'ReadFile' OpKernel", "DecodeJpeg",
-"RangeDataset"). A compiled program reaches no file system, on no device.
+Measured with TensorFlow 2.21 on a CPU: compiling fails ("No registered 'ReadFile' OpKernel", "DecodeJpeg",
+"RangeDataset"). A compiled program cannot access a file system on any device.
 
 ## Example
     image = tf.io.decode_jpeg(tf.io.read_file(path))
@@ -14,10 +14,10 @@ Measured with TensorFlow 2.21 on CPU: compiling fails ("No registered 'ReadFile'
     dataset = dataset.map(lambda path: tf.io.decode_jpeg(tf.io.read_file(path)))
 
 ## Not flagged
-Functions that `tf.data` maps, and code that is not compiled.
+Functions that `tf.data` maps, and code that XLA does not compile.
 
 ## Fix safety
-Shown only: the work moves to another place.
+Shown only: the work has to move to another part of the program.
 
 ## References
 - https://www.tensorflow.org/guide/data
@@ -159,4 +159,4 @@ def f(images):
                 yield from only_on_the_host(event, OPS, self.code, self.tensorflow, HELP)
 
 
-HELP = "do it in dataset.map, which runs on the host, and hand tensors to the compiled function"
+HELP = "do it in dataset.map, which runs on the host, and pass tensors to the compiled function"

@@ -1,12 +1,13 @@
-"""A value of an argument for which XLA has no kernel, where the call itself has one.
+"""XLA has no kernel for this value of an argument.
 
 ## What it does
-Flags calls that compile as such and do not with the argument that is given: `tf.image.resize(.., method="bicubic")`,
-`antialias=True`, `tf.linalg.lstsq(.., fast=False)`, ..., and calls of layers that were built with such a value.
+Reports calls that compile in general but not with the given argument: `tf.image.resize(.., method="bicubic")`,
+`antialias=True`, `tf.linalg.lstsq(.., fast=False)` and others. Also reports calls of layers that were built with such a
+value.
 
 ## What XLA does
-Compiling fails ("No registered 'ResizeBicubic' OpKernel"). The values of options were measured one by one, each in the
-versions that `xlalint facts NAME` shows; `method="bilinear"` and `"nearest"` compile.
+Compiling fails ("No registered 'ResizeBicubic' OpKernel"). The option values were measured one by one, in the versions
+that `xlalint facts NAME` shows. `method="bilinear"` and `"nearest"` compile.
 
 ## Example
     image = tf.image.resize(image, [224, 224], method="bicubic")
@@ -14,15 +15,15 @@ versions that `xlalint facts NAME` shows; `method="bilinear"` and `"nearest"` co
 ## Use instead
     image = tf.image.resize(image, [224, 224], method="bilinear")
 
-or resize in the input pipeline, which runs on the host.
+Or resize in the input pipeline, which runs on the host.
 
 ## Not flagged
-Values that are not known, values that were measured to compile, code that is not compiled.
+Unknown values, values that were measured to compile, and code that XLA does not compile.
 
 ## Fix safety
-`unsafe` without `antialias=True`, which changes nothing but images that get smaller (measured), and without
-`fast=False`, whose solution differs for a matrix of less than full rank. Shown only, without the option: another method
-gives other numbers.
+`unsafe` for removing `antialias=True`, which only changes images that get smaller (measured), and for removing
+`fast=False`, whose solution differs for a rank-deficient matrix. Other options are removed in a rewrite that is shown
+only: another method gives other numbers.
 
 ## References
 - https://github.com/tensorflow/tensorflow/issues/108660
@@ -244,7 +245,7 @@ def f(x):
                     return
                 if about(missing := missing_of(case), NO_KERNEL):
                     options = " and ".join(f"`{name}={written}`" for name, written in case.varied.items())
-                    message = f"`{brief(event.node)}`: with {options} {lacking(missing, self.tensorflow)}"
+                    message = f"`{brief(event.node)}`: with {options}, {lacking(missing, self.tensorflow)}"
                     rewrite = partial(_by_default, event, case)
                     yield Draft(message, Effect.FAILS, help_for(fact, case), at_most=worst(event), rewrite=rewrite)
 

@@ -1,15 +1,18 @@
-"""A call that compiles and whose gradient does not.
+"""This call compiles, but its gradient does not.
 
 ## What it does
-Flags calls whose gradient XLA cannot compile, where the code takes a gradient around them.
+Reports calls whose gradient XLA cannot compile, if the code takes a gradient through them.
 
 ## What XLA does
-Measured call by call, see `xlalint facts NAME`. With TensorFlow 2.21 the gradients of `tf.linalg.expm`,
-`tf.linalg.eigh_tridiagonal` and `tf.linalg.experimental.conjugate_gradient` fail ("XLA compilation requires a fixed
-tensor list size": there is a loop without a known end inside), that of `tf.quantization.quantize_and_dequantize_v2` has
-no kernel. Without a gradient they compile. That of `tf.dynamic_partition` compiles for a CPU, for every value, and not
-for a TPU ("Reading input as constant from a dynamic tensor is not yet supported"): it is flagged in code that is for
-TPUs.
+Each call was measured; see `xlalint facts NAME`. With TensorFlow 2.21:
+
+- The gradients of `tf.linalg.expm`, `tf.linalg.eigh_tridiagonal` and `tf.linalg.experimental.conjugate_gradient` fail
+  ("XLA compilation requires a fixed tensor list size"), because they contain a loop without a bound.
+- The gradient of `tf.quantization.quantize_and_dequantize_v2` has no kernel.
+- The gradient of `tf.dynamic_partition` compiles for a CPU, for every value, but not for a TPU ("Reading input as
+  constant from a dynamic tensor is not yet supported"). It is reported in code for TPUs.
+
+Without a gradient, all these calls compile.
 
 ## Example
     with tf.GradientTape() as tape:
@@ -20,13 +23,13 @@ TPUs.
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(tf.linalg.expm(a))
 
-in a plain `tf.function` around the compiled rest, or `tf.stop_gradient` where no gradient is wanted.
+in a plain `tf.function` around the compiled rest. Or use `tf.stop_gradient` if you do not need the gradient.
 
 ## Not flagged
-Calls without a gradient around them, and calls whose gradient compiles.
+Calls without a gradient through them, and calls whose gradient compiles.
 
 ## Fix safety
-Shown only: what is compiled, and where no gradient is wanted, is for the author to say.
+Shown only: you decide what to compile, and where no gradient is needed.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues
@@ -202,14 +205,14 @@ def f(x):
         case = self._case(call)
         on_tpu = _on_tpu(case) if case is not None else None
         if on_tpu is not None:
-            message = f"`{brief(call.node)}`: a gradient is taken around it, and a TPU's compiler refuses the call's"
+            message = f"the TPU compiler refuses the gradient of `{brief(call.node)}`"
             draft = Draft(message, Effect.TPU, HELP, call.location, (note,), on_tpu=on_tpu.outcome)
             return replace(draft, told=Told.FOR_TPU)
         fact = fact_of(call, self.tensorflow)
         missing = fact.plain.gradient_missing if fact is not None and fact.plain is not None else ()
         version = tables.nearest(self.tensorflow)
-        reason = lacking(missing, self.tensorflow) if missing else f"it does not compile with TensorFlow {version}"
-        message = f"`{brief(call.node)}`: a gradient is taken around it, and for that of the call {reason}"
+        reason = f": {lacking(missing, self.tensorflow)}" if missing else f" with TensorFlow {version}"
+        message = f"the gradient of `{brief(call.node)}` does not compile{reason}"
         return Draft(message, Effect.FAILS, HELP, call.location, (note,))
 
 
@@ -220,4 +223,4 @@ def _on_tpu(case: Case) -> OnTpu | None:
     return gradient if gradient is not None and gradient.outcome is TpuOutcome.FAILS else None
 
 
-HELP = "take this gradient in a plain tf.function around the compiled rest, or tf.stop_gradient where none is wanted"
+HELP = "compute this gradient in a plain tf.function around the compiled rest, or drop it with tf.stop_gradient"

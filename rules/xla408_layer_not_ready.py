@@ -1,15 +1,17 @@
-"""A Keras layer that says of itself that XLA cannot compile it.
+"""A Keras layer declares that XLA cannot compile it.
 
 ## What it does
-Flags calls of layers whose `supports_jit` is False in the compiled code of a layer, model or function, and such layers
-in a `Sequential` that is compiled: string and integer lookups, `TextVectorization`, hashing, and the random image
-layers that turn, crop or zoom.
+Reports calls of layers with `supports_jit = False` in the compiled code of a layer, model or function, and such layers
+in a compiled `Sequential`: string and integer lookups, `TextVectorization`, hashing, and the random image layers that
+rotate, crop or zoom.
 
 ## What XLA does
-Measured with Keras 3.15 and TensorFlow 2.21 on CPU. With such a layer in a model, `jit_compile="auto"` leaves XLA off
-for the whole model without a word, and `jit_compile=True` does so with a warning ("Model doesn't support
-`jit_compile=True`"): every other layer is slower for it. In a `tf.function(jit_compile=True)` the lookups, hashing and
-most random image layers fail ("No registered 'LookupTableFindV2' OpKernel"); `xlalint facts NAME` says which.
+Measured with Keras 3.15 and TensorFlow 2.21 on a CPU.
+
+- If a model contains such a layer, `jit_compile="auto"` silently turns XLA off for the whole model. `jit_compile=True`
+  does so with a warning ("Model doesn't support `jit_compile=True`"). Every other layer becomes slower.
+- In a `tf.function(jit_compile=True)`, the lookups, hashing and most random image layers fail ("No registered
+  'LookupTableFindV2' OpKernel"). `xlalint facts NAME` shows which ones.
 
 ## Example
     def call(self, tokens):
@@ -19,10 +21,10 @@ most random image layers fail ("No registered 'LookupTableFindV2' OpKernel"); `x
     dataset = dataset.map(lambda tokens, label: (lookup(tokens), label))
 
 ## Not flagged
-Such a layer in the input pipeline, in eager code, or in a model that is built and not called by compiled code.
+Such a layer in the input pipeline, in eager code, or in a model that is built but not called by compiled code.
 
 ## Fix safety
-Shown only: the layer moves to the input pipeline.
+Shown only: the layer has to move to the input pipeline.
 
 ## References
 - https://keras.io/api/models/model_training_apis/
@@ -278,5 +280,5 @@ def f(ids):
                     yield Draft(f"`{brief(location.node)}`: `{layer}` {OFF}", Effect.NAMED, HELP)
 
 
-OFF = "says that XLA cannot compile it, so Keras runs the whole model without XLA"
-HELP = "apply it in dataset.map, which runs on the host, and give the model its results"
+OFF = "sets `supports_jit = False`, so Keras runs the whole model without XLA"
+HELP = "apply it in dataset.map, which runs on the host, and feed its results to the model"

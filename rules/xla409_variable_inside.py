@@ -1,17 +1,20 @@
-"""A variable is made while a function is traced.
+"""A traced function creates a variable.
 
 ## What it does
-Flags `tf.Variable(..)` in a traced function where each trace makes a new one: bound to a local name or used at once,
-or kept without asking whether there is one; and Keras layers with weights or random numbers, metrics and optimizers
-that are made there, which make variables.
+Reports `tf.Variable(..)` in a traced function if each trace creates a new one: it is bound to a local name, used at
+once, or stored without a check whether it exists. Also reports Keras layers with weights or random numbers, metrics and
+optimizers created there, because they create variables.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU. Tracing fails, compiled or not ("tf.function only supports singleton
-tf.Variables created on the first call"), also inside `tf.init_scope` and with a function as initial value. A variable
-that is made at the first call only (`if self.v is None: self.v = tf.Variable(tf.zeros([4]))`) works, unless its initial
-value depends on an argument: then compiling fails ("We failed to lift variable creations out of this tf.function").
-The same holds of 128 classes of Keras 3.15, each made and called inside (of Keras 2 not of those that draw random
-numbers); layers without weights, such as `Flatten`, may be made anywhere.
+Measured with TensorFlow 2.21 on a CPU. Tracing fails, with and without XLA ("tf.function only supports singleton
+tf.Variables created on the first call"), also inside `tf.init_scope` and with a function as the initial value.
+
+A variable created at the first call only (`if self.v is None: self.v = tf.Variable(tf.zeros([4]))`) works, unless its
+initial value depends on an argument. Then compiling fails ("We failed to lift variable creations out of this
+tf.function").
+
+The same holds for 128 classes of Keras 3.15, each created and called inside a function. In Keras 2 it does not hold for
+those that draw random numbers. Layers without weights, such as `Flatten`, may be created anywhere.
 
 ## Example
     def call(self, x):
@@ -25,14 +28,16 @@ numbers); layers without weights, such as `Flatten`, may be made anywhere.
     def call(self, x):
         return x * self.scale
 
-A value that only this call needs is a tensor: `scale = tf.constant(1.0)`.
+For a value that only this call needs, use a tensor: `scale = tf.constant(1.0)`.
 
 ## Not flagged
-Variables made in `__init__` or `build`, at module level, under a condition that may hold once (not one that compares a
-setting, or asks for `training`), or behind a decorator of the project's own, which may run a method once.
+- Variables created in `__init__`, in `build` or at module level.
+- Variables created under a condition that may hold once. A condition that compares a setting, or tests `training`, does
+  not count.
+- Variables created behind a decorator of the project, which may run a method once.
 
 ## Fix safety
-Shown only: a variable needs another method to be made in, and nothing says whether it was to keep its value.
+Shown only: the variable has to move to another method, and the code does not show whether it should keep its value.
 
 ## References
 - https://www.tensorflow.org/guide/function#creating_tfvariables
@@ -355,12 +360,12 @@ class L(keras.layers.Layer):
         match event:
             case ApiCall(api=api, node=node) if event.context.kind in TRACED and not _conditional(event):
                 if api == "tf.Variable":
-                    message = f"`{brief(node)}` makes a variable while the function is traced, and {EXISTING}"
+                    message = f"`{brief(node)}` creates a variable during tracing, but {EXISTING}"
                     yield Draft(message, Effect.FAILS, OUTSIDE + _tensor(node))
                 elif self._makes_variables(event):
                     sure = api.rpartition(".")[2] not in RANDOM or isinstance(event.arguments.get("rate"), Static)
                     most = Severity.ERROR if sure else Severity.WARNING
-                    message = f"`{brief(node)}` makes variables of its own while the function is traced, and {EXISTING}"
+                    message = f"`{brief(node)}` creates variables during tracing, but {EXISTING}"
                     yield Draft(message, Effect.FAILS, OUTSIDE, at_most=most)
 
     def _makes_variables(self, made: ApiCall) -> bool:
@@ -377,8 +382,8 @@ class L(keras.layers.Layer):
 
 
 KERAS_3 = (2, 16)  # the first TensorFlow that comes with it
-EXISTING = "a traced function can only use variables that exist"
-OUTSIDE = "make it in `__init__` or `build`"
+EXISTING = "a traced function can only use existing variables"
+OUTSIDE = "create it in `__init__` or `build`"
 
 
 def _tensor(call: cst.Call) -> str:
@@ -389,7 +394,7 @@ def _tensor(call: cst.Call) -> str:
         case [cst.Arg(value=value, keyword=None | cst.Name("initial_value")), *_]:
             text = one_line(value)
             tensor = text if isinstance(value, cst.Call) else f"tf.convert_to_tensor({text})"
-            return f"; or, where no state is kept: {tensor}"
+            return f"; or, if it keeps no state: {tensor}"
         case _:
             return ""
 

@@ -1,13 +1,13 @@
-"""Complex numbers reach an operation whose kernel XLA has for real numbers only.
+"""XLA's kernel for this operation takes real numbers only, and the tensor is complex.
 
 ## What it does
-Flags complex tensors that are given to `tf.linalg.svd`, `inv`, `solve` and `expm`, `tf.cumsum`, `tf.math.cumprod` and
+Reports complex tensors passed to `tf.linalg.svd`, `inv`, `solve` and `expm`, `tf.cumsum`, `tf.math.cumprod` and
 `tf.image.extract_patches` in compiled code.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU: compiling fails ("No registered 'Svd' OpKernel .. OpKernel was found, but
-attributes didn't match"); eager execution and a plain `tf.function` have the kernel. `xlalint facts Svd` shows the
-dtypes per device and version. `tf.linalg.qr`, `eigh`, `cholesky`, `triangular_solve` and the arithmetic take complex
+Measured with TensorFlow 2.21 on a CPU: compiling fails ("No registered 'Svd' OpKernel .. OpKernel was found, but
+attributes didn't match"). Eager execution and a plain `tf.function` have the kernel. `xlalint facts Svd` shows the
+dtypes for each device and version. `tf.linalg.qr`, `eigh`, `cholesky`, `triangular_solve` and arithmetic accept complex
 numbers.
 
 ## Example
@@ -20,10 +20,10 @@ numbers.
     inverse = tf.linalg.triangular_solve(r, tf.linalg.adjoint(q), lower=False)
 
 ## Not flagged
-Real tensors, tensors whose dtype is not known, and versions that have a kernel for complex numbers.
+Real tensors, tensors of unknown dtype, and versions that have a kernel for complex numbers.
 
 ## Fix safety
-Shown only: the parts are computed one by one, or in another way, and round otherwise.
+Shown only: the rewrite computes the parts separately, or by another method, and rounds differently.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues
@@ -169,8 +169,8 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([3, 3])).map(spectrum)
                     tensor = as_tensor(value)
                     if tensor is not None and tensor.dtype == "complex":
                         yield Draft(
-                            f"`{brief(node)}`: XLA has a kernel of `{op}` for real numbers only "
-                            f"(TensorFlow {kernel.version}, CPU), and this tensor is complex",
+                            f"`{brief(node)}`: XLA's kernel for `{op}` takes real numbers only "
+                            f"(TensorFlow {kernel.version}, CPU), but this tensor is complex",
                             Effect.FAILS,
                             help,
                             notes=origin_note(tensor.origin, event),

@@ -1,21 +1,26 @@
-"""A library function that cannot be compiled for a reason of its own, whatever kernels there are.
+"""XLA cannot compile this library function, for a reason other than a missing kernel.
 
 ## What it does
-Flags calls that were measured to fail: functions of the libraries that work eagerly only (`keras.ops.isin`, `kron`,
-`corrcoef`, `bartlett`), arguments that the library reads as Python numbers and that are tensors
-(`tf.stack(.., axis=t)`), arguments that have to be known when the call is compiled and are data
-(`tf.signal.frame(x, n, 4)`), and a few that are traced and then break the compiler.
+Reports calls that were measured to fail:
+
+- library functions that work only eagerly (`keras.ops.isin`, `kron`, `corrcoef`, `bartlett`)
+- tensors for arguments that the library reads as Python numbers (`tf.stack(.., axis=t)`)
+- data for arguments that must be compile-time constants (`tf.signal.frame(x, n, 4)`)
+- a few calls that can be traced but break the compiler
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU. The first two fail in every `tf.function`, with AutoGraph or
-without: the library asks a symbolic tensor for its truth or for a number ("Using a symbolic `tf.Tensor` as a Python
-`bool` is not allowed", "'SymbolicTensor' object cannot be interpreted as an integer"). Compiled only: `keras.ops.inner`
-of vectors ("left_branch_shape.dimensions_size() != .."), `keras.ops.associative_scan` from four elements on ("Cannot
-concatenate arrays that differ .."), `tf.random.shuffle` of a vector of floats ("Expected comparison type SIGNED") and
-`tf.linalg.tridiagonal_solve` with its default of `partial_pivoting` ("does not yet support pivoting"). Frames of a
-length or step that is data, in `tf.signal.frame`, `tf.signal.stft` and `keras.ops.extract_sequences`, and `swapaxes` by
-such an axis "must be a compile-time constant": another size from a value would be compiled for each value (XLA205). The
-layers `RandomHeight`, `RandomWidth` and `RandomElasticTransform` draw such a size themselves when they train.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
+
+- The first two groups fail in every `tf.function`, with and without AutoGraph. The library needs the truth value or the
+  number of a symbolic tensor ("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed", "'SymbolicTensor'
+  object cannot be interpreted as an integer").
+- The length or step of frames in `tf.signal.frame`, `tf.signal.stft` and `keras.ops.extract_sequences`, and the axes of
+  `swapaxes`, "must be a compile-time constant". (Other sizes from data recompile for each value: XLA205.) The layers
+  `RandomHeight`, `RandomWidth` and `RandomElasticTransform` draw such a size themselves in training.
+- Four calls fail only when compiled: `keras.ops.inner` of vectors ("left_branch_shape.dimensions_size() != .."),
+  `keras.ops.associative_scan` of four or more elements ("Cannot concatenate arrays that differ .."),
+  `tf.random.shuffle` of a vector of floats ("Expected comparison type SIGNED"), and `tf.linalg.tridiagonal_solve` with
+  its default `partial_pivoting` ("does not yet support pivoting").
 
 ## Example
     known = keras.ops.isin(ids, vocabulary)
@@ -24,12 +29,13 @@ layers `RandomHeight`, `RandomWidth` and `RandomElasticTransform` draw such a si
     known = tf.reduce_any(ids[..., None] == vocabulary, axis=-1)
 
 ## Not flagged
-Host code, arguments that are Python numbers or constants (sizes of shapes neither, of which frames fail, too), and
-vectors that are not known to be such.
+Host code, arguments that are Python numbers or constants, and tensors that may not be vectors. Sizes from shapes are
+not reported either, although frames of such a length fail, too.
 
 ## Fix safety
-`unsafe`, and each says where it differs: `isin`, `kron` and `inner` by operations of TensorFlow, for tensors of one
-dtype; `tf.random.shuffle` in another order; `tf.linalg.tridiagonal_solve` without pivoting. Else there is none.
+`unsafe`, and each fix says where it differs: `isin`, `kron` and `inner` become TensorFlow operations, for tensors of
+one dtype. `tf.random.shuffle` becomes a shuffle in another order, and `tf.linalg.tridiagonal_solve` one without
+pivoting. Other calls have no fix.
 
 ## References
 - https://keras.io/api/ops/numpy/
@@ -56,7 +62,7 @@ from ._kernels import TENSOR, case_of, event_name, fact_of, help_for, names_wher
 
 # What an error says that comes from tracing as such, and not from arguments that do not fit each other.
 SYMBOLIC = re.compile(r"symbolic `?tf\.Tensor|SymbolicTensor|symbolic Tensor")
-EAGER_ONLY = "fails in every `tf.function`, since the library asks it for a Python value"
+EAGER_ONLY = "fails in every `tf.function`, because the library needs a Python value"
 
 
 def eager_only(case: Case) -> bool:
@@ -89,7 +95,7 @@ def vector(arguments: Mapping[str, Value], name: str, dtype: str | None = None) 
 BREAKING: dict[str, tuple[Callable[[Mapping[str, Value]], bool], str]] = {
     "keras.ops.associative_scan": (
         lambda arguments: "elems" in arguments,
-        "does not compile for four elements and more (Cannot concatenate arrays that differ in dimensions)",
+        "does not compile for four or more elements (Cannot concatenate arrays that differ in dimensions)",
     ),
     "keras.ops.inner": (
         lambda arguments: vector(arguments, "x1") and vector(arguments, "x2"),
@@ -107,7 +113,7 @@ BREAKING: dict[str, tuple[Callable[[Mapping[str, Value]], bool], str]] = {
         ),
         (
             lambda arguments: arguments.get("training") == Static(True),
-            "does not compile in training (a size that it draws must be a compile-time constant)",
+            "does not compile in training (it draws a size, which must be a compile-time constant)",
         ),
     ),
     "tf.random.shuffle": (
@@ -347,7 +353,7 @@ def f(x):
             ):
                 told = listed([f"`{name}`" for name in data])
                 notes = origin_note(next(iter(data.values())).origin, event)
-                yield Draft(f"`{brief(node)}`: {told} {CONSTANT}, and is data", Effect.FAILS, notes=notes)
+                yield Draft(f"`{brief(node)}`: {told} {CONSTANT}, but depends on data", Effect.FAILS, notes=notes)
             case ApiCall(arguments=arguments, node=node) if fact := fact_of(event, self.tensorflow):
                 case = case_of(fact, arguments)
                 if case is not None and eager_only(case):

@@ -1,18 +1,20 @@
-"""`jit_compile=True` is left on for a model that a distribution strategy trains.
+"""A model under a distribution strategy is compiled with `jit_compile=True`.
 
 ## What it does
-Flags `model.compile(jit_compile=True)` where the model was made in the scope of a `TPUStrategy` or of a
-`MirroredStrategy` of several devices, and a `tf.function(jit_compile=True)` that calls `strategy.run` of one.
+Reports `model.compile(jit_compile=True)` if the model was created in the scope of a `TPUStrategy`, or of a
+`MirroredStrategy` with several devices. Also reports a `tf.function(jit_compile=True)` that calls `strategy.run` of
+one.
 
 ## What XLA does
-Keras puts `jit_compile=True` on a function *around* `strategy.run`, so that the whole distributed step, the copies of
-the variables on all devices included, would have to be one XLA program for one device. Measured with TensorFlow 2.21
-and Keras 3.15 on two CPU devices: training stops at the first step ("Trying to access resource .. located in device"),
-as a function of one's own does that is compiled around `strategy.run` of a step with variables;
-Keras 2 stops with the same error; with a single device it runs. `jit_compile="auto"`, the default of Keras 3, turns
-itself off in a strategy. With a TPU strategy this was not measured, for want of a TPU: there everything that
-`strategy.run` runs is compiled by XLA without being asked, and `tf.function` documents that `jit_compile` must not be
-True on what runs across a TPU and its host.
+Keras sets `jit_compile=True` on a function *around* `strategy.run`. The whole distributed step, with the copies of the
+variables on all devices, would have to become one XLA program for one device.
+
+- Measured with TensorFlow 2.21 and Keras 3.15 on two CPU devices: training fails at the first step ("Trying to access
+  resource .. located in device"). So does your own compiled function around `strategy.run` of a step with variables.
+  Keras 2 fails with the same error. With a single device it runs.
+- `jit_compile="auto"`, the default of Keras 3, turns itself off under a strategy.
+- Not measured with a TPU strategy, for lack of a TPU. A TPU strategy compiles everything that `strategy.run` runs, and
+  the documentation of `tf.function` forbids `jit_compile=True` on code that runs across a TPU and its host.
 
 ## Example
     with strategy.scope():
@@ -24,17 +26,18 @@ True on what runs across a TPU and its host.
         model = build()
         model.compile("adam", "mse")
 
-Train once with `jit_compile=True` on a CPU or one GPU, outside of a strategy, to see that XLA takes the model; then
-take it out.
+To check that XLA accepts the model, train it once with `jit_compile=True` on a CPU or one GPU, without a strategy. Then
+remove the argument.
 
 ## Not flagged
-Models that no strategy trains, `OneDeviceStrategy`, a `MirroredStrategy` that is told one device, `jit_compile="auto"`
-and values that are not known. A step with `tf.function(jit_compile=True)` inside `strategy.run` is what TensorFlow's
-documentation recommends for several GPUs.
+- Models without a strategy, `OneDeviceStrategy`, and a `MirroredStrategy` with one device.
+- `jit_compile="auto"` and unknown values.
+- A step with `tf.function(jit_compile=True)` inside `strategy.run`. TensorFlow's documentation recommends it for
+  several GPUs.
 
 ## Fix safety
-The argument is removed: a strategy decides itself what is compiled. `safe` where the program cannot have run: a TPU, or
-several devices that are written down; else `unsafe`, since with one device it runs.
+The fix removes the argument: a strategy decides what it compiles. It is `safe` if the program cannot run as it is: on a
+TPU, or on several devices listed in the code. Otherwise it is `unsafe`, because with one device the program runs.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/function
@@ -341,15 +344,15 @@ with strategy.scope():
                     return
                 tpu = is_tpu(strategy)
                 reason = (
-                    "a TPU strategy compiles every step itself, and Keras would compile around it"
+                    "a TPU strategy compiles every step itself, and Keras would also compile the call of `strategy.run`"
                     if tpu
-                    else "training stops where there are two devices, since Keras compiles around `strategy.run`"
+                    else "Keras compiles the call of `strategy.run`, so training fails with two devices"
                 )
                 yield Draft(
-                    f"`jit_compile=True` for a model of `{name_of(strategy)}`: {reason}",
+                    f"`jit_compile=True` on a model under `{name_of(strategy)}`: {reason}",
                     Effect.TPU if tpu else Effect.FAILS,
-                    f"leave `jit_compile` out of `{brief(event.node.func)}(..)`",
-                    notes=made_note(strategy, "the strategy"),
+                    f"remove `jit_compile` from `{brief(event.node.func)}(..)`",
+                    notes=made_note(strategy, "the strategy is created here"),
                     rewrite=partial(without_argument, event, "jit_compile", "" if never_runs(strategy) else ONE_DEVICE),
                 )
 
@@ -364,7 +367,7 @@ def _around_run(event: SetupCall, strategy: ApiObject) -> Iterator[Draft]:
     reason = (
         "a TPU strategy compiles every step itself"
         if tpu
-        else "it stops where the step has variables and there are two devices"
+        else "it fails if the step has variables and there are two devices"
     )
     decorator = _decorator(event)
     yield Draft(
@@ -373,8 +376,8 @@ def _around_run(event: SetupCall, strategy: ApiObject) -> Iterator[Draft]:
         "compile the step inside: strategy.run(tf.function(step, jit_compile=True), ..)",
         location=decorator or event.location,
         notes=(
-            *((DraftNote(event.location, "run here"),) if decorator is not None else ()),
-            *made_note(strategy, "the strategy"),
+            *((DraftNote(event.location, "it runs here"),) if decorator is not None else ()),
+            *made_note(strategy, "the strategy is created here"),
         ),
     )
 

@@ -1,19 +1,27 @@
-"""A model, its optimizer or its metrics are made outside of the scope of the strategy that trains it.
+"""A model, its optimizer or its metrics are created outside the scope of the strategy that trains the model.
 
 ## What it does
-Flags what holds variables and is made outside of `strategy.scope()`, while a `MirroredStrategy` or `TPUStrategy` trains
-it: a model that is compiled, fitted or called in the strategy's scope or step; the optimizer of a model that was made
-in the scope, also the one that `compile` makes of a name; for Keras 2 the metrics handed to `compile`.
+Reports objects with variables that are created outside `strategy.scope()` but used by a `MirroredStrategy` or
+`TPUStrategy`:
+
+- a model that is compiled, fitted or called in the strategy's scope or step
+- the optimizer of a model that was created in the scope, including the one that `compile` creates from a name
+- for Keras 2, the metrics passed to `compile`
 
 ## What XLA does
-A strategy keeps a copy of each variable on each of its devices, and a variable gets copies only where it is made in the
-scope. Measured with TensorFlow 2.21 on two CPU devices. A model with variables from outside: Keras 3.15 stops with an
-`AssertionError` without text, Keras 2 with "was not created in the distribution strategy scope". An optimizer with
-state (all but SGD without momentum) from outside, also by `model.compile("adam")` outside: Keras 3 stops with "Mixing
-different tf.distribute.Strategy objects"; Keras 2 does so only where the optimizer is of another strategy. Where model
-and optimizer are both from outside, and `fit` is too, Keras 3 trains on one device, and the strategy does nothing. A
-metric object from outside: Keras 2 stops with "created inside a different distribution strategy scope", Keras 3 takes
-it. With a `TPUStrategy` this was not measured, for want of a TPU; its documentation asks for the same.
+A strategy keeps a copy of each variable on each of its devices, and only variables created in its scope get copies.
+Measured with TensorFlow 2.21 on two CPU devices:
+
+- A model from outside: Keras 3.15 raises an `AssertionError` without a message, Keras 2 "was not created in the
+  distribution strategy scope".
+- An optimizer with state (all but SGD without momentum) from outside, also by `model.compile("adam")` outside: Keras 3
+  raises "Mixing different tf.distribute.Strategy objects". Keras 2 does so only if the optimizer belongs to another
+  strategy.
+- Model, optimizer and `fit` all outside: Keras 3 trains on one device, and the strategy has no effect.
+- A metric object from outside: Keras 2 raises "created inside a different distribution strategy scope". Keras 3 accepts
+  it.
+
+Not measured with a `TPUStrategy`, for lack of a TPU; its documentation asks for the same.
 
 ## Example
     model = build()
@@ -26,14 +34,15 @@ it. With a `TPUStrategy` this was not measured, for want of a TPU; its documenta
         model.compile("adam", "mse")
 
 ## Not flagged
-Models whose variables may be made later (no `Input`, a class of your own) where all of training stands in the scope;
-optimizers and metrics that Keras takes; what is made where no caller says whether there is a scope; `OneDeviceStrategy`
-and strategies that are not known.
+- Models whose variables may be created later (no `Input`, a class of your own) if all of the training is in the scope.
+- Optimizers and metrics that Keras accepts.
+- Objects created in functions whose callers do not show whether there is a scope.
+- `OneDeviceStrategy`, and unknown strategies.
 
 ## Fix safety
-`unsafe`: the statement moves into the scope that stands in its block, or gets one of its own where lines between use
-what it makes; who uses the object without the strategy, and what chance draws, may change. Nothing else is moved: not
-what a function makes, and not what is made in the scope of another strategy.
+`unsafe`: the statement moves into the existing scope of its block, or gets a scope of its own if the lines in between
+use the object. Code that uses the object without the strategy may change, and so may random numbers. The fix moves
+nothing that a function creates, and nothing that is created in the scope of another strategy.
 
 ## References
 - https://www.tensorflow.org/guide/distributed_training
@@ -408,7 +417,7 @@ def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dr
     if not (other or outside):
         return
     message = (
-        f"`compile` makes the optimizer here, and the model is of `{name_of(strategy)}`"
+        f"the optimizer that `compile` creates trains a model of `{name_of(strategy)}`"
         if made is None
         else f"this optimizer trains a model of `{name_of(strategy)}`"
     )
@@ -425,17 +434,17 @@ def _about_metrics(step: SetupCall) -> Iterator[Draft]:
         for metric in given.items or () if isinstance(given, Items) else ():
             made = making_of(metric)
             if made is not None and made.scope is None:
-                yield _draft(made, strategy, f"this metric is of a model of `{name_of(strategy)}`", step)
+                yield _draft(made, strategy, f"this metric belongs to a model of `{name_of(strategy)}`", step)
 
 
 def _draft(made: Creation, strategy: ApiObject, message: str, step: SetupCall) -> Draft:
     scope = making_of(strategy)
     inside = made.scope is not None
-    where = "in the scope of another strategy" if inside else "outside of its scope"
-    notes = [DraftNote(step.location, "here")] if step.location != made.location else []
-    notes += [DraftNote(scope.location, "the strategy")] if scope is not None else []
+    where = "in the scope of another strategy" if inside else "outside its scope"
+    notes = [DraftNote(step.location, "it is used here")] if step.location != made.location else []
+    notes += [DraftNote(scope.location, "the strategy is created here")] if scope is not None else []
     return Draft(
-        f"{message}, and is made {where}" if step.location != made.location else f"{message}: it is made {where}",
+        f"{message}, but is created {where}",
         Effect.TPU if is_tpu(strategy) else Effect.FAILS,
         f"with strategy.scope(): .. {brief(made.location.node)}",
         location=made.location,

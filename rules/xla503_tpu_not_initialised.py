@@ -1,17 +1,20 @@
-"""A TPU strategy is made before the TPU is initialised, or the program never does so.
+"""A TPU strategy is created before the TPU is initialised, or the program never initialises it.
 
 ## What it does
-Flags a `TPUStrategy` in a program that does not call `tf.tpu.experimental.initialize_tpu_system`, or calls it only
-afterwards; a TPU node that is initialised without `tf.config.experimental_connect_to_cluster`; a second initialisation
-once the strategy is there; and lookup tables that are made before the connection.
+Reports:
+
+- a `TPUStrategy` in a program that never calls `tf.tpu.experimental.initialize_tpu_system`, or calls it later
+- a TPU node that is initialised without `tf.config.experimental_connect_to_cluster`
+- a second initialisation after the strategy is created
+- lookup tables that are created before the connection
 
 ## What XLA does
-Measured with TensorFlow 2.21, and with 2.20 for TPUs: a `TPUStrategy` of a TPU that is not initialised stops at once
-("IndexError: index 0 is out of bounds", since there are no devices to name). Measured on a CPU with a second process as
-the remote worker: after `experimental_connect_to_cluster` a lookup table from before is gone ("Container localhost does
-not exist"), while tensors, variables, functions and datasets go on. Not measured, for want of a TPU: TensorFlow warns
-that to initialise a TPU again loses the variables on it, and its guide wants the initialisation at the beginning of the
-program.
+- Measured with TensorFlow 2.21, and with 2.20 for TPUs: a `TPUStrategy` on a TPU that is not initialised raises at once
+  ("IndexError: index 0 is out of bounds"), because there are no devices.
+- Measured on a CPU with a second process as the remote worker: after `experimental_connect_to_cluster`, an older lookup
+  table is gone ("Container localhost does not exist"). Tensors, variables, functions and datasets still work.
+- Not measured, for lack of a TPU: TensorFlow warns that a second initialisation loses the variables on the TPU, and its
+  guide puts the initialisation at the start of the program.
 
 ## Example
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
@@ -24,12 +27,13 @@ program.
     strategy = tf.distribute.TPUStrategy(resolver)
 
 ## Not flagged
-A resolver that comes from elsewhere (an argument, `TPUClusterResolver.connect()`), which somebody else may have
-initialised; a TPU VM (`tpu="local"`) without a connection; tensors and models made before.
+- A resolver from elsewhere (an argument, `TPUClusterResolver.connect()`), because other code may have initialised it.
+- A TPU VM (`tpu="local"`) without a connection.
+- Tensors and models created earlier.
 
 ## Fix safety
-`unsafe`: connection and initialisation go before a strategy in a program that is not seen to do so; what the TPU holds
-by then is lost. Shown only: an order that is wrong, since what stands between is for the author to move.
+`unsafe`: connection and initialisation are inserted before the strategy if nothing in the program does it. What other
+code already keeps on the TPU is lost. A wrong order is shown only, because you have to move the code in between.
 
 ## References
 - https://www.tensorflow.org/guide/tpu
@@ -50,7 +54,7 @@ from xlalint.syntax import nodes as cst
 
 CONNECT = frozenset(("tf.config.experimental_connect_to_cluster", "tf.config.experimental_connect_to_host"))
 INITIALISE = "tf.tpu.experimental.initialize_tpu_system"
-DIFFERS = "where code that is not seen has initialised the TPU: what that keeps there is lost"
+DIFFERS = "where other code has already initialised the TPU: what it keeps there is lost"
 ORDER = "experimental_connect_to_cluster(resolver), then initialize_tpu_system(resolver), then TPUStrategy(resolver)"
 
 
@@ -239,16 +243,16 @@ def _too_early(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) ->
         if not _knows_resolver(step.result):
             continue
         if not started:
-            message = "a `TPUStrategy`, and nothing in this program initialises the TPU"
+            message = "nothing in this program initialises the TPU of this `TPUStrategy`"
             yield Draft(message, Effect.FAILS, ORDER, location=step.location, rewrite=partial(_initialised, step))
         first = min(started, key=lambda call: call.order, default=None)
         if first is not None and first.order > step.order and first.location.path == step.location.path:
             yield Draft(
-                "a `TPUStrategy` before the TPU is initialised",
+                "this `TPUStrategy` is created before the TPU is initialised",
                 Effect.FAILS,
                 ORDER,
                 location=step.location,
-                notes=(DraftNote(first.location, "initialised here"),),
+                notes=(DraftNote(first.location, "the TPU is initialised here"),),
             )
 
 
@@ -272,11 +276,11 @@ def _again(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) -> Ite
         for call in started:
             if before and call.order > step.order and call.location.path == step.location.path:
                 yield Draft(
-                    "the TPU is initialised again, which loses the variables that the strategy keeps on it",
+                    "initialising the TPU again loses the variables that the strategy keeps on it",
                     Effect.TPU,
-                    "initialise the TPU once, before the strategy is made",
+                    "initialise the TPU once, before the strategy is created",
                     location=call.location,
-                    notes=(DraftNote(step.location, "the strategy"),),
+                    notes=(DraftNote(step.location, "the strategy is created here"),),
                 )
 
 
@@ -287,7 +291,7 @@ def _unconnected(
     if any(is_node(step.result) for step in strategies) and not any(step.api in CONNECT for step in steps):
         for call in started:
             yield Draft(
-                "a TPU node is another machine, and nothing connects this program to it",
+                "a TPU node is another machine, but nothing connects this program to it",
                 Effect.TPU,
                 ORDER,
                 location=call.location,
@@ -303,11 +307,11 @@ def _lost(strategies: Sequence[SetupCall], steps: Sequence[SetupCall]) -> Iterat
             earlier = step.order < connection.order and step.location.path == connection.location.path
             if step.api.startswith("tf.lookup.") and earlier:
                 yield Draft(
-                    "this table is made before the connection to the TPU, which drops it",
+                    "this table is created before the connection to the TPU, which drops it",
                     Effect.TPU,
                     "connect to the TPU first",
                     location=step.location,
-                    notes=(DraftNote(connection.location, "the connection"),),
+                    notes=(DraftNote(connection.location, "the program connects here"),),
                 )
 
 

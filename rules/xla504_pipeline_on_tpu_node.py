@@ -1,16 +1,18 @@
-"""An input pipeline that a TPU node cannot run: it needs Python, or files of this machine.
+"""A TPU node cannot run this input pipeline: it needs Python, or files of the local machine.
 
 ## What it does
-Flags, in a program whose strategy is for a TPU node (a resolver with a name or an address), or may be (an address that
-the program is told when it runs): `Dataset.from_generator`, `tf.py_function` and `tf.numpy_function` in a pipeline,
-Hugging Face's `to_tf_dataset` and `prepare_tf_dataset`, and files that are read from a local path.
+Reports, in a program whose strategy is (or may be) for a TPU node: `Dataset.from_generator`, `tf.py_function` and
+`tf.numpy_function` in a pipeline, Hugging Face's `to_tf_dataset` and `prepare_tf_dataset`, and files read from a local
+path. A resolver with a name or an address is for a TPU node. If the program gets the address at run time, it may be.
 
 ## What XLA does
-Nothing yet: a TPU node is a machine of its own, and `tf.data` runs there, beside the TPU, not where Python runs.
-Measured on a CPU with a second process as the remote worker (TensorFlow 2.21): a pipeline over a relative path fails
-there ("NotFoundError: .. No such file or directory"), one over tensors in memory works. The worker of a TPU node has no
-Python, as its users report: "No registered 'PyFunc' OpKernel for 'CPU' devices", and of local files "File system scheme
-'[local]' not implemented". This was not measured, for want of a TPU.
+XLA is not reached. A TPU node is a machine of its own, and `tf.data` runs there, next to the TPU, not where Python
+runs.
+
+- Measured on a CPU with a second process as the remote worker (TensorFlow 2.21): a pipeline over a relative path fails
+  there ("NotFoundError: .. No such file or directory"). One over tensors in memory works.
+- Not measured, for lack of a TPU: the worker of a TPU node has no Python. Users report "No registered 'PyFunc' OpKernel
+  for 'CPU' devices", and for local files "File system scheme '[local]' not implemented".
 
 ## Example
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="my-tpu")
@@ -21,14 +23,13 @@ Python, as its users report: "No registered 'PyFunc' OpKernel for 'CPU' devices"
     data = tf.data.Dataset.from_tensor_slices(dict(encoded))     # what fits into memory
     data = tf.data.TFRecordDataset("gs://bucket/rows.tfrecord")  # what does not
 
-or a TPU VM (`tpu="local"`), on which the program and the TPU are one machine.
+Or use a TPU VM (`tpu="local"`), where the program and the TPU share one machine.
 
 ## Not flagged
-A TPU VM, a resolver without arguments; paths that are not written in the program, and
-those of a bucket.
+A TPU VM, a resolver without arguments, paths that are not literals, and paths of a bucket.
 
 ## Fix safety
-Shown only: the data have to be written somewhere else.
+Shown only: the data has to be stored elsewhere.
 
 ## References
 - https://www.tensorflow.org/guide/tpu
@@ -73,7 +74,9 @@ PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     "keras.utils.image_dataset_from_directory": ("directory", "*0"),
     "keras.utils.text_dataset_from_directory": ("directory", "*0"),
 }
-INSTEAD: Final = "from_tensor_slices for what fits into memory; TFRecord files in a bucket (gs://..) for the rest"
+INSTEAD: Final = (
+    "use from_tensor_slices for data that fits into memory, TFRecord files in a bucket (gs://..) for the rest"
+)
 
 
 class PipelineOnTpuNode(Rule):
@@ -269,9 +272,9 @@ more = tf.data.TFRecordDataset(f"{{sys.argv[1]}}/more.tfrecord")
                 for step in steps if node is not None else ():
                     reason = _reason(step)
                     if reason is not None and node is not None:
-                        told = "a TPU node" if is_node(node.result) else "if the address is a TPU node's, that node"
+                        told = "a TPU node" if is_node(node.result) else "a TPU node (if this is the address of one)"
                         yield Draft(
-                            f"`{brief(step.node)}` {reason}, and {told} runs the pipeline on a machine of its own",
+                            f"`{brief(step.node)}` {reason}, but {told} runs the pipeline on its own machine",
                             Effect.TPU,
                             INSTEAD,
                             location=step.location,

@@ -1,15 +1,16 @@
-"""A tokenizer or a collator makes tensors of PyTorch, and a model or a data set of TensorFlow gets them.
+"""A tokenizer or collator returns PyTorch tensors to a TensorFlow model or dataset.
 
 ## What it does
-Flags `return_tensors="pt"` where the batch is handed to a TensorFlow model of Hugging Face's (a call, `fit`,
-`evaluate`, `predict`), and a collator with it that `to_tf_dataset` or `prepare_tf_dataset` is given.
+Reports `return_tensors="pt"` if the batch is passed to a Hugging Face TensorFlow model (a call, `fit`, `evaluate`,
+`predict`), and a collator with it that is passed to `to_tf_dataset` or `prepare_tf_dataset`.
 
 ## What XLA does
-It never gets the batch. Measured with transformers 4.37.2 and TensorFlow 2.15.1: where PyTorch is not installed, as on
-a machine that only runs TensorFlow on its TPU, the tokenizer and the collator raise "Unable to convert output to
-PyTorch tensors format, PyTorch is not installed". Where it is (2.5.1), calling the model raises "Data of type <class
-'torch.Tensor'> is not allowed", and `fit` and `predict` "Cannot convert the argument `type_value`: torch.int64 to a
-TensorFlow DType".
+XLA never gets the batch. Measured with transformers 4.37.2 and TensorFlow 2.15.1:
+
+- Without PyTorch, as on a machine that only runs TensorFlow on its TPU, the tokenizer and the collator raise "Unable to
+  convert output to PyTorch tensors format, PyTorch is not installed".
+- With PyTorch (2.5.1), calling the model raises "Data of type <class 'torch.Tensor'> is not allowed", and `fit` and
+  `predict` raise "Cannot convert the argument `type_value`: torch.int64 to a TensorFlow DType".
 
 ## Example
     encoded = tokenizer(texts, padding="max_length", max_length=128, return_tensors="pt")
@@ -20,12 +21,14 @@ TensorFlow DType".
     model(**encoded)
 
 ## Not flagged
-`return_tensors="np"`: calls, `fit` and `predict` take NumPy's arrays (measured), and it is what Hugging Face's own
-examples give to `to_tf_dataset`. Models of PyTorch. Models of Keras's own and functions that XLA compiles: with
-PyTorch installed they convert its tensors (measured with Keras 3.15). Batches that are converted before.
+- `return_tensors="np"`: calls, `fit` and `predict` accept NumPy arrays (measured), and Hugging Face's own examples pass
+  them to `to_tf_dataset`.
+- PyTorch models, and batches that are converted first.
+- Keras's own models and functions that XLA compiles: with PyTorch installed, they convert its tensors (measured with
+  Keras 3.15).
 
 ## Fix safety
-Unsafe: where something else in the program uses the batch as PyTorch's, that has to change as well.
+`unsafe`: other code that uses the batch as PyTorch tensors has to change, too.
 
 ## References
 - https://huggingface.co/docs/transformers/main_classes/data_collator
@@ -198,19 +201,19 @@ def classify(texts):
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case FeedForeign(made=made, model=model, location=location):
-                taken = "a TensorFlow model of Hugging Face's refuses" if model else "a data set of TensorFlow gets"
+                refused = ", which a Hugging Face TensorFlow model refuses"
+                fails = " for a TensorFlow dataset: this fails where PyTorch is not installed"
                 yield Draft(
-                    f"`{brief(made.node)}` makes tensors of PyTorch, which {taken}"
-                    + ("" if model else ": it fails where PyTorch is not installed"),
+                    f"`{brief(made.node)}` returns PyTorch tensors{refused if model else fails}",
                     Effect.FAILS if model else Effect.TPU,
                     with_arguments(made.node, return_tensors='"tf"'),
                     location=made,
-                    notes=(DraftNote(location, "they are handed over here"),),
+                    notes=(DraftNote(location, "they are passed here"),),
                     rewrite=argument_set(
                         made,
                         "return_tensors",
                         '"tf"',
-                        "Return tensors of TensorFlow",
-                        "where other code uses the batch as PyTorch's",
+                        "Return TensorFlow tensors",
+                        "where other code uses the batch as PyTorch tensors",
                     ),
                 )

@@ -1,14 +1,14 @@
-"""A step is to run eagerly under a TPU strategy, which runs compiled programs only.
+"""A step runs eagerly under a TPU strategy, but a TPU runs only compiled programs.
 
 ## What it does
-Flags `model.compile(run_eagerly=True)` of a model of a `TPUStrategy`, and `strategy.run(step)` in eager code where
+Reports `model.compile(run_eagerly=True)` of a model under a `TPUStrategy`, and `strategy.run(step)` in eager code if
 `step` is a plain Python function.
 
 ## What XLA does
-A TPU runs what XLA compiled and nothing else. Measured with TensorFlow 2.21: the check that `TPUStrategy.run` makes
-raises "TPUStrategy.run(fn, ...) does not support pure eager execution" for a plain function called eagerly, and lets a
-`tf.function` pass; with `run_eagerly=True` Keras 3.15 hands `strategy.run` such a plain function. The whole was not
-run, for want of a TPU. A `MirroredStrategy` trains eagerly (measured).
+A TPU runs only what XLA compiled. Measured with TensorFlow 2.21: `TPUStrategy.run` raises "TPUStrategy.run(fn, ...)
+does not support pure eager execution" for a plain function that is called eagerly, and accepts a `tf.function`. With
+`run_eagerly=True`, Keras 3.15 passes such a plain function to `strategy.run`. The whole program was not run, for lack
+of a TPU. A `MirroredStrategy` trains eagerly (measured).
 
 ## Example
     for batch in data:
@@ -23,11 +23,12 @@ run, for want of a TPU. A `MirroredStrategy` trains eagerly (measured).
         train(batch)
 
 ## Not flagged
-`strategy.run` inside a `tf.function`, or of one; functions that nobody is seen to call, which a `tf.function` elsewhere
-may call; programs of TensorFlow 1, which build a graph first; other strategies.
+- `strategy.run` inside a `tf.function`, or of one.
+- Functions without a known caller, because a `tf.function` elsewhere may call them.
+- TensorFlow 1 programs, which build a graph first, and other strategies.
 
 ## Fix safety
-Safe for `run_eagerly=True`, which is removed: the program could not run with it. Shown only for `strategy.run`.
+`safe` for `run_eagerly=True`, which the fix removes: the program cannot run with it. Shown only for `strategy.run`.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy
@@ -196,20 +197,20 @@ def _eager(step: SetupCall) -> Iterator[Draft]:
             strategy = model_strategy(step) or strategy_in(step.context.scope)
             if strategy is not None and is_tpu(strategy):
                 yield Draft(
-                    "`run_eagerly=True` for a model of a TPU strategy: a TPU runs compiled programs only",
+                    "`run_eagerly=True` on a model under a TPU strategy: a TPU runs only compiled programs",
                     Effect.TPU,
-                    f"leave `run_eagerly` out of `{brief(step.node.func)}(..)`",
+                    f"remove `run_eagerly` from `{brief(step.node.func)}(..)`",
                     location=step.location,
-                    notes=made_note(strategy, "the strategy"),
+                    notes=made_note(strategy, "the strategy is created here"),
                     rewrite=partial(without_argument, step, "run_eagerly", ""),
                 )
         case SetupCall(owner=ApiObject() as strategy, arguments={"fn": FunctionValue(compiled=None)}):
             eager = step.context.kind is ContextKind.HOST and not step.context.pipeline
             if is_tpu(strategy) and eager:
                 yield Draft(
-                    f"`{brief(step.node)}` runs a plain function eagerly: a TPU runs compiled programs only",
+                    f"`{brief(step.node)}` runs a plain function eagerly: a TPU runs only compiled programs",
                     Effect.TPU,
                     "call it in a function with `@tf.function`",
                     location=step.location,
-                    notes=made_note(strategy, "the strategy"),
+                    notes=made_note(strategy, "the strategy is created here"),
                 )

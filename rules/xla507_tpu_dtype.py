@@ -1,16 +1,18 @@
-"""Numbers of complex128 in what a TPU runs: a TPU has no kernel for them, not even for a constant.
+"""A TPU has no kernel for complex128, not even for a constant.
 
 ## What it does
-Flags calls that are told to make a tensor of `tf.complex128` (or `np.complex128`, `"complex128"`) in a function that
-`TPUStrategy.run` compiles, or in the `call` or step of a model that is made in the scope of a TPU strategy. Where the
-setting `target = "tpu"` says that all code is for TPUs: in any compiled code.
+Reports calls that create a `tf.complex128` tensor (or `np.complex128`, `"complex128"`) in a function that
+`TPUStrategy.run` compiles, or in the `call` or step of a model created in the scope of a TPU strategy. With the setting
+`target = "tpu"`, reports them in all compiled code.
 
 ## What XLA does
-Measured with the TPU's compiler (TensorFlow 2.20): `tf.cast(x, tf.complex128)`, `tf.constant(1j, tf.complex128)`
-whether it is used or not, `tf.zeros`, `tf.eye`, `tf.ones_like` of that dtype, and a function that is handed such a
-tensor all fail ("No registered 'Cast' OpKernel for XLA_TPU_JIT devices .. attributes didn't match"). With complex64
-they compile; so does float64. In the tables of kernels the compiler of the CPU (2.21) takes complex128 for 301 type
-attributes, and the TPU's for none: `xlalint facts Cast` shows both. No operation of the CPU's is missing on the TPU.
+Measured with the TPU compiler (TensorFlow 2.20): `tf.cast(x, tf.complex128)`, `tf.constant(1j, tf.complex128)` whether
+used or not, `tf.zeros`, `tf.eye` and `tf.ones_like` of that dtype, and a function with such a tensor as its argument
+all fail ("No registered 'Cast' OpKernel for XLA_TPU_JIT devices .. attributes didn't match"). With complex64 they
+compile, and so does float64.
+
+In the kernel tables, the CPU compiler (2.21) accepts complex128 for 301 type attributes, and the TPU compiler for none:
+`xlalint facts Cast` shows both. The TPU lacks none of the CPU's operations.
 
 ## Example
     @tf.function
@@ -21,11 +23,12 @@ attributes, and the TPU's for none: `xlalint facts Cast` shows both. No operatio
     tf.cast(b, tf.complex64)
 
 ## Not flagged
-Complex numbers of unknown width; code that no TPU strategy is seen to run, unless `target = "tpu"` is set; programs
-that call `tf.config.set_soft_device_placement(True)`, which puts such operations on the host.
+- Complex numbers of unknown width.
+- Code that no TPU strategy is seen to run, unless `target = "tpu"` is set.
+- Programs that call `tf.config.set_soft_device_placement(True)`, which puts such operations on the host.
 
 ## Fix safety
-Unsafe: complex64 has half the digits.
+`unsafe`: complex64 has half the digits.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/config/set_soft_device_placement
@@ -44,7 +47,7 @@ from xlalint.analysis.library.strategies import asks_for_complex128, is_tpu, mak
 from xlalint.fixes import rewrite
 from xlalint.fixes.names import Names
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Safety, Told, TpuOutcome, reached
+from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Good, Rule, Safety, Told, TpuOutcome
 from xlalint.syntax import nodes as cst
 
 from ._names import names
@@ -260,8 +263,7 @@ print(tf.cast(1, tf.complex128))
 
 def _draft(call: SetupCall | ApiCall) -> Draft:
     return Draft(
-        f"`{brief(call.node)}`: a TPU has no kernel for complex128, and compiles no function that holds one; this is"
-        f" {reached(call.context)}",
+        f"`{brief(call.node)}`: a TPU has no kernel for complex128, so it cannot compile code with this call",
         Effect.TPU,
         location=call.location,
         rewrite=partial(_narrower, call),
@@ -307,7 +309,7 @@ def _narrower(call: SetupCall | ApiCall, names: Names) -> rewrite.Rewrite | None
     (node,) = written
     text = call.location.at(node).code.replace("complex128", "complex64")
     edits = (rewrite.replace(call.location.at(node), text),)
-    return rewrite.Rewrite("Use `complex64`", edits, Safety.UNSAFE, "by half of the digits")
+    return rewrite.Rewrite("Use `complex64`", edits, Safety.UNSAFE, "in precision: complex64 has half the digits")
 
 
 def _is_written(node: cst.BaseExpression) -> bool:

@@ -1,13 +1,13 @@
-"""A function that Accelerate launches on a TPU builds or loads the model itself: every process gets a copy.
+"""A function that Accelerate launches on a TPU builds or loads the model, so every process has a copy.
 
 ## What it does
-Flags what builds or loads a PyTorch model inside of the function that is given to Hugging Face Accelerate's
-`notebook_launcher`, where that may start the eight processes of a TPU. Nothing else of PyTorch is looked at.
+Reports code that builds or loads a PyTorch model inside the function passed to Hugging Face Accelerate's
+`notebook_launcher`, if that may start the eight processes of a TPU. xlalint checks no other PyTorch code.
 
 ## What XLA does
-Nothing yet: the launcher forks one process for each core, and each builds its own copy in the memory of the host. The
-documentation of Accelerate says what follows on Colab and Kaggle: "process 0 terminated with signal SIGSEGV". This was
-not measured, for want of a TPU.
+XLA is not reached. The launcher forks one process for each core, and each builds its own copy in host memory. According
+to Accelerate's documentation, this ends on Colab and Kaggle with "process 0 terminated with signal SIGSEGV". Not
+measured, for lack of a TPU.
 
 ## Example
     def train():
@@ -25,11 +25,11 @@ not measured, for want of a TPU.
     notebook_launcher(train, (model,))
 
 ## Not flagged
-A launch with another number of processes than eight, which is for GPUs, where each process shall have its model; a
-model that is handed over; tokenizers and configurations.
+- A launch with a number of processes other than eight. It is for GPUs, where each process needs its own model.
+- A model that is passed as an argument, tokenizers, and configurations.
 
 ## Fix safety
-Shown only: the model becomes an argument of the function and of all who call it.
+Shown only: the model has to become an argument of the function and of all its callers.
 
 ## References
 - https://huggingface.co/docs/accelerate/concept_guides/training_tpu
@@ -200,13 +200,17 @@ notebook_launcher(train)
                         if MODEL_MAKERS.match(step.api):
                             call = call_in_launched(step)
                             yield Draft(
-                                f"`{brief(step.node)}` in a function that `notebook_launcher` starts: each of the "
-                                "processes of a TPU builds a copy in the memory of the host",
+                                f"`{brief(step.node)}` runs in a function that `notebook_launcher` starts: each "
+                                "process of a TPU builds its own copy in host memory",
                                 Effect.TPU,
                                 "build the model once outside: notebook_launcher(train, (model,))",
                                 location=call,
                                 notes=(
-                                    DraftNote(launch.location, "launched here"),
-                                    *((DraftNote(step.location, "built here"),) if call != step.location else ()),
+                                    DraftNote(launch.location, "it is launched here"),
+                                    *(
+                                        (DraftNote(step.location, "the model is built here"),)
+                                        if call != step.location
+                                        else ()
+                                    ),
                                 ),
                             )

@@ -1,13 +1,12 @@
-"""Evaluation on a TPU has another batch size than training, in a function that Accelerate launches.
+"""In a function that Accelerate launches on a TPU, evaluation has a larger batch size than training.
 
 ## What it does
-Flags, in the function that is given to Hugging Face Accelerate's `notebook_launcher`, a `DataLoader` whose batch size
-is known and is larger than that of the first one. Nothing else of PyTorch is looked at, and it is information only.
+Reports, in the function passed to Hugging Face Accelerate's `notebook_launcher`, a `DataLoader` whose batch size is
+known and larger than that of the first one. The severity is always `info`. xlalint checks no other PyTorch code.
 
 ## What XLA does
-A TPU reserves its memory for the largest batch that it has seen, and XLA compiles for each shape: Accelerate's
-documentation recommends the batch size of training for evaluation, where that is slow. This was not measured, for want
-of a TPU.
+A TPU reserves memory for the largest batch that it has seen, and XLA compiles for each shape. Accelerate's
+documentation recommends the training batch size for evaluation if that is slow. Not measured, for lack of a TPU.
 
 ## Example
     train_data = DataLoader(train_set, batch_size=16)
@@ -18,10 +17,10 @@ of a TPU.
     eval_data = DataLoader(eval_set, batch_size=16)
 
 ## Not flagged
-Batch sizes that are not known, equal or smaller ones, and loaders outside of what is launched.
+Unknown, equal or smaller batch sizes, and loaders outside the launched function.
 
 ## Fix safety
-Shown only: which of the sizes fits the memory is for the author to say.
+Shown only: you have to decide which size fits the memory.
 
 ## References
 - https://huggingface.co/docs/accelerate/concept_guides/training_tpu
@@ -169,8 +168,8 @@ notebook_launcher(train, num_processes=4)
                         size, first = _size(step), _size(loaders[0])
                         if size is not None and first is not None and size > first:
                             yield Draft(
-                                f"batches of {size}, and the first loader has batches of {first}: a TPU lays out its "
-                                "memory anew for a larger batch",
+                                f"batches of {size} after a loader with batches of {first}: a TPU lays out its memory "
+                                "again for a larger batch",
                                 Effect.TPU,
                                 f"batch_size={first}",
                                 location=step.location,

@@ -1,18 +1,22 @@
-"""A call that the compiler of a CPU takes and that of a TPU refuses.
+"""This call compiles for a CPU, but not for a TPU.
 
 ## What it does
-Flags calls that were measured to compile for a CPU and not for a TPU, in compiled code that is for TPUs: the setting
-`target = "tpu"` says so, or a strategy for TPUs is made.
+Reports calls that were measured to compile for a CPU but not for a TPU, in compiled code for TPUs: the setting `target
+= "tpu"` says so, or the program creates a TPU strategy.
 
 ## What XLA does
 Each call of the public API was compiled for a CPU (TensorFlow 2.21), and lowered and compiled for a TPU (TensorFlow
-2.20, libtpu 0.0.19, v5e; nothing was run on one). A TPU computes with numbers of 64 bits by splitting them in two of
-32, and cannot split all operations ("While rewriting computation to not contain X64 element types .."): drawing numbers
-of float64 (`tf.random.uniform`, `normal`, `truncated_normal` of that dtype, and all of `tnp.random`), reading the bits
-of one (`keras.ops.nextafter`, which works in float64) and products of matrices of int64 fail; stateless random numbers,
-arithmetic, sorting and linear algebra of float64 compile. It has no kernels for complex128 (`tnp.complex128()`, see
-XLA507), and does not resize by a size that it pads (`keras.layers.RandomCrop`).
-`xlalint facts NAME` shows both compilers, `xlalint facts --on-tpu` all calls of which they make something else.
+2.20, libtpu 0.0.19, v5e; nothing was run on one).
+
+- A TPU splits each 64-bit number into two 32-bit ones, and cannot do so for all operations ("While rewriting
+  computation to not contain X64 element types .."). These fail: drawing float64 numbers (`tf.random.uniform`, `normal`
+  and `truncated_normal` of that dtype, and all of `tnp.random`), reading their bits (`keras.ops.nextafter`, which works
+  in float64), and int64 matrix products. Stateless random numbers, arithmetic, sorting and linear algebra in float64
+  compile.
+- A TPU has no kernels for complex128 (`tnp.complex128()`, see XLA507).
+- A TPU does not resize by a size that it pads (`keras.layers.RandomCrop`).
+
+`xlalint facts NAME` shows both compilers, and `xlalint facts --on-tpu` all calls that they compile differently.
 
 ## Example
     noise = tnp.random.rand(4)
@@ -21,12 +25,12 @@ XLA507), and does not resize by a size that it pads (`keras.layers.RandomCrop`).
     noise = tf.random.uniform([4])
 
 ## Not flagged
-Code that is not said to be for TPUs, code that is not compiled, and what a CPU compiles for each value anew: the rules
-about values (XLA205, XLA206) say of it what a TPU does. Tensors of 64 bits that come from elsewhere: their width is not
-known.
+- Code that is not for TPUs, and code that XLA does not compile.
+- Calls that recompile for each value on a CPU. XLA205 and XLA206 say what a TPU does with them.
+- 64-bit tensors from elsewhere: their width is unknown.
 
 ## Fix safety
-Shown only: numbers of half the digits are for the author to choose.
+Shown only: you have to decide whether half the digits are enough.
 
 ## References
 - https://docs.cloud.google.com/tpu/docs/tensorflow-ops
@@ -51,7 +55,7 @@ from ._names import names
 TARGET: Final = "tpu"
 NUMPY: Final = "import tensorflow.experimental.numpy as tnp\n"
 OF_64_BITS: Final = "X64 element types"
-SPLIT: Final = "a TPU splits numbers of 64 bits in two of 32, and cannot split those of this operation"
+SPLIT: Final = "a TPU splits each 64-bit number into two 32-bit ones, and cannot do so for this operation"
 # What draws numbers of a dtype, which may be float64.
 DRAWN: Final = names("tf.random.normal tf.random.truncated_normal tf.random.uniform")
 # What is compiled for each value anew, and what no compiler takes, others speak of.
@@ -203,7 +207,7 @@ def f(x):
 
 
 def _draft(event: ApiCall, why: str) -> Draft:
-    message = f"`{brief(event.node)}`: the compiler of a CPU takes it, and that of a TPU does not: {why}"
+    message = f"`{brief(event.node)}` compiles for a CPU, but not for a TPU: {why}"
     return Draft(message, Effect.TPU, on_tpu=TpuOutcome.FAILS, told=Told.FOR_TPU)
 
 

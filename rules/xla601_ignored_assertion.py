@@ -1,15 +1,17 @@
-"""An assertion about values: XLA compiles the program without it.
+"""XLA ignores assertions about values and compiles the program without them.
 
 ## What it does
-Flags `tf.debugging.assert_*`, `tf.Assert` and `tf.debugging.check_numerics` on tensors in code that XLA compiles. It
-is information only; where the code waits for the assertion (`tf.control_dependencies`, a result that is used) and so
-relies on it, it is a warning.
+Reports `tf.debugging.assert_*`, `tf.Assert` and `tf.debugging.check_numerics` on tensors in code that XLA compiles. The
+severity is `info`. It is `warning` if the code depends on the assertion (`tf.control_dependencies`, a result that is
+used).
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU. The check is dropped without a word: for values that violate it eager execution
-and a plain `tf.function` raise `InvalidArgumentError`, the compiled function goes on. That holds inside
-`tf.control_dependencies`, for `check_numerics` (infinities pass), and for sizes taken from `tf.shape(x)`. What is known
-while tracing is checked: `assert_rank`, `assert_shapes`, `assert_type`, `tf.ensure_shape` of a static shape.
+Measured with TensorFlow 2.21 on a CPU. XLA silently drops the check. If the values violate it, eager execution and a
+plain `tf.function` raise `InvalidArgumentError`, while the compiled function continues. This also holds inside
+`tf.control_dependencies`, for `check_numerics` (infinities pass), and for sizes from `tf.shape(x)`.
+
+Assertions on values known at trace time are checked: `assert_rank`, `assert_shapes`, `assert_type`, and
+`tf.ensure_shape` of a static shape.
 
 ## Example
     with tf.control_dependencies([tf.debugging.assert_less(ids, limit)]):
@@ -18,13 +20,13 @@ while tracing is checked: `assert_rank`, `assert_shapes`, `assert_type`, `tf.ens
 ## Use instead
     rows = tf.gather(table, tf.clip_by_value(ids, 0, limit - 1))
 
-or return the condition with the result and check it outside of the compiled function.
+Or return the condition with the result and check it outside the compiled function.
 
 ## Not flagged
-Assertions about static ranks, shapes and dtypes, Python values, and code that is not compiled.
+Assertions about static ranks, shapes and dtypes, Python values, and code that XLA does not compile.
 
 ## Fix safety
-Shown only: what a violation means is for the author to say.
+Shown only: you have to decide what a violation means.
 
 ## References
 - https://github.com/huggingface/transformers/pull/19030
@@ -171,9 +173,9 @@ class L(tf.keras.layers.Layer):
                 as_tensor(value, Dependence.SHAPE) for value in arguments.values()
             ):
                 waited = api not in HANDING_ON and not isinstance(parent(event.location), cst.Expr)
-                message = f"`{brief(event.location.node)}` is ignored: XLA compiles the program without the check"
+                message = f"XLA ignores `{brief(event.location.node)}` and compiles the program without the check"
                 if waited:
-                    message += ", and what waits for it runs in any case"
+                    message += "; the code that depends on it always runs"
                 yield Draft(message, Effect.DIVERGES, HELP, at_most=Severity.WARNING if waited else Severity.INFO)
 
 

@@ -1,16 +1,18 @@
-"""Positions from data are not checked: XLA clamps what is read and drops what is written out of range.
+"""XLA does not check indices: it clamps out-of-range reads and drops out-of-range writes.
 
 ## What it does
-Flags `tf.gather`, `tf.gather_nd`, embedding lookups and scatters in compiled code whose positions come from data and
-are not clipped on the way. It is information only; where the position is rounded from a float that was computed
-(`tf.cast(x * 8.0, tf.int32)`), so that it leaves the range at the border, it is a warning.
+Reports `tf.gather`, `tf.gather_nd`, embedding lookups and scatters in compiled code if the indices come from data and
+are not clipped. The severity is `info`. It is `warning` if the index is a rounded float computation (`tf.cast(x * 8.0,
+tf.int32)`), which leaves the range at the border.
 
 ## What XLA does
-Measured with TensorFlow 2.21 and Keras 3.15 on CPU, for positions 9 and -1 of 4 elements. Eager execution and a plain
-`tf.function` raise `InvalidArgumentError`. Compiled, `tf.gather`, `tf.gather_nd`, `tf.nn.embedding_lookup`,
-`keras.ops.take` and `keras.layers.Embedding` give the last element for 9; for -1 the first, and Keras, which counts
-from the end, the last. `tf.scatter_nd`, `tf.tensor_scatter_nd_update` and `_add` and `tf.math.unsorted_segment_sum`
-leave the update out.
+Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, for the indices 9 and -1 into 4 elements.
+
+- Eager execution and a plain `tf.function` raise `InvalidArgumentError`.
+- Compiled, `tf.gather`, `tf.gather_nd`, `tf.nn.embedding_lookup`, `keras.ops.take` and `keras.layers.Embedding` return
+  the last element for 9. For -1 they return the first; Keras, which counts from the end, returns the last.
+- Compiled, `tf.scatter_nd`, `tf.tensor_scatter_nd_update` and `_add`, and `tf.math.unsorted_segment_sum` drop the
+  update.
 
 ## Example
     pixel = tf.gather(row, tf.cast(x * 8.0, tf.int32))
@@ -18,14 +20,16 @@ leave the update out.
 ## Use instead
     pixel = tf.gather(row, tf.clip_by_value(tf.cast(x * 8.0, tf.int32), 0, 7))
 
-or, where the position may not occur, `tf.where(position < size, pixel, 0.0)` around the clamped read.
+If an out-of-range index should give a default value, wrap the clamped read in `tf.where(position < size, pixel, 0.0)`.
 
 ## Not flagged
-The same positions a second time in one function; constant positions, positions that are clipped, or that `tf.argmax`,
-`tf.argsort`, `tf.math.top_k`, `tf.range`, `tf.where`, `tf.searchsorted` or a remainder gave; code that is not compiled.
+- The same indices a second time in one function.
+- Constant indices, clipped indices, and indices from `tf.argmax`, `tf.argsort`, `tf.math.top_k`, `tf.range`,
+  `tf.where`, `tf.searchsorted` or a remainder.
+- Code that XLA does not compile.
 
 ## Fix safety
-Shown only: whether the border repeats or is left out is for the author to say.
+Shown only: you have to decide what an out-of-range index means.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/gather
@@ -253,11 +257,11 @@ dataset = tf.data.Dataset.range(4).map(look)
             and self._told.setdefault((id(event.location.unit), one_line(origin)), event.location) != event.location
         ):
             return  # the same positions once more in this function
-        what = "clamps positions that are" if event.api in READS else "leaves out positions that are"
+        what = "clamps indices" if event.api in READS else "drops updates at indices"
         code = brief(event.location.node)
         reason = "is rounded from a float" if rounded else "comes from data"
         yield Draft(
-            f"`{code}`: XLA {what} out of range, where eager execution fails; this one {reason} and is not clipped",
+            f"`{code}`: XLA {what} out of range, where eager execution raises; this index {reason} and is not clipped",
             Effect.DIVERGES,
             f"tf.clip_by_value({brief(node)}, 0, SIZE - 1)",
             notes=origin_note(tensor.origin, event),

@@ -1,15 +1,19 @@
-"""Random numbers that are asked to repeat: a compiled function draws others.
+"""A compiled function draws other random numbers than eager code, for the same seed.
 
 ## What it does
-Flags random numbers with a fixed seed in compiled code (`tf.random.stateless_*`, `seed=` with a number), as
-information; and numbers that Python's `random` or NumPy draws there, as a warning: they are drawn once.
+Reports random numbers with a fixed seed in compiled code (`tf.random.stateless_*`, `seed=` with a number), with the
+severity `info`. Reports numbers drawn there by Python's `random` or NumPy with the severity `warning`: they are drawn
+only once.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU. XLA draws with another algorithm: `tf.random.stateless_uniform([3], [1, 2])` and
-`stateless_normal` give other numbers than eager execution for the same seed, the same ones at each call; `seed=1` of
-`tf.random.uniform` and of `keras.random.uniform` gives other numbers as well. With `alg="philox"` the stateless
-functions give equal numbers in both. `random.random()` and `np.random.uniform()` are drawn while the function is
-traced, and are constants from then on; that holds for a plain `tf.function` too.
+Measured with TensorFlow 2.21 on a CPU. XLA uses another algorithm.
+
+- For the same seed, `tf.random.stateless_uniform([3], [1, 2])` and `stateless_normal` return other numbers than eager
+  execution, the same ones at each call. `seed=1` of `tf.random.uniform` and `keras.random.uniform` also gives other
+  numbers.
+- With `alg="philox"`, the stateless functions return equal numbers in both.
+- `random.random()` and `np.random.uniform()` are drawn during tracing and are constants from then on. This also holds
+  for a plain `tf.function`.
 
 ## Example
     noise = tf.random.stateless_normal([8], seed=[1, 2])
@@ -18,11 +22,11 @@ traced, and are constants from then on; that holds for a plain `tf.function` too
     noise = tf.random.stateless_normal([8], seed=[1, 2], alg="philox")
 
 ## Not flagged
-Random numbers without a seed, seeds that are arguments, `alg="philox"`, code that is not compiled, and functions that
-`tf.data` maps.
+Random numbers without a seed, seeds that are arguments, `alg="philox"`, code that XLA does not compile, and functions
+that `tf.data` maps.
 
 ## Fix safety
-Shown only: the compiled function's own numbers change with it.
+Shown only: it changes the numbers of the compiled function.
 
 ## References
 - https://www.tensorflow.org/guide/random_numbers
@@ -182,15 +186,15 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(augment)
             case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
                 code = brief(node)
                 if api in ON_HOST:
-                    message = f"`{code}` is drawn once, while the function is traced, and is a constant from then on"
+                    message = f"`{code}` is drawn once, during tracing, and is a constant from then on"
                     yield Draft(message, Effect.DIVERGES, DEVICE, at_most=Severity.WARNING)
                 elif _fixed(event.arguments.get("seed")) and event.arguments.get("alg") != Static("philox"):
-                    message = f"`{code}`: with the same seed a compiled function draws other numbers than eager code"
+                    message = f"`{code}`: with the same seed, a compiled function draws other numbers than eager code"
                     help = _philox(node) if api in STATELESS else OTHER
                     yield Draft(message, Effect.DIVERGES, help, at_most=Severity.INFO)
 
 
-DEVICE = "tf.random.uniform or tf.random.normal, which draw at every call"
+DEVICE = "use tf.random.uniform or tf.random.normal, which draw at every call"
 OTHER = 'tf.random.stateless_uniform(shape, seed=[1, 2], alg="philox") draws the same numbers in both'
 
 

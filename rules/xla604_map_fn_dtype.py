@@ -1,13 +1,13 @@
-"""`tf.map_fn` is told another dtype than its function gives: XLA reads the bits of the one as the other.
+"""`tf.map_fn` declares another dtype than its function returns, so XLA misreads the bits.
 
 ## What it does
-Flags `tf.map_fn` whose function gives another kind of dtype than `fn_output_signature` says, or, where that is left
-out, than the elements have.
+Reports `tf.map_fn` if its function returns another kind of dtype than `fn_output_signature` declares, or, without that
+argument, than the elements have.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU. Eager execution and a plain `tf.function` raise `InvalidArgumentError`
-("TensorArray dtype is float32 but Op is trying to write dtype int32"). The compiled function goes on with garbage:
-`tf.map_fn(lambda a: tf.cast(a, tf.int32), x)` gives 1.4e-45, 2.8e-45, .. for 1.0, 2.0, ...
+Measured with TensorFlow 2.21 on a CPU. Eager execution and a plain `tf.function` raise `InvalidArgumentError`
+("TensorArray dtype is float32 but Op is trying to write dtype int32"). The compiled function returns garbage:
+`tf.map_fn(lambda a: tf.cast(a, tf.int32), x)` returns 1.4e-45, 2.8e-45, .. for 1.0, 2.0, ...
 
 ## Example
     counts = tf.map_fn(lambda row: tf.math.count_nonzero(row), rows)
@@ -15,13 +15,13 @@ Measured with TensorFlow 2.21 on CPU. Eager execution and a plain `tf.function` 
 ## Use instead
     counts = tf.map_fn(lambda row: tf.math.count_nonzero(row), rows, fn_output_signature=tf.int64)
 
-or the operation on the whole tensor: `tf.math.count_nonzero(rows, axis=1)`.
+Or use an operation on the whole tensor: `tf.math.count_nonzero(rows, axis=1)`.
 
 ## Not flagged
-Functions whose dtype is not known, nested results, and `tf.vectorized_map`, which finds the dtype itself.
+Functions whose dtype is unknown, nested results, and `tf.vectorized_map`, which infers the dtype.
 
 ## Fix safety
-Shown only: the width of the dtype (`tf.int32`, `tf.int64`) is for the author to say.
+Shown only: you have to choose the width of the dtype (`tf.int32`, `tf.int64`).
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/map_fn
@@ -147,8 +147,8 @@ def f(x):
                 told = _told(arguments.get("fn_output_signature"), arguments.get("dtype"), arguments.get("elems"))
                 if told is not None and told != given:
                     yield Draft(
-                        f"`{brief(node)}` is told {told} and its function gives {given}: eager execution fails, XLA "
-                        "reads the bits of the one as the other",
+                        f"`{brief(node)}` declares {told}, but its function returns {given}: eager execution raises, "
+                        "and XLA reads the bits of one dtype as the other",
                         Effect.DIVERGES,
                         f"fn_output_signature={USUAL.get(given, given)}",
                     )

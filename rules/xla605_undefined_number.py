@@ -1,16 +1,22 @@
-"""Numbers that hardware leaves undefined: division of integers by zero, a cast of NaN or infinity, the order of NaN.
+"""The result is undefined and differs under XLA: integer division by zero, a cast of NaN or infinity, the order of NaN.
 
 ## What it does
-Flags, in compiled code, integers divided by a tensor from data (`//`, `%`), casts of a quotient or logarithm to an
-integer, and maxima, minima and sorts of one, as information. A test whether the result of such a maximum is NaN is a
-warning: it never is.
+Reports, in compiled code and with the severity `info`: integers divided by a tensor from data (`//`, `%`), casts of a
+quotient or logarithm to an integer, and maxima, minima and sorts of one. The severity is `warning` for a test whether
+such a maximum is NaN, because it never is.
 
 ## What XLA does
-Measured with TensorFlow 2.21 on CPU. `5 // 0` and `5 % 0` on integer tensors raise `InvalidArgumentError` eagerly;
-compiled they give -1 and 5. `tf.cast` to int32 gives the smallest integer for NaN, infinity and 3e9 eagerly; compiled
-0 for NaN and the nearest integer for the others; to uint8 300.0 becomes 44 eagerly and 255 compiled. Where an element
-is NaN, `tf.reduce_max`, `tf.reduce_min` and `tf.math.unsorted_segment_max` are NaN eagerly and compiled the extreme of
-the other elements; `tf.argmax`, `tf.argmin`, `tf.sort` and `tf.argsort` put it elsewhere.
+Measured with TensorFlow 2.21 on a CPU.
+
+| code | eager execution | compiled |
+| --- | --- | --- |
+| `5 // 0`, `5 % 0` on integer tensors | `InvalidArgumentError` | -1, 5 |
+| `tf.cast` of NaN to int32 | the smallest integer | 0 |
+| `tf.cast` of infinity or 3e9 to int32 | the smallest integer | the nearest integer |
+| `tf.cast` of 300.0 to uint8 | 44 | 255 |
+| `tf.reduce_max`, `tf.reduce_min`, `tf.math.unsorted_segment_max` with a NaN | NaN | the extreme of the others |
+
+`tf.argmax`, `tf.argmin`, `tf.sort` and `tf.argsort` order NaN differently.
 
 ## Example
     share = tf.cast(hits / total, tf.int32)
@@ -21,11 +27,11 @@ the other elements; `tf.argmax`, `tf.argmin`, `tf.sort` and `tf.argsort` put it 
     groups = count // tf.maximum(size, 1)
 
 ## Not flagged
-Divisors that are numbers, come from shapes, were clipped or have a number added; quotients of numbers; casts of other
-floats; code that is not compiled.
+- Divisors that are numbers, come from shapes, were clipped, or have a number added.
+- Quotients of numbers, casts of other floats, and code that XLA does not compile.
 
 ## Fix safety
-Shown only: what a division by zero means is for the author to say.
+Shown only: you have to decide what a division by zero means.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
@@ -204,7 +210,7 @@ def f(x):
             case ApiCall(api=api) if api in ORDERS and self._unbounded(event):
                 yield Draft(f"`{brief(event.node)}`: {ORDER}", Effect.DIVERGES, FINITE, at_most=Severity.INFO)
             case ApiCall(api=api) if api in NAN_TESTS and self._made_by(event, EXTREMES):
-                message = f"`{brief(event.node)}` is decided by the other elements: {EXTREME}"
+                message = f"`{brief(event.node)}` tests the other elements only: {EXTREME}"
                 yield Draft(message, Effect.DIVERGES, TEST_FIRST, at_most=Severity.WARNING)
             case _:
                 pass
@@ -236,10 +242,10 @@ def f(x):
         return added or (call is not None and call.api in CLIPPED)
 
 
-CAST = "for NaN, infinity and what is too large XLA gives another integer than eager execution"
-EXTREME = "where an element is NaN, XLA gives the extreme of the others, eager execution NaN"
-ORDER = "XLA puts NaN elsewhere than eager execution"
-FINITE = "make it finite before: tf.math.divide_no_nan(a, b), tf.math.log(tf.maximum(x, 1e-12))"
+CAST = "for NaN, infinity and numbers out of range, XLA returns another integer than eager execution"
+EXTREME = "if an element is NaN, XLA returns the extreme of the others, and eager execution NaN"
+ORDER = "XLA orders NaN differently than eager execution"
+FINITE = "make it finite first: tf.math.divide_no_nan(a, b), tf.math.log(tf.maximum(x, 1e-12))"
 TEST_FIRST = "test the elements: tf.reduce_any(tf.math.is_nan(x))"
 
 
@@ -261,7 +267,7 @@ def _divisor(node: cst.CSTNode) -> cst.BaseExpression | None:
 def _zero(event: Event, sign: str, divisor: cst.BaseExpression) -> Draft:
     gives = "-1" if sign == "//" else "the dividend"
     return Draft(
-        f"`{brief(event.location.node)}`: where the divisor is 0, XLA gives {gives}, eager execution fails",
+        f"`{brief(event.location.node)}`: if the divisor is 0, XLA returns {gives}, and eager execution raises",
         Effect.DIVERGES,
         f"tf.maximum({brief(divisor)}, 1), or tf.where({brief(divisor)} == 0, ..) around it",
         at_most=Severity.INFO,

@@ -1,13 +1,11 @@
-"""A file that is not Python, or not the Python of the interpreter that runs xlalint.
+"""A file is not valid Python for the interpreter that runs xlalint.
 
 ## What it does
-
-Reports a file, or a definition in it, that cannot be parsed. The rest of the run goes on.
+Reports a file, or a definition in it, that xlalint cannot parse. The rest of the run continues.
 
 ## Why
-
-Nothing in what cannot be parsed has been checked: silence about it would look like approval. Run xlalint with a Python
-at least as new as the syntax of the code.
+Code that cannot be parsed is not checked, and silence would look like approval. Run xlalint with a Python version that
+supports the syntax of the code.
 """
 
 from __future__ import annotations

@@ -1,23 +1,19 @@
-"""A suppression comment that suppresses nothing.
+"""A suppression comment suppresses nothing.
 
 ## What it does
-
-Reports `# xlalint: ignore[..]`, `file-ignore[..]` and `disable[..]` comments, and `# noqa: XLA...` codes, for which no
-finding was switched off although the rules they name were run. A comment with several codes is reported for each
-unused one. A bare `# noqa` belongs to every linter and is never reported.
+Reports `# xlalint: ignore[..]`, `file-ignore[..]` and `disable[..]` comments, and `# noqa: XLA...` codes, that suppress
+no finding although their rules were run. If a comment has several codes, each unused one is reported. A bare `# noqa`
+belongs to every linter and is never reported.
 
 ## Why
-
-The comment claims a hazard that is no longer there, and would hide the next one that appears on its line.
+The comment points to a problem that no longer exists, and would hide the next one on its line.
 
 ## Example
-
 ```python
 total = tf.reduce_sum(x)  # xlalint: ignore[XLA201]
 ```
 
 ## Use instead
-
 ```python
 total = tf.reduce_sum(x)
 ```

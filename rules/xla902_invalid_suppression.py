@@ -1,22 +1,18 @@
-"""A suppression comment that names no rule or is not written as one.
+"""A suppression comment is malformed or names an unknown rule.
 
 ## What it does
-
-Reports a `# xlalint:` comment with an unknown word, an unknown code or name, a list without brackets or with an open
-one, an `enable` without a `disable`; and an unknown XLA code in `# noqa: ...`.
+Reports a `# xlalint:` comment with an unknown word, an unknown code or name, missing or unclosed brackets, or an
+`enable` without a `disable`. Also reports an unknown XLA code in `# noqa: ...`.
 
 ## Why
-
-Such a comment switches nothing off: its author believes otherwise.
+Such a comment suppresses nothing, although its author believes it does.
 
 ## Example
-
 ```python
 y = x[x > 0]  # xlalint: ignore[bolean-mask]
 ```
 
 ## Use instead
-
 ```python
 y = x[x > 0]  # xlalint: ignore[boolean-mask]
 ```

@@ -1,13 +1,11 @@
-"""A file that cannot be read as text.
+"""A file cannot be read as text.
 
 ## What it does
-
-Reports a file that cannot be opened, is not in the encoding that it declares (UTF-8 where it declares none), or holds
-null bytes. The rest of the run goes on, and the exit code is 2: what was asked could not be done.
+Reports a file that cannot be opened, does not match its declared encoding (UTF-8 by default), or contains null bytes.
+The rest of the run continues, and the exit code is 2.
 
 ## Why
-
-Nothing in the file has been checked.
+Nothing in the file is checked.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""Something that the probe saw XLA do at a place of which no rule speaks.
+"""The probe saw XLA misbehave on a line where no rule reports anything.
 
 ## What it does
-
-Reports, when the probe runs the code (`--probe`), a line at which XLA refused a function, compiled it to something else
-than eager execution gives, or compiled it again for every new value, and at which no rule has found anything. It is a
-warning: that the function is compiled anywhere else than under the probe is not known.
+When the probe runs the code (`--probe`), reports a line where XLA refused a function, compiled it to a different result
+than eager execution, or recompiled it for every new value, and where no rule reports a finding. The severity is
+`warning`, because it is not known whether anything but the probe compiles the function.
 
 ## Why
-
-It was measured, not concluded. A rule is missing, or what it would have to know cannot be read from the source.
+This was measured, not inferred. Either a rule is missing, or the source does not show what the rule needs to know.
 """
 
 from __future__ import annotations

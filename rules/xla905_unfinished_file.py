@@ -1,16 +1,14 @@
-"""A file that is too large, nested too deeply or takes too long: it is not checked, or not all of it.
+"""A file is too large, too deeply nested or too slow to check completely.
 
 ## What it does
-
-Reports a file with more than a million characters of Python, a definition that is nested about a thousand levels deep,
-and a file whose analysis takes longer than the setting `file-timeout` allows (10 seconds of processor time). The rest
-of the run goes on, and what was found in the file until then is reported.
+Reports a file with more than a million characters of Python, a definition nested about a thousand levels deep, and a
+file whose analysis exceeds the setting `file-timeout` (10 seconds of processor time). The rest of the run continues,
+and findings made in the file until then are reported.
 
 ## Why
-
-Silence about code that was not checked would look like approval. Most such files are generated: leave them out with
-`exclude`, or say with `per-file-ignores` that they need no check. A file that is meant to be checked may be given more
-time with `--file-timeout`; how far it gets depends on the machine, so such a result is not cached.
+Silence about unchecked code would look like approval. Most such files are generated: leave them out with `exclude`, or
+list them in `per-file-ignores`. To check a large file completely, raise `--file-timeout`. How far the analysis gets
+depends on the machine, so such a result is not cached.
 """
 
 from __future__ import annotations

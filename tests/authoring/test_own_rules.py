@@ -58,7 +58,7 @@ def test_a_new_rule_has_the_next_code_and_is_well_written(project: Path, capsys:
     assert ran(capsys, "new-rule", "no-sort", "--code", "acme7") == (
         2,
         "",
-        "xlalint: error: 'ACME7' is no code for a rule of your own: letters other than XLA, then three digits\n",
+        "xlalint: error: 'ACME7' is not a code for a rule of your own: use letters but not XLA, then three digits\n",
     )
     assert ran(capsys, "new-rule", "no-sort", "--code", "acme201")[:2] == (0, "acme201_no_sort.py\n")
     assert {node.name for node in ast.parse(Path("acme201_no_sort.py").read_text()).body if hasattr(node, "name")} == {
@@ -103,7 +103,7 @@ def test_a_name_that_cannot_be_is_refused(
 @pytest.mark.parametrize(
     ("before", "after", "complaint"),
     [
-        ('["tf.linalg.inv(a)"]', '["tf.linalg.inv"]', "BAD example 1: flags ['tf.linalg.inv(a)'], and is said to flag"),
+        ('["tf.linalg.inv(a)"]', '["tf.linalg.inv"]', "BAD example 1: flags ['tf.linalg.inv(a)'], but the example says"),
         ('help="tf.linalg.solve"', 'help="tf.no"', "BAD example 1: the help does not hold 'tf.no'"),
         ("return tf.linalg.solve(a, b)\n", "return tf.linalg.inv(a)\n", "GOOD example 1: flags ['tf.linalg.inv(a)']"),
         ("## Use instead\n", "", "the sections of its page are What it does, What XLA does, Example, Not flagged"),
@@ -141,7 +141,7 @@ def test_a_place_of_which_another_rule_speaks_is_told(project: Path, capsys: pyt
     )
     _, out, _ = ran(capsys, "test-rules", "house", "--no-compiler")
     assert (
-        "BAD example 1: flags [], and is said to flag ['tf.linalg.lu(a)']; XLA401 speaks of line 5, more gravely" in out
+        "BAD example 1: flags [], but the example says ['tf.linalg.lu(a)']; XLA401 reports line 5 with a higher severity" in out
     )
 
 
@@ -241,10 +241,10 @@ def test_what_a_rule_may_import_from_its_folder_belongs_to_it(project: Path) -> 
         ("from collections", "raise SystemExit('no')\nfrom collections", "SystemExit: no"),
         ('code = "OWN101"', 'code = "OWN102"', "code = 'OWN102' does not fit the file's name, which says 'OWN101'"),
         ('name = "no-inverse"', 'name = "inverse"', "name = 'inverse' does not fit the file's name"),
-        ("NoInverse(Rule)", "NoInverse", "0 classes in it are rules; it has to be one"),
+        ("NoInverse(Rule)", "NoInverse", "0 classes in it are rules, but there must be exactly one"),
         ("handles = (ApiCall,)", "handles = (int,)", "`handles` has to be a tuple of classes of events"),
         ("handles = (ApiCall,)", "handles = (Event,)", "a rule that handles ApiCall names the calls"),
-        ("def check(", "def chek(", "it handles events, and has no method `check`"),
+        ("def check(", "def chek(", "it handles events, but has no method `check`"),
     ],
 )
 def test_a_file_that_holds_no_such_rule_is_one_line_and_exit_2(

@@ -143,7 +143,7 @@ def test_the_command_lists_constructs(capsys: pytest.CaptureFixture[str]) -> Non
     assert line.split()[1:] == ["per", "value", "fails", "per", "value", "fails", "XLA205"]
     _, shown, _ = ran(capsys, "facts", "--constructs", "tensor[i]", "iterate-over-tensor")
     assert shown.startswith("tensor[i] (positions from values)\n    import tensorflow as tf\n")
-    assert "    on a CPU: compiles again for every new value\n    for a TPU, by shapes alone: compiles\n" in shown
+    assert "    on a CPU: recompiles for every new value\n    on a TPU, compiled by shapes alone: compiles\n" in shown
     assert "flagged by XLA103 (iterate-over-tensor)" in shown
     _, shown, _ = ran(capsys, "facts", "--constructs", "dtypes", "--output-format", "json")
     listed = {one["name"]: one for one in json.loads(shown)}
@@ -151,7 +151,7 @@ def test_the_command_lists_constructs(capsys: pytest.CaptureFixture[str]) -> Non
     assert listed["float64"]["with_autograph"]["cpu"]["outcome"] == "ok"
     _, page, _ = ran(capsys, "explain", "XLA109")
     number = len(listing.flagged_by("XLA109"))
-    assert f"It flags {number} of the constructs that were measured: `xlalint facts --constructs XLA109`." in page
+    assert f"It reports {number} of the measured constructs: `xlalint facts --constructs XLA109`." in page
     code, _, complaint = ran(capsys, "facts", "--constructs", "no such thing")
     assert (code, complaint.count("\n")) == (2, 1)
     assert ran(capsys, "facts", "--constructs", "--on-tpu")[0] == 2

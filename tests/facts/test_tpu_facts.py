@@ -74,7 +74,10 @@ def test_words() -> None:
 def test_facts_say_what_becomes_of_a_call(capsys: pytest.CaptureFixture[str]) -> None:
     _, shown, _ = ran(capsys, "facts", "tf.range")
     sized = shown.partition("measured: tf.range(i32[()])\n")[2].splitlines()[0]
-    assert sized == "    for a TPU, by shapes alone: does not compile: input 1 of Range must be a compile-time constant"
+    assert (
+        sized
+        == "    on a TPU, compiled by shapes alone: does not compile: input 1 of Range must be a compile-time constant"
+    )
     _, shown, _ = ran(capsys, "facts", "tf.linalg.lu")
     assert "for a TPU" not in shown, "that there is no kernel is said of all devices at once"
     _, shown, _ = ran(capsys, "facts", "tf.boolean_mask", "--output-format", "json")
@@ -85,10 +88,10 @@ def test_what_becomes_something_else_is_listed(capsys: pytest.CaptureFixture[str
     _, shown, _ = ran(capsys, "facts", "--on-tpu")
     *rows, last = shown.splitlines()
     calls = {one.partition("  ")[2].strip(): other.strip() for one, other in zip(rows[::2], rows[1::2], strict=True)}
-    assert last.startswith(f"{len(calls)} calls become something else for a TPU (TensorFlow 2.20.0, libtpu 0.0.19; v5e")
-    sized = "for a TPU: does not compile: input 1 of Range must be a compile-time constant"
+    assert last.startswith(f"{len(calls)} calls compile differently for a TPU (TensorFlow 2.20.0, libtpu 0.0.19; v5e")
+    sized = "on a TPU: does not compile: input 1 of Range must be a compile-time constant"
     assert calls["tf.range(i32[()])"] == sized
-    assert calls["tf.math.top_k(f32[6], i32[()])"].startswith("for a TPU: compiles with a bounded dynamic shape")
+    assert calls["tf.math.top_k(f32[6], i32[()])"].startswith("on a TPU: compiles with a bounded dynamic shape")
     alike = {"tf.range(5)", "tf.boolean_mask(f32[4], bool[4])", "tf.linalg.lu(spd[3, 3])"}
     assert not alike & calls.keys()
     _, shown, _ = ran(capsys, "facts", "--on-tpu", "--output-format", "json")

@@ -74,7 +74,7 @@ def test_a_file_that_would_become_too_long_is_left_as_it_is(tmp_path: Path, monk
     file.write_text(f"{FIXABLE}#{'x' * (999_999 - len(FIXABLE))}")
     outcome = fix(["a.py"], Settings(jobs=1))
     assert [problem.message for problem in outcome.report.problems] == [
-        "not fixed: with its fixes it would be too long to be checked again"
+        "not fixed: with its fixes the file would be too long to check again"
     ]
     assert outcome.changes == ()
     assert [finding.code for finding in outcome.report.findings] == ["XLA104"]
@@ -195,7 +195,7 @@ def test_fixes_that_undo_each_other_or_never_end_are_not_made(tmp_path: Path, mo
     comment = b"# once more\n"
     for grow, said in (
         (lambda data: data.removesuffix(comment) if data.endswith(comment) else data + comment, "undo each other"),
-        (lambda data: data + comment, "after 5 rounds there still was something to fix"),
+        (lambda data: data + comment, "after 5 rounds there is still something to fix"),
     ):
         monkeypatch.setattr(fixing, "apply_fixes", lambda data, fixes, path, grow=grow: (grow(data), fixes, []))
         outcome = fix(["a.py"], Settings())

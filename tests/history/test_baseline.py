@@ -205,8 +205,8 @@ def test_a_command_is_needed(project: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("content", "arguments", "message"),
     [
-        (None, [], "there is no such baseline; `xlalint baseline write` makes one"),
-        (None, ["baseline", "check"], "there is no such baseline; `xlalint baseline write` makes one"),
+        (None, [], "there is no such baseline; `xlalint baseline write` creates one"),
+        (None, ["baseline", "check"], "there is no such baseline; `xlalint baseline write` creates one"),
         ("", [], "not a baseline: Input data was truncated"),
         ("{}", ["baseline", "write"], "not a baseline: Object missing required field `version`"),
         ('{"version": 2, "findings": []}', [], "written by another version of xlalint (format 2)"),

@@ -157,7 +157,7 @@ def test_the_base_is_where_the_work_parted(repository: Repository, capsys: pytes
     assert since(capsys, "main") == ["topic.py:6:8"]
     repository.git("switch", "--quiet", "--orphan", "other")
     repository.write("step.py", HAZARD)
-    assert "Git knows no commit that is called 'HEAD'" in refused(capsys, "HEAD")
+    assert "Git knows no commit called 'HEAD'" in refused(capsys, "HEAD")
     repository.commit()
     assert since(capsys, "main") == ["step.py:6:8"]
 
@@ -221,15 +221,15 @@ def test_in_a_hook_that_git_runs(
 def test_revisions_that_cannot_be_had(
     repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "Git knows no commit that is called 'gone'" in refused(capsys, "gone")
-    assert "Git knows no commit that is called '--help'" in refused(capsys, "--help")
+    assert "Git knows no commit called 'gone'" in refused(capsys, "gone")
+    assert "Git knows no commit called '--help'" in refused(capsys, "--help")
     assert f"{repository.folder.parent} is in no Git repository" in refused(capsys, "HEAD", "..")
     assert "is outside of the repository" in refused(capsys, "HEAD", "step.py", "..")
     repository.commit()
     repository.git("clone", "--quiet", "--depth", "1", f"file://{repository.folder}", "../shallow")
     monkeypatch.chdir(repository.folder.parent / "shallow")
     assert since(capsys, "HEAD") == []
-    assert "there is no commit in this shallow clone that is called 'HEAD~1'; fetch it" in refused(capsys, "HEAD~1")
+    assert "there is no commit in this shallow clone called 'HEAD~1'; fetch it" in refused(capsys, "HEAD~1")
     monkeypatch.setenv("PATH", os.devnull)
     assert "git cannot be run: " in refused(capsys, "HEAD")
 

@@ -287,4 +287,4 @@ def test_what_is_no_repository_is_told(
     Path(".git", "config").write_bytes(b"\0[")
     Path(".git", "index").write_bytes(b"DIRC")
     code, [line] = found(capsys)
-    assert (code, line) == (2, "xlalint: error: --diff-base: Git knows no commit that is called 'HEAD'")
+    assert (code, line) == (2, "xlalint: error: --diff-base: Git knows no commit called 'HEAD'")

@@ -198,7 +198,7 @@ def test_what_no_script_leads_to_is_information(tmp_path: Path, files: dict[str,
     assert found.severity is severity
     assert found.context is not None
     assert (found.context.exposure, found.context.lowered) == (CERTAIN, False)
-    assert ("none of the scripts" in found.context.shown) is (severity is Severity.INFO)
+    assert ("no script here" in found.context.shown) is (severity is Severity.INFO)
     raised = [one for one in check([tmp_path], Settings(target="gpu")).findings if one.path.endswith(where)]
     assert [one.severity for one in raised] == [Severity.WARNING]
 
@@ -257,10 +257,10 @@ def test_the_last_line_says_what_was_lowered(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "step.py").write_text(STEP)
     code, output, _ = ran(capsys, str(tmp_path), "--output-format", "concise", "--no-cache")
     assert code == 0
-    assert "\nNothing shows that XLA compiles this code; 1 finding is lowered for that." in output
+    assert "\nxlalint sees nothing that makes XLA compile this code, so 1 finding has a lower severity." in output
     code, output, _ = ran(capsys, str(tmp_path), "--output-format", "concise", "--no-cache", "--config", SURE)
     assert code == 1
-    assert "Nothing shows" not in output
+    assert "sees nothing that makes XLA compile" not in output
 
 
 def test_readiness_counts_everything(tmp_path: Path) -> None:

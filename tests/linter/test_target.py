@@ -75,18 +75,22 @@ def test_other_strategies_and_tests_do_not(tmp_path: Path, files: dict[str, str]
 def test_what_becomes_of_it_on_a_tpu_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "step.py").write_text(STEP, encoding="utf-8")
     ends = {
-        (): ["for every new value, and for a TPU's strategy not at all", "for every new value", "for every new value"],
+        (): [
+            "for every new value, and does not compile it under a TPU strategy",
+            "for every new value",
+            "for every new value",
+        ],
         ("--target", "cpu"): ["for every new value"] * 3,
         ("--target", "tpu"): [
-            "for every new value, and for a TPU's strategy not at all",
-            "for every new value, and for a TPU's strategy once, with a bounded dynamic shape",
-            "for every new value, and once for a TPU's strategy",
+            "for every new value, and does not compile it under a TPU strategy",
+            "for every new value, but only once under a TPU strategy, with a bounded dynamic shape",
+            "for every new value, but only once under a TPU strategy",
         ],
     }
     for options, expected in ends.items():
         ran_so = ran(capsys, "check", "--isolated", "--no-cache", "--output-format", "json", *options, str(tmp_path))
         messages = [finding["message"] for finding in json.loads(ran_so[1])["findings"]]
-        assert [message.partition("XLA compiles again ")[2] for message in messages] == expected
+        assert [message.partition("XLA recompiles ")[2] for message in messages] == expected
 
 
 def test_what_is_about_tpus_alone_is_information_elsewhere(tmp_path: Path) -> None:
@@ -151,7 +155,7 @@ def test_a_tpu_takes_values_as_other_compilers_take_those_of_a_loop() -> None:
 
 
 def test_examples_are_judged_as_a_tpu_compiler_judges_them() -> None:
-    said = {TpuOutcome.OK: "and once for", TpuOutcome.BOUNDED: "with a bounded", TpuOutcome.FAILS: "not at all"}
+    said = {TpuOutcome.OK: "only once under", TpuOutcome.BOUNDED: "with a bounded", TpuOutcome.FAILS: "does not compile it under"}
     judged = 0
     for rule in all_rules():
         for bad in rule.bad:

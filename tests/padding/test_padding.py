@@ -67,7 +67,7 @@ def test_lengths_from_columns(text: str, name: str, columns: list[str], counts: 
 @pytest.mark.parametrize(
     ("text", "name", "columns", "message"),
     [
-        ("", "a", [], "a: there are no lengths in it"),
+        ("", "a", [], "a: it contains no lengths"),
         ("\n \n", "a", [], "no lengths"),
         ("3\nx\n", "a", [], "a: line 2: not a length: 'x'"),
         (f"3\n{'y' * 100}", "a", [], f"line 2: not a length: '{'y' * 40}'"),
@@ -237,7 +237,7 @@ def test_the_users_step_is_run_in_a_process_of_its_own(here: Path, capfd: pytest
         ("steps:stop", "steps:stop: AttributeError: module 'steps' has no attribute 'stop'"),
         ("steps:broken", "steps:broken: ValueError: no"),
         ("steps:gone", "steps:gone ended its process with exit code 3"),
-        ("steps:forever", "steps:forever was not done after 2 seconds (--timeout)"),
+        ("steps:forever", "steps:forever did not finish within 2 seconds (--timeout)"),
     ],
 )
 def test_a_step_that_cannot_be_measured_is_one_line(

@@ -165,7 +165,7 @@ def test_an_interruption_tells_what_is_known_by_then(project: Path, command: lis
     assert "Traceback" not in err
     functions = json.loads(out)["functions"]
     assert [one["outcome"] for one in functions].count("compiles") == 1
-    assert {one["text"] for one in functions if one["outcome"] == "not run"} >= {"it was interrupted"}
+    assert {one["text"] for one in functions if one["outcome"] == "not run"} >= {"the probe was interrupted"}
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])

@@ -199,7 +199,7 @@ def test_the_user_s_own_function_makes_the_inputs(driver: Driver) -> None:
     found = driver("optional", factory=f"{MODULE}:make_inputs")
     assert (found["sets"], found["shapes"]) == (6, [[2, 3], [3, 3], [4, 3]])
     missing = driver("optional", factory=f"{MODULE}:missing")["not"]
-    assert f"`{MODULE}:missing` cannot make its inputs: AttributeError" in missing
+    assert f"`{MODULE}:missing` cannot create its inputs: AttributeError" in missing
 
 
 def test_a_fragment_is_a_function_of_its_free_names(driver: Driver, tmp_path: Path) -> None:

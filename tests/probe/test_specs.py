@@ -88,7 +88,7 @@ def test_inputs_with_and_without_names() -> None:
         ("{1: f32[4]}", "is not a string"),
         ("", "it ends too early"),
         ("f32[4] f32[4]", "is no kind of tensor"),
-        ("3 4", "is too much"),
+        ("3 4", "is left over"),
         ("open('x')", "neither a tensor"),
     ],
 )

@@ -127,7 +127,7 @@ def test_elsewhere_one_line_says_where_it_runs(
     for command in (("check",), ("setup", "--yes")):
         code, _, err = ran(capsys, "tpu", *command)
         assert code == 2
-        assert "the TPU's compiler is made for Linux on x86-64 only" in err
+        assert "the TPU compiler runs on Linux on x86-64 only" in err
 
 
 def test_nothing_is_installed_without_being_asked_for(
@@ -164,7 +164,7 @@ def judge(file: Path, outcome: Outcome, effect: Effect) -> Report:
 
 def test_what_a_tpu_refuses_confirms_what_a_cpu_compiles(file: Path) -> None:
     here = (Spot(str(file), 6),)
-    refusal = Observation(TPU_FAILS, "the TPU's compiler refuses the function: it must be a constant", here)
+    refusal = Observation(TPU_FAILS, "the TPU compiler refuses the function: it must be a constant", here)
     reached: dict[str, tuple[int, ...]] = {str(file): (6,)}
     outcome = Outcome(calls=(Call(0, 0, 1),), observations=(refusal,), programs=(Lowering("f", DEFAULT, "no"),))
     for effect in (Effect.RECOMPILES, Effect.TPU, Effect.NAMED):
@@ -305,9 +305,9 @@ def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> 
         "Net": "diverges",
     }
     told = {name: " | ".join(one["details"]) for name, one in functions.items()}
-    assert "tpu-fails at m.py:6: the TPU's compiler refuses the function" in told["cut"]
+    assert "tpu-fails at m.py:6: the TPU compiler refuses the function" in told["cut"]
     assert "must be a compile-time constant" in told["cut"]
-    assert "tpu-fails at m.py:10: the TPU's compiler refuses the function: no kernel for `Lu`" in told["solve"]
+    assert "tpu-fails at m.py:10: the TPU compiler refuses the function: no kernel for `Lu`" in told["solve"]
     assert "tpu-bounded at m.py:14" in told["chosen"]
     assert "float64 at m.py:18: a TPU computes with 32 bits" in told["fine"]
     assert [re.sub(r", for .*", "", line) for line in functions["Net"]["details"] if line.startswith("tpu-")] == [

@@ -159,7 +159,7 @@ def test_what_has_no_line_decides_nothing(file: Path) -> None:
     died = outcome(file, Observation(FAILS, "the process died"), calls=())
     report = judge(file, died, finding(4), finding(10))
     assert statuses(report) == [(4, OPEN), (10, OPEN)]
-    assert "the process died; which line does it is not known" in json_report(report)
+    assert "the process died; the line is not known" in json_report(report)
 
 
 def test_a_note_that_names_no_consumer_confirms_nothing(file: Path) -> None:
@@ -250,12 +250,12 @@ def test_what_was_not_run_is_never_shown_as_a_pass(outcome: Outcome, effect: Eff
 @pytest.mark.parametrize(
     ("found", "ops", "lacking", "said"),
     [
-        ([], (), False, "no rule speaks of this line"),
-        ([{"line": 4}], (), False, "no rule speaks of this line"),
-        ([{"line": 9}], (), False, "XLA101 speaks of line 9"),
-        ([{"line": 4, "api": "tf.cumsum"}], ("Cumsum",), False, "XLA101 speaks of line 4"),
-        ([], ("Lu",), True, "XLA401 speaks of such operations and did not see this one"),
-        ([], ("StringSplit",), True, "XLA404 speaks of such operations and did not see this one"),
+        ([], (), False, "no rule reports this line"),
+        ([{"line": 4}], (), False, "no rule reports this line"),
+        ([{"line": 9}], (), False, "XLA101 reports line 9"),
+        ([{"line": 4, "api": "tf.cumsum"}], ("Cumsum",), False, "XLA101 reports line 4"),
+        ([], ("Lu",), True, "XLA401 is about such operations, but did not find this one"),
+        ([], ("StringSplit",), True, "XLA404 is about such operations, but did not find this one"),
     ],
 )
 def test_what_only_the_probe_saw_is_linked_to_the_rule_that_speaks_of_it(

@@ -87,7 +87,7 @@ if __name__ == "__main__":
 FITS: Final = Lowering("the function", DEFAULT, None, 1.5, 2**30)
 GRADIENT: Final = replace(FITS, of="its gradient")
 UNTRIED: Final = Lowering("its gradient", DEFAULT, untried="it has strings")
-TOO_LARGE: Final = Observation(TPU_FAILS, f"{DEFAULT} does not take its gradient: it does not fit")
+TOO_LARGE: Final = Observation(TPU_FAILS, f"{DEFAULT} refuses its gradient: it does not fit")
 REFUSED: Final = Lowering("its gradient", DEFAULT, "it does not fit")
 NO_TRACE: Final = Call(0, 0, error=Trouble("TypeError", "no way", "trace", (Spot("/m.py", 3),)))
 
@@ -154,7 +154,7 @@ def test_all_that_compiles_is_ready(
     code, item, err = proven(capsys, "--batch", "512", "--topology", "v6e:2x2", "--timeout", "300")
     assert (code, item["state"], item["name"], item["next"]) == (0, "ok", "proof", None)
     assert "the probe executes the code: 4 functions" in err
-    assert item["title"] == "the compiler of a TPU takes it (v6e:2x2, 512 examples at once)"
+    assert item["title"] == "the TPU compiler accepts it (v6e:2x2, 512 examples at once)"
     assert [one["outcome"] for one in item["proofs"]] == ["tpu-compiles"] * 4
     assert [(one["of"], one["memory"]) for one in item["proofs"][0]["programs"]] == [
         ("the function", 2**30),
@@ -165,7 +165,7 @@ def test_all_that_compiles_is_ready(
     assert (code, "  tpu-compiles `Net.call` with x: f32[4, 4]\n" in out) == (0, True)
     assert "             tpu-compiles: the function, for v5e:2x2 in 1.5 s; 1.0 GiB of the 15.8 GiB of a" in out
     code, out, _ = ran(capsys, "readiness", "m.py", "--prove", "--isolated", "--output-format", "markdown")
-    assert "- [x] **ok** the compiler of a TPU takes it (v5e:2x2)\n  - m.py:11  tpu-compiles `Net.call` with" in out
+    assert "- [x] **ok** the TPU compiler accepts it (v5e:2x2)\n  - m.py:11  tpu-compiles `Net.call` with" in out
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_what_was_compiled_before_an_interruption_is_told(
             pass
 
         def run(self, targets: Sequence[Target], done: Callable[[int, Outcome], None]) -> None:
-            done(0, Outcome(programs=(FITS,), not_run="it was interrupted", death="was interrupted"))
+            done(0, Outcome(programs=(FITS,), not_run="the probe was interrupted", death="was interrupted"))
             raise KeyboardInterrupt
 
     monkeypatch.setattr("xlalint.probe.running.interpreter_of", lambda settings: Interpreter())
@@ -248,13 +248,13 @@ def test_what_was_compiled_before_an_interruption_is_told(
     assert (code, item["state"]) == (130, "not seen")
     assert [one["outcome"] for one in item["proofs"]] == ["not run"] * 4
     assert "tpu-compiles: the function" in item["proofs"][0]["told"][0]
-    assert {one["told"][-1] for one in item["proofs"]} == {"it was interrupted"}
+    assert {one["told"][-1] for one in item["proofs"]} == {"the probe was interrupted"}
 
 
 def test_an_interruption_is_told(
     program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recorded(monkeypatch, lambda target: Outcome(not_run="it was interrupted"), complete=False)
+    recorded(monkeypatch, lambda target: Outcome(not_run="the probe was interrupted"), complete=False)
     code, item, _ = proven(capsys)
     assert (code, item["state"]) == (130, "not seen")
 

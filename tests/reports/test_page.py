@@ -192,7 +192,7 @@ def test_a_page_without_findings(project: Path, capsys: pytest.CaptureFixture[st
     (project / "clean").mkdir()
     assert run(["report", "--html", "-", "clean"]) == 0
     reader = Reader(capsys.readouterr().out)
-    assert "Nothing was found." in reader.texts["p"]
+    assert "No findings." in reader.texts["p"]
     assert reader.open == []
 
 

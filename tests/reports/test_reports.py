@@ -58,7 +58,7 @@ def test_full_shows_a_few_notes_and_says_how_many_there_are(count: int) -> None:
     shown = frame("x\n" * count, finding(notes=notes))
     assert [line.strip() for line in shown if "note: " in line] == [f"note: way {number}" for number in (1, 2, 3)]
     more = [line.strip() for line in shown if "notes: " in line]
-    assert more == ([f"= notes: {count - 3} more, which `--output-format json` lists"] if count > 3 else [])
+    assert more == ([f"= notes: {count - 3} more; list them with `--output-format json`"] if count > 3 else [])
     assert len(json.loads(json_report(Report((finding(notes=notes),))))["findings"][0]["notes"]) == count
 
 
@@ -67,7 +67,7 @@ def test_full_shows_a_few_of_what_a_rule_informs_of(severity: Severity, shown: i
     found = tuple(finding(Span(number, 1, number, 2), severity=severity) for number in range(1, 6))
     text = full(Report(found), PLAIN, lambda path, cell: ["x"] * 5)
     assert text.count("--> pkg/a.py:") == shown
-    more = "info[XLA201] boolean-mask: 2 more in 1 file, which `--output-format concise` lists\n"
+    more = "info[XLA201] boolean-mask: 2 more in 1 file; list them with `--output-format concise`\n"
     assert (more in text) == (shown < len(found))
 
 
@@ -100,7 +100,7 @@ def test_full_shows_source_notes_trail_help_and_page() -> None:
         "   |\n"
         "   = reached: `train_step` (train.py:3)\n"
         "              -> `pick` (pkg/a.py:8)\n"
-        "   = compiled: perhaps: `fit` (train.py:9)\n"
+        "   = compiled: possibly: `fit` (train.py:9)\n"
         "   = help: keep the shape:\n"
         "           m = tf.where(x > 0,\n"
         "                        x, 0.0)\n"
@@ -272,7 +272,7 @@ def test_json_is_the_contract() -> None:
             5,
             "Found 2 errors, 1 warning in 1 file (5 files checked).\n",
         ),
-        ((Severity.INFO, Severity.INFO), 2, "Found 2 notes in 1 file (2 files checked).\n"),
+        ((Severity.INFO, Severity.INFO), 2, "Found 2 info findings in 1 file (2 files checked).\n"),
     ],
 )
 def test_summary(severities: Sequence[Severity], files: int, text: str) -> None:

@@ -89,7 +89,7 @@ def test_what_is_shown_follows_the_text_and_equals_what_the_command_line_finds(
             assert shown.message == f"{found['message']}\n{found['help']}"
             assert shown.range == place(HAZARD, "tf.reduce_sum(x) > 10.0")
             related = [(one.message, one.location.uri) for one in shown.related_information or ()]
-            assert related[-1] == ("reached by way of `step`", editor.uri("step.py"))
+            assert related[-1] == ("reached through `step`", editor.uri("step.py"))
             editor.change("step.py", "# more\n" + HAZARD)
             [moved] = await editor.diagnostics("step.py")
             assert moved.range.start.line == shown.range.start.line + 1

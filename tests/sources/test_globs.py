@@ -72,4 +72,4 @@ def test_more_patterns_than_there_may_be_are_told(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("x\n" * MOST_PATTERNS + "a.py\n")
     files, problems = discover([tmp_path], PathPatterns((), tmp_path))
     assert [file.path.name for file in files] == ["a.py"]
-    assert [problem.message for problem in problems] == ["more than 10000 patterns in force; the rest is passed over"]
+    assert [problem.message for problem in problems] == ["more than 10000 patterns; the rest is ignored"]

@@ -38,7 +38,7 @@ _PATH: Final = Path(os.sep, "xlalint", "example.py")
 def page(rule: type[Rule]) -> Iterator[str]:
     """What is wrong with the rule as a whole: its page, its calls, its having examples."""
     if not rule.summary().endswith("."):
-        yield "the first line of its docstring is no sentence that ends with a full stop"
+        yield "the first line of its docstring is not a sentence that ends with a full stop"
     found = tuple(re.findall(r"^## (.+)$", rule.documentation(), re.MULTILINE))
     if found != SECTIONS:
         yield f"the sections of its page are {', '.join(found) or 'none'}; they should be {', '.join(SECTIONS)}"
@@ -56,18 +56,18 @@ def flagged(rule: type[Rule], bad: Bad) -> Iterator[str]:
     own = _own(rule, report)
     yield from _problems(report)
     if (found := [text_at(code, finding) for finding in own]) != list(bad.at):
-        yield f"flags {found}, and is said to flag {list(bad.at)}{_others(rule, code, bad, report)}"
+        yield f"flags {found}, but the example says {list(bad.at)}{_others(rule, code, bad, report)}"
     if bad.behaviour is None and not bad.why:
-        yield "nothing is claimed of the compiler, and `why` does not say why"
+        yield "it claims no behaviour, and `why` does not say why"
     for finding in own:
         if "\n" in finding.message:
             yield f"the message has more than one line: {finding.message!r}"
         for what, expected in (("effect", bad.effect), ("severity", bad.severity)):
             given = getattr(finding, what)
             if expected not in (None, given):
-                yield f"the {what} is {given!s}, and is said to be {expected!s}"
+                yield f"the {what} is {given!s}, but the example says {expected!s}"
     if bad.help is not None and own and bad.help not in (own[0].help or ""):
-        yield f"the help does not hold {bad.help!r}: {own[0].help!r}"
+        yield f"the help does not contain {bad.help!r}: {own[0].help!r}"
 
 
 def rewritten(rule: type[Rule], bad: Bad) -> Iterator[str]:
@@ -77,9 +77,9 @@ def rewritten(rule: type[Rule], bad: Bad) -> Iterator[str]:
     fixes = [finding.fix for finding in own if finding.fix is not None]
     given, expected = {fix.safety for fix in fixes}, {bad.safety} if bad.safety else set()
     if given != expected:
-        yield f"the safety of its rewrites is {sorted(given)}, and is said to be {sorted(expected)}"
+        yield f"the safety of its rewrites is {sorted(given)}, but the example says {sorted(expected)}"
     if (bad.fixed is None) != (bad.safety in (None, Safety.DISPLAY)):
-        yield "`fixed` goes with a safety of more than display"
+        yield "`fixed` needs a safety above display"
     if bad.fixed is None:
         return
     for _ in own:  # of places inside each other, one is rewritten at a time
@@ -88,7 +88,7 @@ def rewritten(rule: type[Rule], bad: Bad) -> Iterator[str]:
         code, report = lint(rule, code, bad.target)
         fixes = [finding.fix for finding in _own(rule, report) if finding.fix is not None]
     if code != with_import(bad.fixed):
-        yield f"it is rewritten as\n{code}\nand is said to be\n{with_import(bad.fixed)}"
+        yield f"it is rewritten as\n{code}\nbut the example says\n{with_import(bad.fixed)}"
     if _own(rule, report):
         yield "its rewrite is flagged again"
 
@@ -98,7 +98,7 @@ def silent(rule: type[Rule], good: Good) -> Iterator[str]:
     code, report = lint(rule, good.code, good.target)
     yield from _problems(report)
     if found := [text_at(code, finding) for finding in _own(rule, report)]:
-        yield f"flags {found}, and is said to flag nothing"
+        yield f"flags {found}, but a good example must not be flagged"
 
 
 def claimed(example: Bad | Good, measured: Measured) -> Iterator[str]:
@@ -127,7 +127,7 @@ def same(bad: Bad, measured: Measured) -> Iterator[str]:
     """Whether the rewrite of an example compiles, and gives what the example gave eagerly."""
     expected: Behaviour = Runs() if is_program(bad.behaviour) else Compiles()
     if not measured.matches(expected):
-        yield f"the rewrite is not the same compiled: {measured}"
+        yield f"the compiled rewrite differs: {measured}"
 
 
 def with_import(code: str) -> str:
@@ -158,7 +158,7 @@ def _own(rule: type[Rule], report: Report) -> list[Finding]:
 def _others(rule: type[Rule], code: str, bad: Bad, report: Report) -> str:
     """Which other rules speak of the places that this one is said to flag: of one place the gravest does."""
     found = [f for f in report.findings if f.code != rule.code and text_at(code, f) in bad.at]
-    return "".join(f"; {finding.code} speaks of line {finding.span.line}, more gravely" for finding in found)
+    return "".join(f"; {finding.code} reports line {finding.span.line} with a higher severity" for finding in found)
 
 
 def _problems(report: Report) -> Iterator[str]:

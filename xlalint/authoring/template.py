@@ -135,11 +135,13 @@ def new_rule(name: str, code: str | None, folder: Path) -> Path:
     """Write the file of a new rule into a folder; without a code, under the next one that is free there. Raises
     RulesError."""
     if not _NAME.fullmatch(name):
-        raise RulesError(f"{name!r} is no name for a rule: words in lower case, joined by hyphens, such as no-inverse")
+        raise RulesError(f"{name!r} is not a rule name: use lower-case words joined by hyphens, such as no-inverse")
     taken = {**names(), **names_in(folder)}
     code = code.upper() if code is not None else _free(taken)
     if not _CODE.fullmatch(code) or code.startswith(SHIPPED):
-        raise RulesError(f"{code!r} is no code for a rule of your own: letters other than {SHIPPED}, then three digits")
+        raise RulesError(
+            f"{code!r} is not a code for a rule of your own: use letters but not {SHIPPED}, then three digits"
+        )
     for known, other in taken.items():
         if code == known or name == other:
             raise RulesError(f"there is a rule {known} {other} already")

@@ -78,7 +78,7 @@ def section(rule: type[Rule]) -> str:
     if number := len(listing.flagged_by(rule.code)):
         lines += [
             "",
-            f"It flags {number} of the constructs that were measured: `xlalint facts --constructs {rule.code}`.",
+            f"It reports {number} of the measured constructs: `xlalint facts --constructs {rule.code}`.",
         ]
     return "\n".join(lines)
 

@@ -27,13 +27,13 @@ _TYPE: Final = re.compile(r"\bT\w*=(DT_\w+)")
 # Operations that several calls make.
 _SHARED: Final = {
     "StringFormat": (
-        Candidate("XLA403", "`tf.print` makes it"),
-        Candidate("XLA404", "`tf.strings.format` makes it", frozenset(("call format",))),
+        Candidate("XLA403", "it comes from `tf.print`"),
+        Candidate("XLA404", "it comes from `tf.strings.format`", frozenset(("call format",))),
     ),
-    "TensorListResize": (Candidate("XLA204", "a `tf.TensorArray` that shall grow makes it"),),
+    "TensorListResize": (Candidate("XLA204", "it comes from a `tf.TensorArray` that has to grow"),),
 }
-_LAYER: Final = Candidate("XLA408", "a Keras layer for preprocessing makes it", frozenset(("preprocessing layer",)))
-_ELSEWHERE: Final = "do it outside of the compiled function: in dataset.map, or on what the function returns"
+_LAYER: Final = Candidate("XLA408", "it comes from a Keras preprocessing layer", frozenset(("preprocessing layer",)))
+_ELSEWHERE: Final = "do it outside the compiled function: in dataset.map, or on what the function returns"
 _STRINGS: Final = "XLA404"
 _DTYPE: Final = "XLA410"
 _OPTION: Final = "XLA406"
@@ -47,21 +47,21 @@ def operation_error(op: str, device: str, attributes: str | None) -> tuple[Patte
     if dtype == "DT_STRING":
         return _pattern(_STRINGS, op), f"A string reaches `{op}`, and XLA has no strings on {where}."
     if attributes is not None and "TPU" in device and "DT_COMPLEX128" in attributes:
-        return _pattern(_TPU_DTYPE, op), f"XLA has no kernel of `{op}` for complex128 on {where}; complex64 it has."
+        return _pattern(_TPU_DTYPE, op), f"XLA's kernel for `{op}` on {where} takes complex64, but not complex128."
     if attributes is not None:
         kind = dtype.removeprefix("DT_").lower() if dtype else "these attributes"
         code = _DTYPE if dtype else _OPTION
-        return _pattern(code, op), f"XLA has a kernel of `{op}` for {where}, but not for {kind}."
+        return _pattern(code, op), f"XLA has a kernel for `{op}` on {where}, but not for {kind}."
     found = family(op)
     measured = _since(op, device)
     if measured is not None:
         candidates = _candidates(found.code, op) if found.code != NO_KERNEL else ()
-        reason = f"That version of TensorFlow has no XLA kernel of `{op}` for {where}; {measured} has one."
+        reason = f"That version of TensorFlow has no XLA kernel for `{op}` on {where}; {measured} has one."
         return Pattern(UNSUPPORTED, "", candidates, f"TensorFlow {measured} or later", compiled=True), reason
     why = f": {found.why}" if found.why else ""
     makers = [f"`{maker}`" for maker in _makers(op)]
-    made = f" It is what {' or '.join(makers[:3])} becomes." if makers else ""
-    return _pattern(found.code, op), f"XLA has no kernel of `{op}` for {where}{why}.{_others(op)}{made}"
+    made = f" It comes from {' or '.join(makers[:3])}." if makers else ""
+    return _pattern(found.code, op), f"XLA has no kernel for `{op}` on {where}{why}.{_others(op)}{made}"
 
 
 def _since(op: str, device: str) -> str | None:
@@ -80,7 +80,7 @@ def _others(op: str) -> str:
     """The devices that have a kernel where the one that was asked has none."""
     fact = tables.op(op)
     having = [] if fact is None else [_NAMES[device] for device, kernel in fact.kernels.items() if kernel.supported]
-    return f" For {listed(having)} there is one." if having else ""
+    return f" There is one for {listed(having)}." if having else ""
 
 
 def _pattern(code: str | None, op: str) -> Pattern:
@@ -122,7 +122,7 @@ def _special(op: str) -> tuple[tuple[Candidate, ...], bool]:
     if family(op).code != NO_KERNEL or op in _SHARED:
         return (), False
     if any(op in case.missing for first, case in cases if case is not first):
-        return (Candidate("XLA406", "the value of an option has no kernel"),), not plain
+        return (Candidate("XLA406", "XLA has no kernel for the value of an option"),), not plain
     if any(op in case.gradient_missing for _, case in cases):
-        return (Candidate("XLA407", "the gradient of a call has no kernel"),), not plain
+        return (Candidate("XLA407", "XLA has no kernel for the gradient of a call"),), not plain
     return (), False

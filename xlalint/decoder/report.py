@@ -11,10 +11,10 @@ from ..reports.terminal import Paint, safe
 from .answers import Answer, Answers, name_of
 
 UNKNOWN = (
-    "xlalint does not know this error. It knows what TensorFlow, AutoGraph, Keras and XLA say when they refuse to trace"
-    " or compile code."
+    "xlalint does not know this error. It knows the errors that TensorFlow, AutoGraph, Keras and XLA raise when they"
+    " refuse to trace or compile code."
 )
-NOTHING = "No error of TensorFlow or XLA that xlalint knows is in this text."
+NOTHING = "This text contains no TensorFlow or XLA error that xlalint knows."
 
 
 def text_report(answers: Answers, paint: Paint) -> str:

@@ -157,12 +157,12 @@ def _why(page: str, case: Case) -> Iterator[Markup]:
         if about.why:
             yield element("p", inline(f"{about.why[:1].upper()}{about.why[1:]}."))
         link = element("a", f"{code} {rule_names()[code]}", href=_to(rule_page(code), page))
-        yield element("p", "The rule about it: ", link, ".")
+        yield element("p", "Rule: ", link, ".")
 
 
 def _operations(page: str, case: Case) -> Iterator[Markup]:
     if case.ops:
-        yield element("p", "The operations that the call makes:")
+        yield element("p", "Operations of the call:")
         yield element("ul", (element("li", _op_link(op, page)) for op in case.ops))
 
 
@@ -177,9 +177,9 @@ def _how(case: Case) -> Markup:
         "p",
         "Measured: ",
         element("code", case.call),
-        ". On a CPU the call was compiled with ",
+        ". On a CPU, the call was compiled with ",
         element("code", "tf.function(jit_compile=True)"),
-        f" and run. A TPU’s compiler took it by its shapes alone, for {topology} ({versions}). Of a GPU only the "
+        f" and run. The TPU compiler compiled it by its shapes alone, for {topology} ({versions}). Of a GPU only the "
         "registered kernels are known.",
     )
 
@@ -210,7 +210,7 @@ def _of_operation(name: str) -> Page:
         *_section("Kernels", _table(("Device", "XLA", "Dtypes"), _kernels(fact))),
         *_section("Constants", *_constants(fact)),
         *_section("Why", *_why_not(page, fact)),
-        *_section("Made by", *_makers(page, name)),
+        *_section("Used by", *_makers(page, name)),
     ]
     return Page(page.removesuffix(".html"), name, "".join(map(str, parts)))
 
@@ -251,7 +251,7 @@ def _why_not(page: str, fact: OpFact) -> Iterator[Markup]:
             yield _code(instead)
         code = about.code or NO_KERNEL
         link = element("a", f"{code} {rule_names()[code]}", href=_to(rule_page(code), page))
-        yield element("p", "The rule about it: ", link, ".")
+        yield element("p", "Rule: ", link, ".")
 
 
 @cache

@@ -43,9 +43,9 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _index(rules: Sequence[type[Rule]]) -> str:
-    lines = ["# Rules", "", "A code or a name may be written wherever rules are named.", ""]
+    lines = ["# Rules", "", "Use the code or the name wherever xlalint expects a rule.", ""]
     for digit, about in FAMILIES.items():
-        lines += [f"## {SHIPPED}{digit}xx: {about}", "", "| code | name | what it flags |", "| --- | --- | --- |"]
+        lines += [f"## {SHIPPED}{digit}xx: {about}", "", "| code | name | what it reports |", "| --- | --- | --- |"]
         for rule in rules:
             if rule.code[len(SHIPPED)] == digit:
                 summary = rule.summary().replace("|", "\\|")
@@ -143,7 +143,7 @@ def _calls(rule: type[Rule]) -> str:
     heads = ["call", *tables.versions()]
     lines = [
         "## Its calls by version",
-        "What became of the plain call, compiled on a CPU, with each version of TensorFlow.",
+        "The result of the plain call, compiled on a CPU, with each version of TensorFlow.",
         "",
         f"| {' | '.join(heads)} |",
         f"|{' --- |' * len(heads)}",

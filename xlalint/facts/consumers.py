@@ -34,9 +34,9 @@ class Consumer:
     harmless: str | None = None
 
 
-_BROKEN: Final = "has a wrong size; the process dies where it is returned"
+_BROKEN: Final = "has a wrong size, and returning it crashes the process"
 _PADDED: Final = "has the size of the upper bound"
-_SHIFTED: Final = "counts from the upper bound and returns other elements"
+_SHIFTED: Final = "counts from the upper bound and returns the wrong elements"
 
 # APIs, effect, form, consequence, the case and the harmless form; `{api}` stands for the function.
 _GROUPS: Final = (
@@ -47,7 +47,7 @@ _GROUPS: Final = (
     ),
     (
         "tf.reduce_sum keras.ops.sum keras.backend.sum",
-        (Effect.DIVERGES, "filled", "counts the padding behind the data", "{api}(tf.ones_like(m))", "{api}(m)"),
+        (Effect.DIVERGES, "filled", "counts the padding after the data", "{api}(tf.ones_like(m))", "{api}(m)"),
     ),
     (
         "tf.roll keras.ops.roll tnp.roll",
@@ -55,11 +55,11 @@ _GROUPS: Final = (
     ),
     (
         "tf.unique keras.ops.unique",
-        (Effect.DIVERGES, "always", "counts the padding behind the data as values", "{api}(m)", None),
+        (Effect.DIVERGES, "always", "counts the padding after the data as values", "{api}(m)", None),
     ),
     (
         "tf.searchsorted",
-        (Effect.DIVERGES, "always", "counts the padding behind the data", "tf.searchsorted(m, m[:2])", None),
+        (Effect.DIVERGES, "always", "counts the padding after the data", "tf.searchsorted(m, m[:2])", None),
     ),
     (
         "tf.linalg.diag tf.linalg.tensor_diag keras.ops.diag tnp.diag",
@@ -94,7 +94,7 @@ _GROUPS: Final = (
         (
             Effect.FAILS,
             "leading",
-            "does not compile, since its length is not static",
+            "does not compile, because its length is not static",
             "tf.unstack(m, 4)",
             "tf.unstack(rows, axis=1)",
         ),
@@ -104,7 +104,7 @@ _GROUPS: Final = (
         (
             Effect.FAILS,
             "full shape",
-            "does not compile, since XLA counts the elements of the upper bound",
+            "does not compile, because XLA counts the elements of the upper bound",
             "{api}(m, (2, 2))",
             "{api}(m, (-1, 2))",
         ),
@@ -114,7 +114,7 @@ _GROUPS: Final = (
         (
             Effect.FAILS,
             "full shape",
-            "does not compile, since XLA compares with the upper bound",
+            "does not compile, because XLA compares with the upper bound",
             "tf.ensure_shape(rows, [4, 3])",
             "tf.ensure_shape(rows, [None, 3])",
         ),
@@ -168,7 +168,7 @@ INDEXING: Final = {
     "tail": Consumer(
         Effect.DIVERGES,
         "leading",
-        f"{_SHIFTED}; of one dimension, the process dies where it is returned",
+        f"{_SHIFTED}; in one dimension, returning it crashes the process",
         "rows[-2:]",
         "m[:-2]",
     ),

@@ -20,15 +20,15 @@ from .tpu import OnTpu, TpuOutcome
 WORDS: Final = {
     Outcome.OK: "compiles once for all values of a shape, and equals eager execution",
     Outcome.FAILS: "does not compile",
-    Outcome.DIVERGES: "compiles, and the result differs",
-    Outcome.RECOMPILES: "compiles again for every new value",
+    Outcome.DIVERGES: "compiles, but the result differs",
+    Outcome.RECOMPILES: "recompiles for every new value",
     Outcome.BOUNDED: "compiles with a bounded dynamic shape",
     Outcome.UNTESTED: "not measured",
 }
 _GRADIENTS: Final = {
     Gradient.OK: "compiles",
     Gradient.FAILS: "does not compile",
-    Gradient.DIVERGES: "compiles, and differs",
+    Gradient.DIVERGES: "compiles, but the result differs",
 }
 _DEVICES: Final = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU"}
 # What of a TPU is not worth telling beside what becomes of a call on a CPU: much the same, or nothing.
@@ -118,10 +118,10 @@ def _on_tpu(case: Case) -> Iterator[str]:
     found = tpu.of_call(case.call)
     if found is None or found.outcome in _UNTOLD or (found.missing and set(found.missing) <= set(case.missing)):
         return
-    yield f"    for a TPU, by shapes alone: {found.said()}"
+    yield f"    on a TPU, compiled by shapes alone: {found.said()}"
     gradient = found.gradient
     if gradient is not None and (gradient.outcome is TpuOutcome.FAILS) != (case.gradient is Gradient.FAILS):
-        yield f"    for a TPU, the gradient: {gradient.said()}"
+        yield f"    on a TPU, the gradient: {gradient.said()}"
 
 
 def _elsewhere(fact: ApiFact) -> Iterator[str]:
@@ -166,10 +166,10 @@ def otherwise_on_tpu_text() -> str:
     """The same, a line each, and under it what a TPU's compiler says."""
     found = list(otherwise_on_tpu())
     width = max(len(case.outcome.value) for _, case, _ in found)
-    rows = [f"{case.outcome.value:<{width}}  {case.call}\n  for a TPU: {there.said()}\n" for _, case, there in found]
+    rows = [f"{case.outcome.value:<{width}}  {case.call}\n  on a TPU: {there.said()}\n" for _, case, there in found]
     versions, topology = tpu.stack()
     asked = f"{versions}; {topology}"
-    return "".join(rows) + f"{len(found)} calls become something else for a TPU ({asked}) than for a CPU.\n"
+    return "".join(rows) + f"{len(found)} calls compile differently for a TPU ({asked}) than for a CPU.\n"
 
 
 # -- JSON -------------------------------------------------------------------------------------------------------------

@@ -43,12 +43,12 @@ _FAMILIES: Final[tuple[tuple[str, Family], ...]] = (
     ),
     (
         r"CudnnRNN\w*",
-        Family(NO_KERNEL, "it is a library's own, which `use_cudnn=False` of `keras.layers.LSTM` and `GRU` leaves out"),
+        Family(NO_KERNEL, "it belongs to cuDNN; `use_cudnn=False` in `keras.layers.LSTM` and `GRU` avoids it"),
     ),
-    (r"Assert", Family("XLA601", "older versions refuse assertions; TensorFlow 2.21 leaves them out")),
+    (r"Assert", Family("XLA601", "older versions refuse assertions; TensorFlow 2.21 ignores them")),
     (r"Unique\w*|\w*SetOperation|SetSize|ListDiff", Family("XLA202", "how many values remain depends on data")),
     (r"\w*NonMaxSuppression\w*", Family("XLA208", "how many boxes remain depends on data")),
-    (r"Where", Family("XLA203", "how many positions there are depends on data")),
+    (r"Where", Family("XLA203", "how many indices there are depends on data")),
     (r"Ragged\w*|\w*Sparse\w*|DynamicPartition\w*", Family("XLA207", "the lengths of its parts depend on data")),
 )
 

@@ -26,10 +26,10 @@ FAMILIES: Final = {
     "1": "control flow that depends on a tensor's value",
     "2": "shapes that depend on data",
     "3": "recompilation by shape or by Python value",
-    "4": "what has no XLA kernel, and calls back to the host",
+    "4": "calls without an XLA kernel, and calls back to the host",
     "5": "TPU strategies and launchers",
-    "6": "results that differ without an error",
-    "9": "the linter's own work",
+    "6": "results that silently differ",
+    "9": "the linter itself",
 }
 
 

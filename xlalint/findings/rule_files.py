@@ -24,7 +24,7 @@ GROUP: Final = "xlalint.rules"  # the entry points by which an installed package
 SHIPPED: Final = "XLA"  # the letters of the rules that come with xlalint
 
 _RULE_FILE: Final = re.compile(r"([a-z]+)(\d{3})_([a-z0-9]+(?:_[a-z0-9]+)*)\.py")
-_HINT: Final = "a rule's file is called after its code and name, as in acme101_no_inverse.py"
+_HINT: Final = "the file of a rule is named after its code and name, as in acme101_no_inverse.py"
 
 
 class RulesError(Exception):
@@ -100,7 +100,7 @@ def every() -> dict[str, RuleFile]:
     for rule in (rule for folder in _folders() for rule in folder.rules):
         for known, what in ((codes, rule.code), (called, rule.name)):
             if what in known:
-                raise RulesError(f"{rule.path}: {what} is the rule in {known[what].path} already")
+                raise RulesError(f"{rule.path}: {what} is the rule in {known[what].path}")
             known[what] = rule
     return dict(sorted(codes.items()))
 

@@ -22,7 +22,7 @@ def apply_fixes(data: bytes, fixes: Iterable[Fix], path: Path) -> tuple[bytes, l
     chosen = compatible(fixes)
     changed = edited(data, edits_of(chosen), path)
     if _is_oversized(changed, path):
-        raise UnwritableSource("with its fixes it would be too long to be checked again")
+        raise UnwritableSource("with its fixes the file would be too long to check again")
     trouble = _trouble(data, path)
     if _trouble(changed, path) <= trouble:
         return changed, chosen, []

@@ -15,10 +15,10 @@ from .rewrite import Rewrite, Rewriter, replace
 from .syntax import any_node, assigned, plain, read, small_statements
 
 _WHOLE: Final = ("write", "stack", "concat")
-_PARTLY: Final = "in its size before the loop ends, and in the gradient of infinite elements that are not read"
+_PARTLY: Final = "in the array's size before the loop ends, and in the gradient of infinite elements that nothing reads"
 _SIZE: Final = "NUMBER_OF_WRITES"  # what the author has to say
 _FIXED: Final = "Make the array as long as the loop that fills it"
-_NUMBERED: Final = "where the body takes the number of its step for a tensor"
+_NUMBERED: Final = "where the body needs the loop index as a tensor"
 _MOST_STEPS: Final = 16  # each is compiled again
 
 
@@ -59,7 +59,7 @@ def sized_array(location: Location, node: cst.Call) -> Rewriter:
             if _is_taken_whole(location, node):
                 return Rewrite(_FIXED, edits)
             return Rewrite(_FIXED, edits, Safety.UNSAFE, _PARTLY)
-        return Rewrite(_FIXED, edits, Safety.UNSAFE, "where the number of steps is not static")
+        return Rewrite(_FIXED, edits, Safety.UNSAFE, "where the number of iterations is not static")
 
     return build
 

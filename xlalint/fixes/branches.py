@@ -37,8 +37,8 @@ from .syntax import (
     surely_assigned,
 )
 
-_MISMATCH: Final = "where the branches give another shape or dtype than each other, or one has effects in Python"
-_TEST: Final = "where the test is not one boolean"
+_MISMATCH: Final = "where the branches differ in shape or dtype, or one has side effects in Python"
+_TEST: Final = "where the test is not a boolean scalar"
 _WIDEST: Final = 110  # what gets longer becomes functions, which keep the code as it is written
 _MOST_MOVED: Final = 12  # statements behind an early return that become a function of their own
 
@@ -178,9 +178,9 @@ class _Builder:
         else:
             return None
         certain = known is not None and known.total and kind == "float"
-        differs = "" if certain else f"where `{name}` is no tensor, or one of integers"
+        differs = "" if certain else f"where `{name}` is not a tensor, or is an integer tensor"
         differs = differs or self._test_differs(chain.tests)
-        return self._rewrite(_Chosen(text, "Weigh with an indicator", differs), (replace(self._place, text),))
+        return self._rewrite(_Chosen(text, "Multiply by an indicator", differs), (replace(self._place, text),))
 
     def _assignment(self, chain: _Chain) -> Rewrite | None:
         """The same names get a value in each branch, each of one expression."""

@@ -24,9 +24,9 @@ _SOMETIMES: Final = (
     *(cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp),
 )
 _SORTED: Final = "Count the places where sorted values change"
-_SUMMED: Final = "Count by a sum of ones for each value"
-_COMPARED: Final = "Count for each element how many are equal to it"
-_SQUARE: Final = "for NaN, and in the memory that is taken, a square of the number of elements"
+_SUMMED: Final = "Count each value with a segment sum"
+_COMPARED: Final = "Count the equal elements for each element"
+_SQUARE: Final = "for NaN, and in memory use, which grows with the square of the number of elements"
 
 
 def distinct(event: ApiCall, names: Names) -> Rewrite | None:
@@ -49,7 +49,7 @@ def distinct(event: ApiCall, names: Names) -> Rewrite | None:
     if dtype_written(event.location, values, tf) not in _SORTABLE:
         return Rewrite(_SORTED, edits, Safety.UNSAFE, "for dtypes that XLA does not sort (uint16)")
     if value.variable or not _comes_first(event.location, statement):
-        return Rewrite(_SORTED, edits, Safety.UNSAFE, "where the statement computes it under a condition, or later")
+        return Rewrite(_SORTED, edits, Safety.UNSAFE, "where the statement computes it conditionally, or later")
     if not is_a_number(event.location, counted, tf):
         return Rewrite(_SORTED, edits, Safety.UNSAFE, AS_SIZE)
     return Rewrite(_SORTED, edits)
@@ -146,5 +146,5 @@ def binned(event: ApiCall, names: Names) -> Rewrite | None:
     values = plain(nodes["arr"])
     counted = plain(nodes["weights"]) if "weights" in nodes else f"{tf}.ones_like({values}, {dtype})"
     text = f"{tf}.math.unsorted_segment_sum({counted}, {values}, {plain(length)})"
-    differs = "for values from the length on, which a sum of segments refuses when it runs eagerly"
+    differs = "for values not below the length, which a segment sum refuses in eager execution"
     return Rewrite(_SUMMED, (replace(event.location, text),), Safety.UNSAFE, differs)

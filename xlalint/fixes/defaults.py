@@ -12,7 +12,7 @@ from .names import Names
 from .rewrite import Rewrite, before
 from .syntax import assigned, plain, read, small_statements
 
-_DIFFERS: Final = "where the branch is not taken: the name is zero there, and has no value eagerly"
+_DIFFERS: Final = "where the branch is not taken: the name is zero there, and has no value in eager execution"
 
 
 def default_before(test: Location, name: str, names: Names) -> Rewrite | None:

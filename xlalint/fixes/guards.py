@@ -11,8 +11,8 @@ from .names import Names
 from .rewrite import Rewrite, replace
 from .syntax import plain
 
-EAGERLY: Final = "Do that only where nothing is traced"
-SILENT: Final = "where a `tf.function` runs without being compiled, which is then silent"
+EAGERLY: Final = "Run this only in eager execution"
+SILENT: Final = "where a `tf.function` runs without XLA: it becomes silent"
 
 
 def eagerly_only(event: ApiCall, names: Names) -> Rewrite | None:

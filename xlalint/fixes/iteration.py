@@ -26,13 +26,13 @@ _DIFFERS: Final = {
     "max": "for NaN",
     "min": "for NaN",
     "sum": "in the last digits",
-    "any": "where Python needs a bool of its own",
-    "all": "where Python needs a bool of its own",
+    "any": "where the code needs a Python bool",
+    "all": "where the code needs a Python bool",
 }
 _UNROLLED: Final = frozenset(("for", "comprehension", "star", "enumerate", "zip", "list", "tuple", "map", "filter"))
 _UNSTACK: Final = "Unstack the tensor"
-_NO_TENSOR: Final = "where what is unpacked is a structure of tensors, and no tensor"
-_UNKNOWN: Final = "for a first dimension that is not known while the function is traced; the loop is unrolled"
+_NO_TENSOR: Final = "where the unpacked value is a structure of tensors instead of a tensor"
+_UNKNOWN: Final = "where the first dimension is unknown during tracing; tracing unrolls the loop"
 
 
 def iteration(form: str, iterable: cst.BaseExpression, *, bound: bool = False) -> str:

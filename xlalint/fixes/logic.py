@@ -71,7 +71,7 @@ _PURE: Final = frozenset(
     )
 )
 
-_BECOMES: Final = "where Python's number is chosen, which becomes a tensor"
+_BECOMES: Final = "where the Python number is chosen: it becomes a tensor"
 # Where TensorFlow's larger or smaller of several differs from Python's, by the kinds of what is compared.
 _CHOSEN: Final[Mapping[frozenset[str | None], list[str]]] = {
     frozenset(("int",)): [],
@@ -80,10 +80,10 @@ _CHOSEN: Final[Mapping[frozenset[str | None], list[str]]] = {
     frozenset(("float", "python")): ["for NaN", _BECOMES],
 }
 
-SKIPPED: Final = "where an operand raises or has an effect that Python would skip"
-AS_PYTHON: Final = "where Python needs a bool of its own"
-ONE_ELEMENT: Final = "for a tensor of one element that is no scalar"
-IGNORED: Final = "  # XLA compiles it to nothing: check the value outside the compiled code where it must hold"
+SKIPPED: Final = "where an operand raises or has a side effect that Python would skip"
+AS_PYTHON: Final = "where the code needs a Python bool"
+ONE_ELEMENT: Final = "for a one-element tensor that is not a scalar"
+IGNORED: Final = "  # XLA ignores this: where it must hold, check the value outside the compiled code"
 
 
 # -- conditions -------------------------------------------------------------------------------------------------------
@@ -326,5 +326,5 @@ def asserted(location: Location, value: Value, names: Names) -> Rewrite | None:
         case _:
             return None
     edits = (replace(location.at(statement), assertion(test, names.tf, message, names.indent)),)
-    differs = "where it does not hold: another error eagerly, none once compiled"
+    differs = "where it does not hold: another error in eager execution, none once compiled"
     return Rewrite("Assert with TensorFlow", edits, Safety.UNSAFE, differs)

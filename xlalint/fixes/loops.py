@@ -16,7 +16,7 @@ from .rewrite import Rewrite, Rewriter, replace
 from .syntax import any_node, assigned, call, indented, is_movable, plain, read, read_first, small_statements
 
 _DIFFERS: Final = (
-    "where the counter begins below zero, a name changes its dtype or shape, or the body has effects in Python"
+    "where the counter begins below zero, a name changes its dtype or shape, or the body has side effects in Python"
 )
 _LIMIT: Final = "LIMIT"  # what the author has to say
 
@@ -63,7 +63,7 @@ def _loop(
     target = parameters if len(carried) > 1 else f"({values})"
     text = function + call(f"{names.tf}.while_loop", arguments, step, f"{target} = ")
     edits = (replace(location, text),)
-    title = "Loop with `tf.while_loop`, which has a bound"
+    title = "Use `tf.while_loop` with a bound"
     if bound is None:
         return Rewrite(title, edits, Safety.DISPLAY)
     return Rewrite(title, edits, Safety.UNSAFE, _DIFFERS)

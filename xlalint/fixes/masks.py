@@ -22,7 +22,7 @@ from .selections import Selection, call_of, flattened, gathered
 from .syntax import operand, plain
 from .weighed import BOUND_LATER, POSITIONS, REDUCE, Builder
 
-_KEEP: Final = "Keep every place, with zero where the mask does not hold"
+_KEEP: Final = "Keep every element, with zeros where the mask is False"
 
 
 def positions(location: Location, mask_value: Value | None) -> Rewriter:

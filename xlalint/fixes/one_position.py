@@ -11,7 +11,7 @@ from ..syntax import nodes as cst
 from .rewrite import Rewrite, replace
 from .syntax import plain
 
-_NOWHERE: Final = "where the condition holds nowhere, or has more than one dimension"
+_NOWHERE: Final = "where the condition is False everywhere, or has more than one dimension"
 
 
 def one_position(location: Location, condition_value: Value | None, tf: str) -> Rewrite | None:
@@ -25,7 +25,7 @@ def one_position(location: Location, condition_value: Value | None, tf: str) -> 
             text = _first(plain(condition), tf) if _is(which, "0") else _last(plain(condition), tf)
             if _is(which, "0") or _is(which, "-1"):
                 edits = (replace(location.at(whole), text),)
-                return Rewrite("Take the position of the largest", edits, Safety.UNSAFE, _NOWHERE)
+                return Rewrite("Take the index of the largest element", edits, Safety.UNSAFE, _NOWHERE)
     return None
 
 

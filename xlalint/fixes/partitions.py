@@ -18,9 +18,9 @@ from .syntax import operand, plain
 from .written import definition
 
 _SUMMED: Final = "Sum each part with a mask over the whole tensor"
-_DIGITS: Final = "in the last digits, and where the values have more dimensions than the numbers of their parts"
-_CHOSEN: Final = "Compute each function of everything, and choose by the number of the part"
-_ROWS: Final = "where a function does not compute each row by itself"
+_DIGITS: Final = "in the last digits, and where the values have more dimensions than the partition indices"
+_CHOSEN: Final = "Apply each function to all rows, and select by partition index"
+_ROWS: Final = "where a function does not treat each row independently"
 
 
 @dataclass(frozen=True, slots=True)

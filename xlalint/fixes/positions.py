@@ -16,9 +16,9 @@ from .written import dtype_written, written
 
 _POSITIONS: Final = ("int32", "int64")
 _OF_VARIABLES: Final = frozenset(("assign", "assign_add", "assign_sub"))
-_NEGATIVE = "for positions that count from the end"
+_NEGATIVE = "for negative indices"
 _SPARSE = "in the gradient of a variable, which becomes `tf.IndexedSlices`"
-_BEYOND = "for windows that reach beyond the end"
+_BEYOND = "for slices that reach past the end"
 
 
 def gathered(node: cst.Subscript, axis: int, tf: str = "tf") -> str | None:
@@ -51,9 +51,9 @@ def at_position(event: IndexWith, axis: int, names: Names) -> Rewrite | None:
         case cst.Index(value=position) if not _counts_from_the_start(event.location, position, names.tf):
             differs = [_NEGATIVE]
     if len(event.index) > 1 and _along(event.node, axis) is None:
-        differs = [_NEGATIVE, "for positions of different integer types"]
+        differs = [_NEGATIVE, "for indices of different integer dtypes"]
     safety = Safety.UNSAFE if differs else Safety.SAFE
-    return Rewrite("Gather at the position", (replace(event.location, text),), safety, " or ".join(differs))
+    return Rewrite("Gather at the index", (replace(event.location, text),), safety, " or ".join(differs))
 
 
 def _is_asked_as_variable(event: IndexWith) -> bool:

@@ -65,8 +65,8 @@ _MATH: Final = frozenset(("sqrt", "exp", "log", "log1p", "sin", "cos", "tan", "t
 
 _ARITHMETIC: Final = (cst.BinaryOperation, cst.UnaryOperation)
 _COMPARED: Final = (cst.Comparison, cst.ComparisonTarget)
-_ANOTHER_TYPE: Final = "where the number meets tensors of another type, or must be a number of Python's"
-_ARRAY: Final = "where an array is needed and no tensor"
+_ANOTHER_TYPE: Final = "where the number meets tensors of another dtype, or must be a Python number"
+_ARRAY: Final = "where the code needs an array instead of a tensor"
 
 
 def host_read(reader: str, node: cst.CSTNode, tf: str = "tf") -> str | None:
@@ -103,7 +103,7 @@ def read_in_graph(event: HostRead, names: Names) -> Rewrite | None:
     if differs is None or text is None:
         return None
     safety = Safety.UNSAFE if differs else Safety.SAFE
-    return Rewrite("Compute with the tensor itself", (replace(event.location, text),), safety, differs)
+    return Rewrite("Compute with the tensor", (replace(event.location, text),), safety, differs)
 
 
 def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
@@ -117,7 +117,7 @@ def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
             return _ANOTHER_TYPE if tensor.rank in (0, None) else None
         case cst.Call(args=[cst.Arg(keyword=None, star="")]) if reader == "len":
             known = isinstance(event.value, Tensor) and is_never_converted(event.location)
-            return "" if known else "for a size that is not known while the function is traced"
+            return "" if known else "where the size is unknown during tracing"
         case cst.Call(args=[]) if reader in (".numpy", ".item"):
             return _ARRAY
         case cst.Call(args=[cst.Arg(keyword=None, star=""), *options]) if tensor.dtype in ("float", None):
@@ -129,7 +129,7 @@ def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
                 return None
             return _ARRAY if tensor.dtype else f"for integers, and {_ARRAY}"
         case cst.Subscript() if reader == "list index":
-            return "for positions that count from the end, and elements of different shapes"
+            return "for negative indices, and elements of different shapes"
         case _:
             return None
 

@@ -123,7 +123,7 @@ def _neutral(name: str, other: str) -> Callable[[Selected], Reduced]:
 
 def _count(of: Selected) -> Reduced:
     counted = f"{of.tf}.math.count_nonzero({of.kept('0')}{of.rest})"
-    return Reduced(counted, "" if of.kind in ("int", "float") else "where the elements are no numbers")
+    return Reduced(counted, "" if of.kind in ("int", "float") else "where the elements are not numbers")
 
 
 REDUCTIONS: Final[dict[str, Callable[[Selected], Reduced]]] = {

@@ -15,8 +15,8 @@ from .names import Names
 from .rewrite import NodeEdit, Rewrite, after, before, remove, replace
 from .syntax import assigned, indented, read
 
-_TITLE: Final = "Make it in the scope of the strategy"
-_DIFFERS: Final = "in the order in which things are made, and for who uses the object without the strategy"
+_TITLE: Final = "Create it in the strategy's scope"
+_DIFFERS: Final = "in the order of creation, and for code that uses the object without the strategy"
 
 
 @dataclass(frozen=True, slots=True)

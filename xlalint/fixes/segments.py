@@ -22,11 +22,11 @@ from .weighed import BOUND_LATER
 from .written import is_bound_once
 
 _PREFIX: Final = "tf.math.segment_"
-_TITLE: Final = "Say how many segments there are"
-_COUNTED: Final = "where there are no elements; XLA compiles again for each set of numbers"
-_GAPS: Final = "where the number of a segment is not below the number of elements"
+_TITLE: Final = "Pass the number of segments"
+_COUNTED: Final = "where there are no elements; XLA recompiles for each set of segment ids"
+_GAPS: Final = "where a segment id is not below the number of elements"
 _EMPTY: Final = "where a segment has no elements, or "
-_ROWS: Final = "where `{}` has another number of rows"
+_ROWS: Final = "where `{}` has a different number of rows"
 _OF_EMPTY: Final = ("max", "min")  # what another number stands for where there is nothing
 _PAIRWISE: Final = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
 _NAMED: Final = (cst.Name, cst.Attribute)

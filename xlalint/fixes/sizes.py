@@ -16,8 +16,8 @@ from .rewrite import Rewrite, replace
 from .syntax import any_node, operand, plain
 from .written import definition, is_bound_once
 
-_UNKNOWN: Final = "for what is no tensor, or has a size that is not known while the function is traced"
-_NO_TENSOR: Final = "where the body takes the number of its step for a tensor, or a bound is one"
+_UNKNOWN: Final = "for a value that is not a tensor, or whose size is unknown during tracing"
+_NO_TENSOR: Final = "where the body needs the loop index as a tensor, or a bound is a tensor"
 
 # TensorFlow's comparisons and logic, as Python writes them.
 _BETWEEN: Final[Mapping[str, str]] = {
@@ -138,7 +138,7 @@ def decided_in_python(location: Location, test: cst.BaseExpression, names: Names
     if text is None or text == plain(test):
         return None
     compared = any_node(test, (cst.Equal, cst.NotEqual)) or "equal(" in plain(test)
-    return _rewrite(location.at(test), text, names.tf, None if compared else scope, "Decide by the static sizes")
+    return _rewrite(location.at(test), text, names.tf, None if compared else scope, "Test the static sizes")
 
 
 def is_never_converted(location: Location) -> bool:
@@ -170,7 +170,7 @@ def counted_in_python(location: Location, names: Names) -> Rewrite | None:
                 return None
             texts = [in_python(bound.value, names.tf) or plain(bound.value) for bound in bounds]
             edits = (replace(location, f"range({', '.join(texts)})"),)
-            return Rewrite("Count in Python", edits, Safety.UNSAFE, _NO_TENSOR)
+            return Rewrite("Use Python's `range`", edits, Safety.UNSAFE, _NO_TENSOR)
         case _:
             return None
 
@@ -202,7 +202,7 @@ def with_static_sizes(
 
 
 def _rewrite(
-    location: Location, text: str, tf: str, scope: Scope | None, title: str = "Take the static size"
+    location: Location, text: str, tf: str, scope: Scope | None, title: str = "Use the static size"
 ) -> Rewrite:
     edits = (replace(location, text),)
     if scope is not None and is_never_converted(location) and _all_tensors(location.node, tf, scope):

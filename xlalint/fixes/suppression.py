@@ -55,6 +55,6 @@ def padded(event: ApiCall, names: Names) -> Rewrite | None:
             number = names.fresh("number")
             text = f"{selected}, {number} = {call}\n{names.fresh('valid')} = {marks(event, number, names.tf)}"
             edits = (replace(event.location.at(line), text),)
-            return Rewrite("Pad to the largest number of boxes, and mark those that remain", edits, Safety.DISPLAY)
+            return Rewrite("Pad to the maximum number of boxes, and mark the valid ones", edits, Safety.DISPLAY)
         case _:
             return None

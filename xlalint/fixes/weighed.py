@@ -31,16 +31,16 @@ from .selections import (
 from .syntax import assigned, operand, plain, read
 from .written import AS_SIZE, is_a_number
 
-REDUCE: Final = "Reduce over everything, with the mask"
+REDUCE: Final = "Reduce over all elements, weighted by the mask"
 _LOSS: Final = (
-    "where what is computed in between is not one number for each position, or not finite where the mask does not hold"
+    "where the code in between does not return one number per index, or returns non-finite ones where the mask is False"
 )
-POSITIONS: Final = "where the condition is no boolean, or of another shape than the values"
-_NOTHING: Final = "where nothing is selected, which eager execution refuses, and for a mask of more dimensions"
-_LENGTHS: Final = "where the mask is not as long as the values, which eager execution refuses"
+POSITIONS: Final = "where the condition is not boolean, or has another shape than the values"
+_NOTHING: Final = "where nothing is selected, which raises in eager execution, and for a mask with more dimensions"
+_LENGTHS: Final = "where the mask is not as long as the values, which raises in eager execution"
 _CHANGED: Final = "where a variable is assigned between the selection and the reduction"
 _RANKS: Final = "where the mask has fewer dimensions than the values"
-_DTYPE: Final = "where the values are no tensor"
+_DTYPE: Final = "where the values are not a tensor"
 BOUND_LATER: Final = (cst.Lambda, cst.FunctionDef, cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
 
 

@@ -17,7 +17,7 @@ _RESULTS: Final[Mapping[str, str | None]] = {
     **dict.fromkeys(("maximum", "minimum", "math.maximum", "math.minimum", "clip_by_value", "abs", "math.abs"), None),
     **dict.fromkeys(("identity", "reshape", "sort", "reverse", "squeeze", "reduce_max", "reduce_min"), None),
 }
-AS_SIZE: Final = "where the count is used as a size, for which XLA compiles again for each value"
+AS_SIZE: Final = "where the count is used as a size: XLA recompiles for each value"
 _DTYPES: Final = ("output_type", "out_type")
 _ARITHMETIC: Final = (cst.Add, cst.Subtract, cst.Multiply, cst.FloorDivide, cst.Modulo)
 

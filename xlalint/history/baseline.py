@@ -80,14 +80,14 @@ class Baseline:
             content = msgspec.json.decode(read_own(file), type=_Content)
         except UnreadableSource as error:
             if not os.path.lexists(file):
-                raise BaselineError(file, "there is no such baseline; `xlalint baseline write` makes one") from None
+                raise BaselineError(file, "there is no such baseline; `xlalint baseline write` creates one") from None
             raise BaselineError(file, str(error)) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BaselineError(file, f"not a baseline: {error}") from error
         if content.version != VERSION:
             raise BaselineError(file, f"written by another version of xlalint (format {content.version})")
         if sum(one.count for one in content.findings) > _MOST:
-            raise BaselineError(file, f"not a baseline: it excuses more than {_MOST:,} findings")
+            raise BaselineError(file, f"not a baseline: it has more than {_MOST:,} findings")
         return cls(
             file,
             (

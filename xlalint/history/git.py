@@ -47,7 +47,7 @@ class Repository:
         except RefusalError as error:
             what = "there is no commit in this shallow clone" if self._git.is_shallow else "Git knows no commit"
             hint = "; fetch it, or more history" if self._git.is_shallow else ""
-            raise GitError(f"{what} that is called {revision!r}{hint}") from error
+            raise GitError(f"{what} called {revision!r}{hint}") from error
         try:
             return self._line("merge-base", commit, "HEAD")
         except RefusalError as error:

@@ -106,7 +106,7 @@ class IsolatedGit:
                 return _run(arguments, self.root, environment, stdin)
             except RefusalError as error:
                 if any((self.common / "objects" / "pack").glob("*.promisor")):
-                    raise RefusalError(f"{error} (what this partial clone lacks is not fetched)") from error
+                    raise RefusalError(f"{error} (this clone is partial, and xlalint fetches nothing)") from error
                 raise
 
     @property

@@ -112,7 +112,7 @@ class Analysis:
             try:
                 ends = self._ends(self._settings.jobs or _processors())
             except ProcessLostError as error:
-                message = "a process of the analysis ended early; everything was analysed again in one"
+                message = "a process of the analysis ended early; one process analysed everything again"
                 outcome.problems.append(Problem(None, message, f"{error}\n"))
                 self._forks = False
                 ends = self._ends(1)
@@ -290,7 +290,7 @@ class Analysis:
             outcome.lasts = False  # what is found depends on how fast the machine is
             if given_up in self._linted:
                 limit = self._settings.file_timeout
-                message = f"it takes more than {limit:g} s (file-timeout): not all of it is checked"
+                message = f"it takes more than {limit:g} s (file-timeout): the rest is not checked"
                 path = self._shown.get(given_up, given_up)
                 # Not all callers were seen.
                 found = [replace(one, fix=None) if one.path == path else one for one in found]

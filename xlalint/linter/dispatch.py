@@ -38,17 +38,17 @@ _GRAVITY: Final = {
 }
 _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 # Where a rewrite differs that is not asked for in every analysis of its function.
-_SOMETIMES: Final = "where the function is called with something else than tensors here"
+_SOMETIMES: Final = "where a caller passes something other than a tensor"
 _BREAKING: Final = frozenset((Effect.FAILS, Effect.DIVERGES))
-_UNUSED: Final = "none of the scripts here was seen to lead to this function"
-_CONVERTED: Final = "the program uses what only Keras 2 has, which converts this"
+_UNUSED: Final = "no script here is seen to call this function"
+_CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
 TPU: Final = frozenset(("tpu",))
 ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
 # What becomes under a TPU's strategy of that for which XLA compiles again, by value: its effect, and what is said.
 _BY_SHAPES: Final = {
-    TpuOutcome.OK: (Effect.RECOMPILES, ", and once for a TPU's strategy"),
-    TpuOutcome.BOUNDED: (Effect.NAMED, ", and for a TPU's strategy once, with a bounded dynamic shape"),
-    TpuOutcome.FAILS: (Effect.FAILS, ", and for a TPU's strategy not at all"),
+    TpuOutcome.OK: (Effect.RECOMPILES, ", but only once under a TPU strategy"),
+    TpuOutcome.BOUNDED: (Effect.NAMED, ", but only once under a TPU strategy, with a bounded dynamic shape"),
+    TpuOutcome.FAILS: (Effect.FAILS, ", and does not compile it under a TPU strategy"),
 }
 
 

@@ -174,7 +174,7 @@ class _Run:
             self._give_up_late()
         else:
             for path in self._fixable(report):
-                self._give_up(path, f"after {_ROUNDS} rounds there still was something to fix")
+                self._give_up(path, f"after {_ROUNDS} rounds there is still something to fix")
             report = self._checked_again()
         if self._late:
             report = self._checked_again()
@@ -295,5 +295,5 @@ class _Run:
 
 
 def _broken(finding: Finding, fix: Fix) -> Problem:
-    message = f"line {finding.span.line}: the fix of {finding.code} would not leave Python; it was not made"
+    message = f"line {finding.span.line}: the fix of {finding.code} would not leave valid Python; it was not applied"
     return Problem(finding.path, message, "".join(f"{edit.span}: {edit.text!r}\n" for edit in fix.all_edits))

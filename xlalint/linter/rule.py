@@ -204,7 +204,7 @@ def origin_note(origin: Origin | None, event: Event) -> tuple[DraftNote, ...]:
 
 
 def reached(context: Context) -> str:
-    """How a message names the code around it: "code that Keras 3 runs without AutoGraph", ..."""
+    """How a message names the code around it: "`M.call`, which Keras 3 traces without AutoGraph", ..."""
     return context.entry or "code that XLA may compile"
 
 
@@ -234,7 +234,7 @@ def _loaded(file: RuleFile) -> type[Rule]:
 def _complaints(file: RuleFile, found: Sequence[type[Rule]]) -> Iterator[str]:
     """What keeps the classes of a file from being the one rule that it is called after."""
     if len(found) != 1:
-        yield f"{len(found)} classes in it are rules; it has to be one"
+        yield f"{len(found)} classes in it are rules, but there must be exactly one"
     rule = found[0]
     for attribute, expected in (("code", file.code), ("name", file.name)):
         if (given := getattr(rule, attribute, None)) != expected:
@@ -243,9 +243,9 @@ def _complaints(file: RuleFile, found: Sequence[type[Rule]]) -> Iterator[str]:
     if not isinstance(handles, tuple) or not all(isinstance(one, type) and issubclass(one, Event) for one in handles):
         yield "`handles` has to be a tuple of classes of events (xlalint.analysis.interpreter.events)"
     elif handles and rule.check is Rule.check:
-        yield "it handles events, and has no method `check`"
+        yield "it handles events, but has no method `check`"
     elif (ApiCall in handles) != bool(rule.apis):
-        yield "a rule that handles ApiCall names the calls in `apis`, and no other rule does"
+        yield "a rule that handles ApiCall must name the calls in `apis`, and no other rule may"
     if not rule.summary():
         yield "the module has no docstring"
 

@@ -40,7 +40,7 @@ def suppress(
             edits = ignore_edits(source_of(before, files[path], path), findings, reason)
             changed = edited(before, edits, files[path])
             if _code(before, files[path]) != _code(changed, files[path]):  # as by an encoding that the reason names
-                raise UnwritableSource("with the comments the file would not be the same program")
+                raise UnwritableSource("with the comments the file would be a different program")
             changes.append(Change(files[path], path, before, changed))
         except (UnreadableSource, UnwritableSource) as error:
             problems.append(Problem(path, f"not suppressed: {error}"))
@@ -49,7 +49,7 @@ def suppress(
     silenced = {change.display for change in changes}
     for finding in after.findings:
         if finding.path in silenced and ignorable(finding):
-            message = f"line {finding.span.line}: {finding.code} is still found below its comment"
+            message = f"line {finding.span.line}: {finding.code} is still reported below its comment"
             problems.append(Problem(finding.path, message))
     gone = tuple(finding for path in silenced for finding in by_path[path])
     return Outcome(replace(after, problems=(*after.problems, *problems), fixed=gone), tuple(changes))

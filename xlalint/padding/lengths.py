@@ -61,10 +61,10 @@ def read_lengths(stream: io.BufferedReader, name: str, columns: Sequence[str] = 
     except (LengthsError, csv.Error, UnicodeDecodeError) as error:
         raise LengthsError(f"{name}: {error}") from error
     if not counts:
-        raise LengthsError(f"{name}: there are no lengths in it")
+        raise LengthsError(f"{name}: it contains no lengths")
     widths = {len(lengths) for lengths in counts}
     if len(widths) > 1:
-        raise LengthsError(f"{name}: some lines hold one length, others two")
+        raise LengthsError(f"{name}: some lines contain one length, others two")
     return Histogram(dict(counts), widths.pop())
 
 

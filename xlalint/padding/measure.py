@@ -62,7 +62,7 @@ def _told(target: str, request: str, scratch: str, timeout: float) -> tuple[byte
     try:
         told, _ = process.communicate(request.encode(), timeout)
     except subprocess.TimeoutExpired:
-        raise MeasureError(f"{target} was not done after {timeout:g} seconds (--timeout)") from None
+        raise MeasureError(f"{target} did not finish within {timeout:g} seconds (--timeout)") from None
     finally:
         with contextlib.suppress(ProcessLookupError):  # what it started ends with it
             os.killpg(process.pid, signal.SIGKILL)

@@ -232,7 +232,7 @@ class Worker:
             death = Observation(FAILS, said, gradient=stage == GRADIENT)
             return replace(found, observations=(*kept.observations, death))
         if not kept.calls:
-            return replace(found, not_run=f"the process {lost.how} before anything was compiled")
+            return replace(found, not_run=f"the process {lost.how} before it compiled anything")
         note = f"ended early: it {lost.how} when it was {OF_XLA[stage]}{lost.more}"
         return replace(found, notes=(*kept.notes, note))
 

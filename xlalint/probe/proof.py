@@ -49,7 +49,7 @@ def prove(files: Sequence[Rewritten], settings: Settings) -> list[Proof]:
     with _shadows(files) as shadows:
         for file in files:
             for qualname in changed_functions(file):
-                proofs[file.path, qualname] = Proof(file.path, qualname, False, "not run: it was interrupted")
+                proofs[file.path, qualname] = Proof(file.path, qualname, False, "not run: the probe was interrupted")
                 try:
                     original = targets.at(file.path, qualname)
                 except TargetError as error:

@@ -42,8 +42,8 @@ OF_GRADIENTS: Final = frozenset(("while-loop-gradient", "gradient-without-kernel
 # Rules about values that are out of a range, or no numbers.
 OF_EXTREMES: Final = frozenset(("ignored-assertion", "unchecked-index", "undefined-number"))
 
-_FED: Final = "it speaks of what the program feeds, and the inputs here are made up"
-_OTHER_INPUTS: Final = "it speaks of inputs that eager execution refuses, and is run with others"
+_FED: Final = "the finding is about what the program feeds, and the probe makes up its inputs"
+_OTHER_INPUTS: Final = "the finding is about inputs that eager execution refuses, and the probe uses others"
 # Rules whose findings no call of the function around them can refute, and why.
 _BEYOND: Final[Mapping[str, str]] = {
     **dict.fromkeys(
@@ -61,8 +61,8 @@ _BEYOND: Final[Mapping[str, str]] = {
         _FED,
     ),
     **dict.fromkeys(OF_EXTREMES, _OTHER_INPUTS),
-    "random-numbers": "it speaks of the numbers that are drawn, which are others at each call",
-    "unrolled-loop": "it speaks of how long a greater number of iterations takes to compile",
+    "random-numbers": "the finding is about random numbers, which differ at each call",
+    "unrolled-loop": "the finding is about the compile time of more iterations",
 }
 # Rules about how host code calls compiled functions: what is run as host code tells.
 OF_LAUNCHES: Final = frozenset(("python-argument", "function-made-in-loop", "growing-sequence"))
@@ -83,14 +83,14 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements) -> Iter
     if not outcome.calls:
         yield "nothing was compiled"
     if finding.effect is Effect.TPU and not any(one.untried is None and one.topology for one in outcome.programs):
-        yield "a CPU cannot tell what a TPU does: --target tpu asks its compiler"
+        yield "a CPU does not show what a TPU does: --target tpu asks the TPU compiler"
     if not any(on_line(path, line) for line in outcome.reached.get(path, ())):
         yield "the inputs do not reach the line"
     first = next((one for one in outcome.observations if one.kind == FAILS and not one.gradient), None)
     if first is not None:
         yield f"the function fails elsewhere before that{where(first.spots)}"
     if finding.effect is Effect.NAMED:
-        yield "it says itself that this TensorFlow compiles it"
+        yield "the finding says that this TensorFlow compiles it"
     if (beyond := _BEYOND.get(finding.name)) is not None:
         yield beyond
     if finding.name in OF_LAUNCHES:
@@ -99,7 +99,7 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements) -> Iter
     if outcome.launches is not None:
         yield "it was run as host code, and not compared with eager execution"
     if outcome.death is not None:
-        yield f"the process {outcome.death} before all was seen"
+        yield f"the process {outcome.death} before the probe finished"
     if finding.name in OF_GRADIENTS and outcome.gradient not in ("equal", DIVERGES):
         yield "no gradient was measured"
     for one in outcome.observations:
@@ -111,14 +111,14 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements) -> Iter
         yield "random numbers are drawn: values were not compared"
     plainly = any(on_line(path, line) for line in outcome.unconverted.get(path, ()))
     if finding.context is not None and not finding.context.autograph and not plainly:
-        yield "AutoGraph converts it here, and does not where it is called"
+        yield "AutoGraph converts it here, but not where it is called"
     yield from _without_evidence(finding, outcome, on_line)
 
 
 def _without_launches(outcome: Outcome, on_line: Callable[[str, int], bool]) -> Iterator[str]:
     """Why nothing shows that the line calls a compiled function several times, with other values, and compiles once."""
     if outcome.launches is None:
-        yield "it speaks of the loop around the call, which was not run as one"
+        yield "the finding is about the loop around the call, which the probe did not run"
         return
     here = [one for one in outcome.launches if on_line(one.spot.path, one.spot.line)]
     if not any(one.compilations for one in here):
@@ -131,7 +131,7 @@ def _without_evidence(finding: Finding, outcome: Outcome, on_line: Callable[[str
     """Why nothing shows that a tensor of the kind in question was there, in two values, and was compiled."""
     evidence = _EVIDENCE.get(finding.name) or (_Evidence(_of_call) if finding.api else None)
     if evidence is None:
-        yield "nothing tells which tensor of the line it speaks of"
+        yield "it is not clear which tensor of the line the finding is about"
         return
     there = [one for one in outcome.varied if on_line(one.spot.path, one.spot.line) and evidence.speaks(finding, one)]
     if not there:
@@ -183,7 +183,7 @@ _EVIDENCE: Final[Mapping[str, _Evidence]] = {
     **dict.fromkeys(("size-from-value", "position-from-value"), _Evidence(_of_constant)),
     **dict.fromkeys(
         ("boolean-mask", "unique", "where-positions", "partition-ragged-sparse", "unpadded-nms"),
-        _Evidence(_of_selection, "with these inputs the line always selects as much"),
+        _Evidence(_of_selection, "with these inputs the line always selects the same number of elements"),
     ),
 }
 

@@ -19,7 +19,7 @@ from .store import Store
 from .target import Target
 from .verdicts import Run
 
-_INTERRUPTED: Final = Outcome(not_run="it was interrupted")
+_INTERRUPTED: Final = Outcome(not_run="the probe was interrupted")
 _SHARE: Final = 0.5  # of a function's time, after which nothing further is begun
 
 

@@ -146,7 +146,7 @@ def parse_inputs(text: str) -> tuple[tuple[str | None, str], ...]:
     while not reader.at_end():
         name = reader.name()
         if name is None and found and found[-1][0] is not None:
-            reader.fail("an input without a name stands behind one with a name")
+            reader.fail("an input without a name follows one with a name")
         if name is not None and name in dict(found):
             reader.fail(f"`{name}` is given twice")
         found.append((name, str(reader.form())))
@@ -171,7 +171,7 @@ class _Reader:
 
     def end(self) -> None:
         if not self.at_end():
-            self.fail(f"`{self._text[self._at :]}` is too much")
+            self.fail(f"`{self._text[self._at :]}` is left over")
 
     def take(self, mark: str) -> None:
         if not self._takes(mark):
@@ -249,15 +249,15 @@ class _Reader:
 
     def _spec(self, found: re.Match[str]) -> Spec:
         if found["dtype"] not in DTYPES:
-            self.fail(f"`{found['dtype']}` is no dtype ({' '.join(DTYPES)})")
+            self.fail(f"`{found['dtype']}` is not a dtype ({' '.join(DTYPES)})")
         style = found["style"] or ""
         if style and style not in STYLES:
-            self.fail(f"`{style}` is no kind of tensor ({' '.join(STYLES)})")
+            self.fail(f"`{style}` is not a kind of tensor ({' '.join(STYLES)})")
         dims = []
         for part in filter(None, map(str.strip, found["dims"].split(","))):
             sizes = _DIM.fullmatch(part)
             if sizes is None:
-                self.fail(f"`{part}` is no size")
+                self.fail(f"`{part}` is not a size")
             first, last = int(sizes[1]), int(sizes[2] or sizes[1])
             if last < first:
                 self.fail(f"`{part}` ends before it begins")

@@ -141,7 +141,7 @@ class Targets:
 
     def _key(self, finding: Finding) -> _Key:
         if finding.cell is not None:
-            raise TargetError("it stands in a notebook, and only files are run")
+            raise TargetError("it is in a notebook, and the probe runs only files")
         path = Path(finding.path).absolute()
         definition = self._file(path).around(finding.span.line)
         if definition is None:

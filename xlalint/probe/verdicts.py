@@ -60,7 +60,7 @@ _EFFECTS: Final = {
 # What rules say that a function is compiled for again and again, where that is another thing than values.
 _PER: Final = {"growing-sequence": "shape", "python-argument": "value", "function-made-in-loop": "value"}
 _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
-_EMULATED: Final = "a TPU computes with 32 bits, and takes several such numbers for one"
+_EMULATED: Final = "a TPU computes with 32 bits, and uses several such numbers for one"
 
 
 @dataclass(frozen=True)
@@ -149,11 +149,11 @@ class _Places:
         beside = (it for it in here if it.span.line - 1 <= spot.line <= it.span.end_line + 1)
         alike = (it for it in here if first <= it.span.line <= last and made.intersection(ops_of(it.api)))
         if (finding := next(chain(beside, alike), None)) is not None:
-            return f"{finding.code} speaks of line {finding.span.line}"
+            return f"{finding.code} reports line {finding.span.line}"
         codes = [family(op).code for op in one.observation.ops] if one.observation.lacking else []
         if (code := next(filter(None, codes), None)) is not None:
-            return f"{code} speaks of such operations and did not see this one"
-        return "no rule speaks of this line"
+            return f"{code} is about such operations, but did not find this one"
+        return "no rule reports this line"
 
     def _meant(self, observation: Observation, spot: Spot) -> list[int]:
         """The findings that an observation is about; several where nothing tells them apart."""
@@ -223,7 +223,7 @@ def _verdict(finding: Finding, position: int, run: Run | None, at: _Places) -> V
     if here:
         return _of(here[0].run, CONFIRMED, here[0].observation)
     if (shared := at.shared.get(position)) is not None:
-        return _open(shared.run, f"another hazard of its statement may be what is seen: {shared.observation.text}")
+        return _open(shared.run, f"this may come from another problem in the statement: {shared.observation.text}")
     if run is None:
         return None
     outcome, effect = run.outcome, finding.effect
@@ -233,7 +233,7 @@ def _verdict(finding: Finding, position: int, run: Run | None, at: _Places) -> V
     unplaced = [one for one in unplaced if one.per != "shape"]
     if unplaced:
         at.known.add(id(unplaced[0]))
-        return _open(run, f"{unplaced[0].text}; which line does it is not known")
+        return _open(run, f"{unplaced[0].text}; the line is not known")
     if (why := why_open(finding, outcome, at.statements)) is not None:
         return _open(run, why)
     return _of(run, REFUTED, text=_acquittal(finding, run))
@@ -251,7 +251,7 @@ def _acquittal(finding: Finding, run: Run) -> str:
     if bounded:
         return f"{said}; other versions refuse the shape"
     if finding.context is not None and finding.context.autograph and finding.effect is Effect.FAILS:
-        return f"{said}; AutoGraph converts it here, and does not where Keras 3 calls it"
+        return f"{said}; AutoGraph converts it here, but not where Keras 3 calls it"
     return said
 
 

@@ -105,9 +105,9 @@ class Readiness:
         return any(answer.state is State.ATTENTION for answer in self.answers)
 
 
-_NO_CODE: Final = "no compiled code was seen: give the files with the model, its layers and its losses as well"
-_NOT_ALL: Final = "give its files as well, or have the compiler of a TPU see it (`--prove`)"
-_NO_STRATEGY: Final = "no TPU strategy was seen to train a model: give the training script as well"
+_NO_CODE: Final = "no compiled code was seen: pass the files of the model, its layers and its losses, too"
+_NOT_ALL: Final = "pass its files, too, or compile it for a TPU (`--prove`)"
+_NO_STRATEGY: Final = "no TPU strategy was seen to train a model: pass the training script, too"
 LINES: Final = (
     Line("control-flow", "control flow does not depend on data", ("XLA1",), _COMPILED_CODE, _NO_CODE),
     Line("shapes", "shapes do not depend on data", ("XLA2",), _COMPILED_CODE, _NO_CODE),
@@ -116,7 +116,7 @@ LINES: Final = (
         "all batches have one shape, or few",
         ("XLA3",),
         "recompilation",
-        "nothing says which shapes are fed: pad to a fixed length (`xlalint padding`) and use `drop_remainder=True`",
+        "the batch shapes are unknown: pad to a fixed length (`xlalint padding`) and use `drop_remainder=True`",
     ),
     Line("kernels", "every operation has a kernel", ("XLA4", "XLA507"), _COMPILED_CODE, _NO_CODE),
     Line(
@@ -124,28 +124,28 @@ LINES: Final = (
         "`jit_compile=True` was asked for on a CPU or GPU",
         (),
         "compiled-once",
-        "train a few steps with `model.compile(.., jit_compile=True)` outside of a strategy, on a CPU or one GPU",
+        "train a few steps with `model.compile(.., jit_compile=True)` outside a strategy, on a CPU or one GPU",
     ),
     Line(
         "data",
-        "the data are in memory, or where the TPU can read them",
+        "the data is in memory, or where the TPU can read it",
         ("XLA504",),
         "data",
-        "no source of the data was seen: keep them in memory (`from_tensor_slices`) or as TFRecord files in gs://",
+        "no data source was seen: keep the data in memory (`from_tensor_slices`) or as TFRecord files in gs://",
     ),
     Line(
         "initialisation",
-        "the TPU is initialised before its strategy is made",
+        "the TPU is initialised before its strategy is created",
         ("XLA503",),
         "initialisation",
         "connect, `initialize_tpu_system(resolver)`, and only then `TPUStrategy(resolver)`",
     ),
     Line(
         "scope",
-        "model, optimizer and metrics are made in `strategy.scope()`",
+        "model, optimizer and metrics are created in `strategy.scope()`",
         ("XLA502",),
         "scope",
-        f"{_NO_STRATEGY}, with `with strategy.scope():` around what makes the model",
+        f"{_NO_STRATEGY}, with `with strategy.scope():` around the code that creates the model",
     ),
     Line("jit-compile", "`jit_compile=True` is removed again", ("XLA501",), "jit-compile", _NO_STRATEGY),
     Line("eager", "nothing runs eagerly", ("XLA506",), "eager", _NO_STRATEGY),

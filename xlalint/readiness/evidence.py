@@ -17,7 +17,7 @@ from ..fixes.quoted import brief
 from ..linter.rule import Draft, Effect, Rule
 
 UNSEEN_CALL: Final = "unseen-call"
-OWN_LAYERS: Final = "a model of Keras's own layers"
+OWN_LAYERS: Final = "a model of built-in Keras layers"
 _RUNNING: Final = frozenset(("evaluate", "fit", "predict", "test_on_batch", "train_on_batch"))
 _DISTRIBUTING: Final = frozenset(("experimental_distribute_dataset", "distribute_datasets_from_function"))
 _IN_MEMORY: Final = frozenset(("tf.data.Dataset.from_tensor_slices", "tf.data.Dataset.from_tensors"))
@@ -72,7 +72,7 @@ class CompiledOnce(Watcher):
                 yield Draft(f"`{name}` has `jit_compile=True`", Effect.NAMED)
             case SetupCall(arguments={"jit_compile": Static(True)}) if _method(event) == "compile":
                 if not is_tpu(_strategy_of(event) or Static()):
-                    yield self.said("`jit_compile=True` outside of a TPU strategy", event)
+                    yield self.said("`jit_compile=True` outside a TPU strategy", event)
 
 
 class FewShapes(Watcher):
@@ -116,11 +116,11 @@ class Initialised(Watcher):
                 made = [step.order for step in steps if is_strategy(step.result) and is_tpu(step.result)]
                 for step in steps:
                     if step.api == _INITIALISE and any(step.order < order for order in made):
-                        yield self.said("the TPU is initialised before the strategy is made", step)
+                        yield self.said("the TPU is initialised before the strategy is created", step)
 
 
 class InScope(Watcher):
-    """A model is made in the scope of the TPU strategy."""
+    """A model is created in the scope of the TPU strategy."""
 
     code = name = "scope"
     handles = (Program,)
@@ -131,7 +131,7 @@ class InScope(Watcher):
                 for step in steps:
                     made = making_of(step.owner) if step.owner is not None else None
                     if _is_of_tpu(made) and made is not None and not is_strategy(step.owner or Static()):
-                        yield Draft("made in the scope of the TPU strategy", Effect.NAMED, location=made.location)
+                        yield Draft("created in the scope of the TPU strategy", Effect.NAMED, location=made.location)
 
 
 class PlainCompile(Watcher):

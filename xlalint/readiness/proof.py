@@ -20,8 +20,8 @@ from .checklist import Answer, Line, Proof, Readiness, State
 from .evidence import OWN_LAYERS
 
 NAME: Final = "proof"
-_MORE: Final = "`xlalint probe FILE::NAME --target tpu` says what a CPU does with it, too"
-_NO_CODE: Final = "nothing was seen that can be compiled: give the files with the model and its layers as well"
+_MORE: Final = "`xlalint probe FILE::NAME --target tpu` shows what a CPU does with it, too"
+_NO_CODE: Final = "no code that can be compiled was seen: pass the files of the model and its layers, too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def with_proofs(readiness: Readiness, proofs: Sequence[Proof], settings: Setting
     """The list with one line more. `look`: the next step where nothing was compiled."""
     probe = settings.probe
     size = f", {probe.batch} examples at once" if probe.batch else ""
-    line = Line(NAME, f"the compiler of a TPU takes it ({probe.topology}{size})", (), "", look or _next(proofs))
+    line = Line(NAME, f"the TPU compiler accepts it ({probe.topology}{size})", (), "", look or _next(proofs))
     answer = Answer(line, _state(proofs), (), (), tuple(proofs))
     return replace(readiness, answers=(*readiness.answers, answer))
 
@@ -145,5 +145,5 @@ def _told(outcome: Outcome) -> Iterator[str]:
     if outcome.not_run is not None and not outcome.calls:
         yield outcome.not_run
     elif outcome.death is not None and not any(one.kind == FAILS for one in outcome.observations):
-        yield f"what follows is not known: the process {outcome.death}"
+        yield f"the rest is not known: the process {outcome.death}"
     yield from outcome.notes

@@ -35,7 +35,7 @@ def _further(found: Sequence[Finding], paint: Paint) -> str:
         return ""
     title = paint(f"{Severity.INFO.label}[{found[0].code}]", "bold", SEVERITY_COLOURS[Severity.INFO])
     files = counted(len({finding.path for finding in found}), "file")
-    more = f"{len(found)} more in {files}, which `--output-format concise` lists"
+    more = f"{len(found)} more in {files}; list them with `--output-format concise`"
     return joined([f"{title} {paint(found[0].name, 'bold')}: {more}", ""])
 
 
@@ -57,13 +57,13 @@ class _Frame:
         for note in self._notes:
             yield from self._note(note)
         if self._more:
-            yield from self._attached("notes", f"{self._more} more, which `--output-format json` lists")
+            yield from self._attached("notes", f"{self._more} more; list them with `--output-format json`")
         context = finding.context
         if context is not None and context.trail:
             steps = (f"`{safe(step.name)}` ({place(step.path, step.cell, step.line)})" for step in context.trail)
             yield from self._attached("reached", "\n-> ".join(steps))
         if context is not None and context.shown:
-            perhaps = "perhaps: " if context.exposure is Exposure.LIKELY else ""
+            perhaps = "possibly: " if context.exposure is Exposure.LIKELY else ""
             yield from self._attached("compiled", safe(f"{perhaps}{context.shown}"))
         if finding.verdict is not None:
             yield from self._attached("probe", f"{finding.verdict.status}: {finding.verdict.text}")

@@ -7,7 +7,7 @@ from collections import Counter
 from ..findings.findings import Report, Safety, Severity
 from .terminal import SEVERITY_COLOURS, Paint, counted, joined, safe
 
-_NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info finding"}
 
 
 def counts(report: Report) -> dict[Severity, int]:
@@ -57,11 +57,11 @@ def _lowered(report: Report) -> str:
     number = sum(finding.context is not None and finding.context.lowered for finding in report.findings)
     if not number:
         return ""
-    lowered = f"{counted(number, 'finding')} {'is' if number == 1 else 'are'} lowered for that"
+    lowered = f"{counted(number, 'finding')} {'has' if number == 1 else 'have'} a lower severity"
     return (
-        f"Nothing shows that XLA compiles this code; {lowered}. If it is to: `jit_compile=True` in the code, "
-        '`--target tpu` (or cpu, gpu) or `exposure = "certain"` in the settings; `xlalint readiness` counts them '
-        "anyway.\n"
+        f"xlalint sees nothing that makes XLA compile this code, so {lowered}. If XLA will compile it, set "
+        '`jit_compile=True` in the code, pass `--target tpu` (or cpu, gpu), or set `exposure = "certain"` in the '
+        "settings. `xlalint readiness` counts them anyway.\n"
     )
 
 
@@ -86,7 +86,7 @@ def _probed(report: Report) -> str:
     found = Counter(finding.verdict.status for finding in report.findings if finding.verdict)
     parts = [f"{found['confirmed']} confirmed", f"{found['refuted']} refuted", f"{found['open']} open"]
     if only := found["probe-only"]:
-        parts.append(f"{only} seen by the probe only")
+        parts.append(f"{only} found only by the probe")
     functions = counted(len(report.functions), "function")
     return f"Probed {functions}{f' ({missed} not run)' if missed else ''}: findings {', '.join(parts)}.\n"
 

@@ -199,7 +199,7 @@ class Server(LanguageServer):
             return
         ignores = {part.uri: ignore_edits(source, [finding], None)}
         edit = self._edit(shown.document, _text_edits(shown.document, ignores))
-        title = f"{finding.code}: Suppress it by a comment above"
+        title = f"{finding.code}: Suppress with a comment above"
         yield types.CodeAction(title, types.CodeActionKind.QuickFix, about, is_preferred=False, edit=edit)
 
     async def _fix_all(self, shown: Shown) -> list[types.CodeAction]:
@@ -211,7 +211,7 @@ class Server(LanguageServer):
             return []
         edits = {part.uri: changed for part, changed in changes_of(shown.document, after)}
         edit = self._edit(shown.document, edits)
-        return [types.CodeAction("Fix all that is safe to fix (xlalint)", FIX_ALL, edit=edit)]
+        return [types.CodeAction("Apply all safe fixes (xlalint)", FIX_ALL, edit=edit)]
 
     def _edit(self, document: Document, edits: dict[str, list[types.TextEdit]]) -> types.WorkspaceEdit:
         """Edits of texts, which an editor refuses where it has another version by now, if it can tell."""

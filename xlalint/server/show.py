@@ -69,7 +69,7 @@ class Shown:
             yield types.DiagnosticRelatedInformation(self._location(note.path, note.cell, note.span), note.text)
         for step in finding.context.trail if finding.context is not None else ():
             span = Span(step.line, 1, step.line, 1)
-            message = f"reached by way of `{step.name}`"
+            message = f"reached through `{step.name}`"
             yield types.DiagnosticRelatedInformation(self._location(step.path, step.cell, span), message)
 
     def _location(self, shown: str, cell: int | None, span: Span) -> types.Location:

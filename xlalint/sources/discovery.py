@@ -166,7 +166,7 @@ class GitIgnores:
         patterns = tuple(line for line in lines if line.strip() and not line.startswith("#"))
         left = MOST_PATTERNS - sum(len(spec.patterns) for _, spec in self.specs)
         if len(patterns) > left:
-            said = f"more than {MOST_PATTERNS} patterns in force; the rest is passed over"
+            said = f"more than {MOST_PATTERNS} patterns; the rest is ignored"
             problems.append(Problem(display_path(file), said))
             patterns = patterns[:left]
         if not patterns:

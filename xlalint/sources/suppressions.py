@@ -281,7 +281,7 @@ class _Reader:
         entries = []
         if len(selectors) > _MOST_SELECTORS:
             at = offset + match.start() + 1
-            self._misuse(line, at, 1, f"more than {_MOST_SELECTORS} rules in one comment: the others are passed over")
+            self._misuse(line, at, 1, f"more than {_MOST_SELECTORS} rules in one comment; the others are ignored")
         for selector, at in selectors[:_MOST_SELECTORS]:
             column = offset + at + 1
             if codes := matching(selector):
@@ -319,7 +319,7 @@ def _problem(verb: str, listed: str | None, rest: str) -> str | None:
         return "the bracket is not closed"
     # Without brackets all rules are meant: what looks like the name of one would switch off all others with it.
     if listed is None and (meant := _meant(rest)) is not None:
-        return f"rules stand in brackets: `{verb}[{meant}]`"
+        return f"rules must be in brackets: `{verb}[{meant}]`"
     if listed is not None and not listed.strip(" []"):
         return "no rule between the brackets"
     return None

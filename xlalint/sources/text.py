@@ -150,7 +150,7 @@ def encoding_of(data: bytes) -> str:
     except LookupError as error:
         raise UnreadableSource(f"unknown encoding: {named}") from error
     if marked and normal != "utf-8":
-        raise UnreadableSource(f"the byte order mark says utf-8, the encoding comment says {named}")
+        raise UnreadableSource(f"the byte order mark declares utf-8, the encoding comment {named}")
     return "utf-8-sig" if marked else normal
 
 

@@ -39,5 +39,5 @@ def chip_of(topology: str) -> Chip:
     match = _TOPOLOGY.fullmatch(topology)
     if match is None or match["chip"] not in CHIPS:
         known = ", ".join(chip.topology for chip in CHIPS.values())
-        raise ValueError(f"{topology}: no TPU topology (a chip and its layout, as in {known})")
+        raise ValueError(f"{topology}: not a TPU topology (a chip and its layout, as in {known})")
     return CHIPS[match["chip"]]

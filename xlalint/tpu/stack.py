@@ -63,7 +63,7 @@ def setup(say: Callable[[str], None]) -> None:
     """Make the environment, or bring it to the pinned versions. Raises StackError."""
     _supported()
     target = folder()
-    say(f"making an environment in {target}")
+    say(f"creating an environment in {target}")
     try:
         venv.create(target, with_pip=True, upgrade_deps=False)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -110,6 +110,6 @@ def _asked(python: str, question: str) -> str:
 
 def _supported() -> None:
     if sys.platform != "linux" or platform.machine() != "x86_64":
-        raise StackError(f"the TPU's compiler is made for Linux on x86-64 only (this is {platform.platform()})")
+        raise StackError(f"the TPU compiler runs on Linux on x86-64 only (this is {platform.platform()})")
     if not _PYTHONS[0] <= sys.version_info[:2] <= _PYTHONS[1]:
-        raise StackError(f"the TPU's compiler needs Python 3.11 to 3.13 (this is {platform.python_version()})")
+        raise StackError(f"the TPU compiler needs Python 3.11 to 3.13 (this is {platform.python_version()})")

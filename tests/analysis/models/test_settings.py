@@ -41,11 +41,11 @@ FALSE: Final = {"absl": False, "record": False, "option": 'action="store_true"'}
 @pytest.mark.parametrize(
     ("setting", "defaults", "said"),
     [
-        ("args.xla", FALSE, "with `--xla`"),
-        ("args.xla", TRUE, "`--xla`, which is True by default"),
-        ("FLAGS.xla", FALSE, "with `--xla`"),
-        ("options.xla", TRUE, "`Options.xla`, which is True by default"),
-        ("options.xla", FALSE, "with `Options.xla`"),
+        ("args.xla", FALSE, "set by `--xla`"),
+        ("args.xla", TRUE, "set by `--xla`, on by default"),
+        ("FLAGS.xla", FALSE, "set by `--xla`"),
+        ("options.xla", TRUE, "set by `Options.xla`, on by default"),
+        ("options.xla", FALSE, "set by `Options.xla`"),
         ("args.unknown", FALSE, None),
         ("False", TRUE, None),
     ],

@@ -192,7 +192,7 @@ def test_a_scheduler_that_goes_away_ends_the_run_and_another_goes_on_from_there(
     finally:
         thread.join()
     assert code == 2
-    assert "the scheduler of the cluster went away; another run goes on from here" in told
+    assert "the scheduler of the cluster is gone; a new run continues from here" in told
     known = {name for name, (outcome, _) in outcomes(out).items() if outcome == "compiles"}
     assert 0 < len(known) < 6
     seen.unlink()

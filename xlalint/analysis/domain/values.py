@@ -120,7 +120,7 @@ class Variation(Record):
 
 
 class Setting(Record):
-    """What a setting is where nobody says otherwise, and how a message names it: "with `--xla`"."""
+    """What a setting is where nobody says otherwise, and how a message names it: "set by `--xla`"."""
 
     default: bool
     name: str

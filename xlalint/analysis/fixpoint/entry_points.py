@@ -50,7 +50,7 @@ _Question: TypeAlias = Callable[[Function], bool]  # whether other partitions na
 _FORWARD: Final = frozenset(("call", "__call__"))
 # So many of the classes are entered that share an inherited method and everything it uses.
 _ENOUGH: Final = 2
-_OPEN: Final = Context(ContextKind.OPEN, True, "code that uses tensors and whose callers are not seen")
+_OPEN: Final = Context(ContextKind.OPEN, True, "code that uses tensors and has no known caller")
 # Objects that are made for each line of a function that nothing calls; a test runs much besides its own lines (measured
 # on transformers, tf-models-official and tf-agents).
 _OBJECTS_OF_A_LINE: Final = 17

@@ -212,7 +212,7 @@ class Functions(Interpreter):
         match value:
             case Sequence(items=(result, gradient)):
                 for function in self.functions_in(gradient):
-                    entry = f"`{function.function.qualname}`, the gradient's function of `tf.custom_gradient`"
+                    entry = f"`{function.function.qualname}`, the gradient function of a `tf.custom_gradient`"
                     plain = replace(function, compiled=Compilation(ContextKind.OPEN, False, entry))
                     variables = Sequence("list", None, Tensor(Dependence.VALUE, variable=True))
                     given = Arguments(rest=Tensor(Dependence.VALUE), keywords={"variables": variables})

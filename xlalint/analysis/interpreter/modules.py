@@ -75,8 +75,8 @@ class Modules(Interpreter):
 
     def _run_fragment(self, module: Module, first: Frame) -> None:
         """Names that nobody defines: the reader is meant to think of a compiled function around the code."""
-        context = Context(ContextKind.XLA, True, "a fragment whose names are defined elsewhere, taken as compiled code")
-        self.project.show(module, Shows.PERHAPS, Sign(1, "a fragment, whose names are defined elsewhere"))
+        context = Context(ContextKind.XLA, True, "a fragment with names defined elsewhere, treated as compiled code")
+        self.project.show(module, Shows.PERHAPS, Sign(1, "a fragment: its names are defined elsewhere"))
         known = set(module.values)
         assumed: dict[str, Value] = {}
         for _ in range(2):

@@ -66,7 +66,7 @@ def is_dataset(value: Value) -> bool:
 
 def made(name: str, arguments: Mapping[str, Value], location: Location | None) -> ApiObject:
     """The dataset that a function of the API returns."""
-    element = Structure(origin=None if location is None else Origin(location, f"`{name}` brings data in"))
+    element = Structure(origin=None if location is None else Origin(location, f"`{name}` returns data"))
     plain = ApiObject(DATASET, payload=element, facts=Pipeline())
     if location is None:
         return plain

@@ -73,8 +73,8 @@ _PLAIN: Final[dict[str, Value]] = {
 _OF_DATA: Final = frozenset(("layer", "bounded"))
 _MADE: Final = {
     "chance": "draws random numbers",
-    "data": "brings data in",
-    "variable": "makes a variable",
+    "data": "returns data",
+    "variable": "creates a variable",
     "bounded": "gives a bounded dynamic shape",
     "layer": "computes a tensor",
 }
@@ -295,7 +295,7 @@ def instance(api: str, call: Call) -> ApiObject:
             dataset = call.owner if isinstance(call.owner, ApiObject) else None
             if dataset is not None and dataset.payload is not None:
                 return ApiObject(api, payload=dataset.payload, facts=dataset.facts)
-            payload = Structure(origin=call.here("brings data in"))
+            payload = Structure(origin=call.here("returns data"))
         case ["tf", "TensorSpec" | "RaggedTensorSpec"]:
             payload = call.get("shape", "*0")
         case ["keras", "layers", *_] if any(

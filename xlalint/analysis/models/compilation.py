@@ -46,9 +46,9 @@ def asked_by(value: Value | None) -> str | None:
     program; None where it is not known what the setting is."""
     match value:
         case Static(setting=Setting(default=True, name=name)):
-            return f"{name}, which is True by default"
+            return f"set by {name}, on by default"
         case Static(setting=Setting(default=False, name=name)):
-            return f"with {name}"
+            return f"set by {name}"
         case _:
             return None
 
@@ -63,11 +63,11 @@ def show_setting(
         case None | Static(False | None | "auto"):
             pass
         case Static(setting=Setting(default=True)):
-            interpreter.show(frame, Shows.XLA, node, f"`{name}`: {asked_by(value)}")
+            interpreter.show(frame, Shows.XLA, node, f"`{name}`, {asked_by(value)}")
         case Static(setting=Setting()):
             interpreter.show(frame, Shows.PERHAPS, node, f"`{name}`, {asked_by(value)}")
         case _:
-            interpreter.show(frame, Shows.PERHAPS, node, f"`{name}`, which a setting decides")
+            interpreter.show(frame, Shows.PERHAPS, node, f"`{name}`, set at run time")
 
 
 def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:

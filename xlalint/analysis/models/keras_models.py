@@ -76,7 +76,7 @@ def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: 
         found = interpreter.decorated(found) if found.compiled is None else found
         if found.compiled is not None:
             continue
-        entry = f"`{found.function.qualname}`, a {role} {how}"
+        entry = f"the {role} `{found.function.qualname}`, {how}"
         origin = _argument(found, role)
         apart = structures_among(found.function.node)
         parameters = found.function.node.params.params[found.bound is not None :]
@@ -182,7 +182,7 @@ def _remember_compiled(
             if layer.made is not None and not frame.module.is_test:
                 frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api))
     if how.jit and isinstance(model, ApiObject) and model.payload is not None:
-        context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`, which has XLA compile the steps")
+        context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`, which makes XLA compile the steps")
         report_feed(interpreter, frame, context, [(model.payload, node)], node, (how.location, "build"), often=True)
     match model:
         case Instance():
@@ -256,7 +256,7 @@ def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[st
         case None | Static("auto") if scope is None:
             outside = isinstance(model, ApiObject) and model.api.startswith(_OUTSIDE)
             decides = not outside and interpreter.keras_version(frame.module) == 3
-            return None if decides else False, "the default of Keras 3 where it finds an accelerator"
+            return None if decides else False, "Keras 3's default where it finds an accelerator"
         case _:  # any other strategy turns the default off
             return False, ""
 

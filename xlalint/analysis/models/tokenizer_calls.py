@@ -63,7 +63,7 @@ def _tokenized(usual: Value, encoding: bool = True) -> Any:
         text = arguments.positional[0] if arguments.positional else arguments.keywords.get("text")
         varies = () if _is_written(text) else padding(usual, arguments.keywords, location)
         if arguments.keywords.get("return_tensors") == Static("tf"):
-            origin = Origin(location, "a tokenizer makes tensors of text")
+            origin = Origin(location, "a tokenizer turns text into tensors")
             return Structure(origin=origin, varies=varies)
         made = of_torch(arguments.keywords, varies, location) or Array(varies=varies)
         return ApiObject(ENCODING, payload=made) if encoding else made
@@ -145,7 +145,7 @@ def _batches(
         varies = (*varies, Variation("last batch", location, axis=0, shapes=2))
     size = settings.get("batch_size")
     number = size.constant if isinstance(size, Static) and type(size.constant) is int else 0
-    element = Structure(origin=Origin(location, "brings data in"), varies=varies)
+    element = Structure(origin=Origin(location, "returns data"), varies=varies)
     return ApiObject(DATASET, payload=element, facts=Pipeline(batch=number))
 
 

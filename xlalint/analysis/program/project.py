@@ -94,7 +94,7 @@ class Project:
         for path, module in self._by_path.items():
             if module is not None:
                 if module.imports_keras_2:
-                    self.show(module, Shows.KERAS_2, Sign(1, "an import of what ended with Keras 2"))
+                    self.show(module, Shows.KERAS_2, Sign(1, "an import that Keras 3 does not have"))
                 name, root = self.files.dotted_name(path)
                 top, inside, _ = name.partition(".")
                 package = root / top if inside or path.name == "__init__.py" else path

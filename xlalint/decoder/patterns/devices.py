@@ -16,8 +16,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|Initializer for variable (?:\S+ )?is from inside a control-flow construct"
             r"|The node `[^'\s]*/Assign` has inputs from different frames"
         ),
-        "A variable is made while the function is traced; a compiled function can only use variables that exist.",
-        (candidate("XLA409", "a variable is made inside"),),
+        "Tracing creates a variable, but a compiled function can only use existing variables.",
+        (candidate("XLA409", "the function creates a variable"),),
     ),
     Pattern(
         wording(r"No gradients provided for any variable"),
@@ -42,7 +42,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(r"merge_call called while defining a new graph|`?merge_call`?[^\n]{0,60}(?:tf\.function|jit)"),
-        "Replicas meet where an optimizer applies gradients or a metric is read, and they cannot meet inside of a"
+        "Replicas synchronise when an optimizer applies gradients or a metric is read. They cannot do so inside a"
         " function that is traced for one of them: a `tf.function`, a loop or a branch of the graph within what"
         " `strategy.run` runs (a decorated `train_step`, the loss scale of mixed precision).",
         (candidate("XLA501", "a strategy trains a model that was compiled with `jit_compile=True`", "jit_compile"),),
@@ -58,42 +58,42 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|_distributed_tf_update_step[^\x00]{0,600}?\n\s*AssertionError"
             r"|mirrored_strategy\.py[^\n]*, in _update\n[^\x00]{0,300}?AssertionError"
         ),
-        "A strategy trains a model whose variables, or whose optimizer or metrics, were made outside of its scope, so"
+        "A strategy trains a model whose variables, or whose optimizer or metrics, were created outside its scope, so"
         " that they have no copies on its devices.",
-        (candidate("XLA502", "something was made outside of the strategy's scope"),),
+        (candidate("XLA502", "something was created outside the strategy's scope"),),
     ),
     Pattern(
         wording(
             r"tpu_strategy\.py[^\x00]{0,3000}?IndexError: index 0 is out of bounds for axis 0"
             r"|Please provide a TPU Name to connect to"
         ),
-        "The strategy is made for a TPU that nobody initialised, or that the resolver cannot find.",
-        (candidate("XLA503", "the TPU is not initialised before the strategy is made"),),
+        "The strategy is for a TPU that is not initialised, or that the resolver cannot find.",
+        (candidate("XLA503", "the strategy is created before the TPU is initialised"),),
     ),
     Pattern(
         wording(r"(?P<op>\w+Grad) with [^\n]{1,80} is not yet implemented"),
-        "XLA has the operation, and for these options not its gradient (`{op}`).",
+        "XLA has a kernel for the operation, but not for its gradient with these options (`{op}`).",
         (candidate("XLA407", "the gradient of a call has no kernel"),),
         compiled=True,
     ),
     Pattern(
         wording(r"No OpKernel was registered to support Op `ConfigureDistributedTPU`"),
-        "This TensorFlow knows of no TPU: it was built without, or the program runs on a machine that has none.",
+        "This TensorFlow has no TPU support, or the machine has no TPU.",
         rewrite="On the TPU's machine: pip install tensorflow-tpu. From another one: tf.config."
         "experimental_connect_to_cluster(resolver)\nbefore the TPU is initialised, with the TPU's name or address.",
     ),
     Pattern(
         wording(r"failed to connect to all addresses|\bSocket closed\b|Unable to find (?:a|the) context_id"),
-        "The connection to the TPU's worker is lost: it was not there, or stopped; often a pipeline hands it more than"
-        " its memory holds.",
-        rewrite="Start the TPU and the program anew. Read large data from TFRecord files in a bucket, not from arrays.",
+        "The connection to the TPU worker is lost: the worker is not running, or it stopped. Often a pipeline sends it"
+        " more data than its memory holds.",
+        rewrite="Restart the TPU and the program. Read large data from TFRecord files in a bucket, not from arrays.",
     ),
     Pattern(
         wording(
             r"(?:Op type not registered|No OpKernel was registered to support Op) `(?:Eager)?(?:PyFunc\w*|NumpyFunc)`"
         ),
-        "The graph calls back into Python (`tf.py_function`, `tf.numpy_function`), and what loads it is not a Python"
-        " program: a server, or one in C++ or Java.",
+        "The graph calls back into Python (`tf.py_function`, `tf.numpy_function`), but the program that loads it is not"
+        " Python: a server, or a C++ or Java program.",
         rewrite="Save a graph without such calls: write them with TensorFlow's operations, or call them before and"
         " after.",
     ),
@@ -103,12 +103,12 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|`(?P<op>\w+)` is neither a type of a primitive operation nor a name of a function registered)"
             r" in binary running on"
         ),
-        "The worker has not the operation `{name}{op}` that this program's TensorFlow has: their versions differ.",
-        rewrite="Give the TPU node the version of TensorFlow that this program imports, or import the node's.",
+        "The worker lacks the operation `{name}{op}`, which this program's TensorFlow has: their versions differ.",
+        rewrite="Install the same TensorFlow version on the TPU node and for this program.",
     ),
     Pattern(
         wording(r"TPUStrategy\.run\(fn, \.\.\.\) does not support pure eager execution"),
-        "A TPU runs compiled programs only, and this step is handed to it as plain Python.",
+        "A TPU runs only compiled programs, but this step is plain Python.",
         (candidate("XLA506", "a step runs eagerly on a TPU"),),
     ),
     Pattern(
@@ -125,8 +125,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|Data of type <class `torch\.Tensor`> is not allowed"
             r"|Cannot convert the argument `type_value`: torch\.\w+ to a TensorFlow DType"
         ),
-        "A tokenizer or a collator makes tensors of PyTorch, and TensorFlow is to take them.",
-        (candidate("XLA505", 'a batch is asked for with `return_tensors="pt"`'),),
+        "A tokenizer or collator returns PyTorch tensors, and TensorFlow cannot use them.",
+        (candidate("XLA505", 'a batch is created with `return_tensors="pt"`'),),
     ),
     Pattern(
         wording(
@@ -134,28 +134,28 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|Can't copy Tensor with type string to device|DataTypeToPrimitiveType:? `?(?:DT_STRING|string)"
             r"|op with type DT_STRING is not supported by XLA"
         ),
-        "A string reaches what XLA compiled, and XLA has no strings on any device.",
+        "A string reaches compiled code, but XLA has no strings on any device.",
         (
-            candidate("XLA404", "strings are among the function's arguments, or it works on them"),
-            candidate("XLA408", "a layer that looks up or hashes strings is in the model", "preprocessing layer"),
+            candidate("XLA404", "the function has string arguments, or uses strings"),
+            candidate("XLA408", "the model contains a layer that looks up or hashes strings", "preprocessing layer"),
         ),
     ),
     Pattern(
         wording(
             r"Element type (?:C128|c128) is not supported on TPU|Unsupported data type for TPU: `?(?:complex128|18\b)"
         ),
-        "A TPU has no numbers of complex128; complex64 it has. A Fourier transform of float64 gives complex128.",
-        (candidate("XLA507", "a tensor of complex128 is made"),),
+        "A TPU supports complex64, but not complex128. A Fourier transform of float64 returns complex128.",
+        (candidate("XLA507", "the code creates a complex128 tensor"),),
     ),
     Pattern(
         wording(r"Unsupported type in DataTypeToPrimitiveType:? `?(?P<name>\w+)"),
-        "A tensor of the dtype {name} reaches XLA, and this version of XLA has no such numbers.",
-        rewrite="A newer TensorFlow, or another dtype: XLA of 2.21 takes complex numbers, too.",
+        "A tensor of dtype {name} reaches XLA, but this version of XLA does not support that dtype.",
+        rewrite="Use a newer TensorFlow, or another dtype. XLA in TensorFlow 2.21 supports complex numbers, too.",
     ),
     Pattern(
         wording(r"While rewriting computation to not contain X64 element types"),
-        "A TPU computes with numbers of 64 bits by splitting each in two of 32, and cannot split this operation.",
-        (candidate("XLA510", "a call that the TPU's compiler refuses for numbers of 64 bits"),),
+        "A TPU splits each 64-bit number into two 32-bit ones, and cannot do so for this operation.",
+        (candidate("XLA510", "the TPU compiler refuses this call for 64-bit numbers"),),
         compiled=True,
     ),
     Pattern(
@@ -164,19 +164,19 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|No registered `\w+` OpKernel for `TPU`"
             r"|<dtype: `\w+`> is not a supported TPU infeed type"
         ),
-        "A dtype reaches the TPU that it does not take from a program: float32, bfloat16, int32, int64, uint32, bool"
-        " and complex64 it takes. Images are often uint8.",
+        "The program sends the TPU a dtype that it does not accept. It accepts float32, bfloat16, int32, int64, uint32,"
+        " bool and complex64. Images are often uint8.",
         rewrite="dataset = dataset.map(lambda image, label: (tf.cast(image, tf.float32), label))",
     ),
     Pattern(
         wording(r"Function invoked by the following node is not compilable: [^\n]*?Tin=\[[^\]\n]*DT_STRING"),
         "A string is an argument of a compiled function, and XLA has no strings on any device.",
-        (candidate("XLA404", "a string is handed to the function"),),
+        (candidate("XLA404", "the function gets a string"),),
     ),
     Pattern(
         wording(r"Model doesn't support `jit_compile=True`"),
-        "A layer of the model says that XLA cannot compile it (`supports_jit` is False: string and integer lookups,"
+        "A layer of the model declares that XLA cannot compile it (`supports_jit` is False: string and integer lookups,"
         " hashing, some random image layers), so Keras runs the whole model without XLA.",
-        (candidate("XLA408", "such a layer is called"),),
+        (candidate("XLA408", "the code calls such a layer"),),
     ),
 )

@@ -9,8 +9,8 @@ from typing import Final
 from ..pattern import Pattern, candidate, wording
 
 _BOUNDED: Final = (
-    "A selection by data (a boolean mask, one-argument `tf.where`, `tf.unique`) gave a tensor of bounded dynamic shape,"
-    " and this operation cannot take one: {what}."
+    "A selection by data (a boolean mask, one-argument `tf.where`, `tf.unique`) returned a tensor with a bounded"
+    " dynamic shape, which this operation does not support: {what}."
 )
 _MASK: Final = candidate("XLA201", "the tensor comes from a boolean mask", "call boolean_mask|call compress")
 _SELECTIONS: Final = (
@@ -21,15 +21,15 @@ _SELECTIONS: Final = (
 )
 _BATCHES: Final = (
     candidate("XLA302", "the last batch is smaller: `batch` without `drop_remainder=True`"),
-    candidate("XLA305", "a dimension is left open, as in `keras.Input(shape=(None,))`"),
+    candidate("XLA305", "a dimension is unknown, as in `keras.Input(shape=(None,))`"),
     _MASK,
     *_SELECTIONS[1:],
 )
 _TPU: Final = re.compile(r"TPU|tpu_compil|Compilation failure: |CrossReplicaSum")
 _UNBOUNDED: Final = (
-    "A TPU compiles a program for fixed shapes, and here one has a dimension that is known only while the program runs:"
-    " that of the batch, since the last one may be smaller, or one that was left open. Without either it is a"
-    " selection by data (a boolean mask, one-argument `tf.where`)."
+    "A TPU compiles a program for fixed shapes, but here a dimension is known only at run time: the batch dimension,"
+    " because the last batch may be smaller, or a dimension declared as unknown. If neither applies, it is a selection"
+    " by data (a boolean mask, one-argument `tf.where`)."
 )
 _DYNAMIC: Final = (
     r"(?P<what>Squeeze op does not support bounded dynamic dimensions"
@@ -40,8 +40,8 @@ _DYNAMIC: Final = (
 )
 _BOUND: Final = r"\b(?:pred|bf16|[sufc]\d+)\[(?:\d+,)*<=\d+[^\n]*"
 _SHAPE_DEPENDS: Final = (
-    "XLA knows every shape and axis when it compiles, and this argument of `{op}` is computed from data while the"
-    " program runs: a loop carries it, or it is drawn at random."
+    "XLA must know every shape and axis at compile time, but this argument of `{op}` is computed from data at run"
+    " time: it is a loop variable, or it is drawn at random."
 )
 
 # Operations whose constant argument is an axis, a permutation or a position rather than a size.
@@ -58,8 +58,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     # -- XLA: sizes that must be known
     Pattern(
         wording(r"requires? a fixed tensor list size"),
-        "XLA reserves a list for what each round of a loop stores (for the gradient, or a `tf.TensorArray`), and"
-        " nothing says how many rounds there are at most.",
+        "XLA reserves a list for what each iteration of a loop stores (for the gradient, or in a `tf.TensorArray`), but"
+        " the number of iterations has no bound.",
         (
             candidate("XLA109", "the gradient goes through `tf.while_loop`"),
             candidate("XLA102", "it goes through a `while` statement", "while"),
@@ -77,7 +77,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         ),
         _SHAPE_DEPENDS,
         (
-            candidate("XLA206", "it is an axis or a position", "|".join(f"op {op}" for op in _POSITIONED.split())),
+            candidate("XLA206", "it is an axis or an index", "|".join(f"op {op}" for op in _POSITIONED.split())),
             candidate("XLA205", "it is a size"),
             candidate("XLA103", "it is a `for .. in range(n)` over a tensor"),
             candidate("XLA202", "it is `keras.ops.unique(.., size=n)`", "call unique"),
@@ -109,30 +109,30 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|Shape of tensor [^\n]{1,200} is not compatible with expected shape)"
             r"[^\x00]{0,3000}?tf2xla conversion failed"
         ),
-        "XLA compares shapes when it compiles. If eager execution accepts these, one of them depends on data (a boolean"
-        " mask, one-argument `tf.where`, `tf.unique`), and XLA takes its upper bound.",
+        "XLA compares shapes at compile time. If eager execution accepts these, one of them depends on data (a boolean"
+        " mask, one-argument `tf.where`, `tf.unique`), and XLA uses its upper bound.",
         _SELECTIONS,
         compiled=True,
     ),
     Pattern(
         wording(_BOUND),
-        "A shape with `<=` in this message is bounded and dynamic: a selection by data (a boolean mask, one-argument"
-        " `tf.where`, `tf.unique`) gave it, and this operation cannot take it.",
+        "A shape with `<=` in this message is a bounded dynamic shape. It comes from a selection by data (a boolean"
+        " mask, one-argument `tf.where`, `tf.unique`), and this operation does not support it.",
         _SELECTIONS,
         compiled=True,
     ),
     # -- XLA: lists of tensors
     Pattern(
         wording(r"Invalid TensorList shape: (?P<given>[^\n]*?), expected: (?P<wanted>[^\n]*)"),
-        "Every element of a `tf.TensorArray` has one shape under XLA, and this one has another than the first.",
+        "Under XLA all elements of a `tf.TensorArray` have one shape, but this one differs from the first.",
         rewrite="Pad the elements to one shape before they are written, and keep their lengths in a second tensor.",
         compiled=True,
     ),
     Pattern(
         wording(r"Slice dim size 1 greater than dynamic slice dimension: 0"),
-        "An element of an empty list of tensors is read: `tf.map_fn` or a loop over an axis of length 0, or a"
-        " `tf.TensorArray` that was made with `size=0`.",
-        (candidate("XLA204", "a `tf.TensorArray` made with `size=0`", "call TensorArray|call read|call gather"),),
+        "The code reads an element of an empty list of tensors: `tf.map_fn` or a loop over an axis of length 0, or a"
+        " `tf.TensorArray` created with `size=0`.",
+        (candidate("XLA204", "a `tf.TensorArray` created with `size=0`", "call TensorArray|call read|call gather"),),
         rewrite="Give the array its size from the start; leave the loop out where the static length is 0.",
         compiled=True,
     ),
@@ -141,84 +141,84 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"TensorArray dtype is \w+ but Op is trying to write dtype \w+"
             r"|Invalid data types; op elements \w+ but list elements \w+"
         ),
-        "A function gives another dtype than `tf.map_fn` or the `tf.TensorArray` was told. XLA does not even say so: it"
-        " reads the bits of the one as the other.",
+        "A function returns another dtype than `tf.map_fn` or the `tf.TensorArray` declares. XLA raises no error: it"
+        " reads the bits of one dtype as the other.",
         (candidate("XLA604", "`tf.map_fn` with another dtype"),),
     ),
     Pattern(
         wording(r"Expected bool for argument `(?:dynamic_size|resize_if_index_out_of_bounds)` not"),
-        "`dynamic_size` of `tf.TensorArray` is True or False, not a number; and XLA ignores it.",
-        (candidate("XLA204", "a `tf.TensorArray` that shall grow"),),
+        "`dynamic_size` of `tf.TensorArray` is True or False, not a number, and XLA ignores it.",
+        (candidate("XLA204", "a `tf.TensorArray` that has to grow"),),
     ),
     Pattern(
         wording(r"TensorList crossing the XLA/TF boundary is not implemented"),
-        "The forward pass is compiled and the gradient is taken outside of it, so lists of tensors that a loop stored"
-        " would have to leave the compiled function, which they cannot.",
+        "The forward pass is compiled, but the gradient is taken outside it. Lists of tensors that a loop stores cannot"
+        " leave a compiled function.",
         rewrite="Put `jit_compile=True` on the whole step that holds the `tf.GradientTape`, not on the forward pass.",
     ),
     # -- XLA: what fails in other ways
     Pattern(
         wording(r"Expected comparison type SIGNED\. actual: TOTALORDER"),
-        "`tf.random.shuffle` of a vector of floats does not compile on a CPU with TensorFlow 2.21, of integers it"
+        "`tf.random.shuffle` of a float vector does not compile on a CPU with TensorFlow 2.21; of an integer vector it"
         " does.",
         (candidate("XLA411", "a vector of floats is shuffled"),),
         compiled=True,
     ),
     Pattern(
         wording(r"Current implementation does not yet support pivoting"),
-        "XLA's kernel of `tf.linalg.tridiagonal_solve` does not pivot.",
+        "XLA's kernel for `tf.linalg.tridiagonal_solve` does not support pivoting.",
         (candidate("XLA411", "`tf.linalg.tridiagonal_solve` without `partial_pivoting=False`"),),
         compiled=True,
     ),
     Pattern(
         wording(r"Cannot concatenate arrays that differ in dimensions other than the one being concatenated"),
-        "Parts of different shapes are joined. `keras.ops.associative_scan` makes such parts itself.",
+        "The code concatenates parts of different shapes. `keras.ops.associative_scan` creates such parts itself.",
         (candidate("XLA411", "`keras.ops.associative_scan`", "call associative_scan|any"),),
         compiled=True,
     ),
     Pattern(
         wording(r"<function (?:\w+\.)*make_\w+_function\.<locals>\.\w+ at \w+> triggered tf\.function retracing"),
-        "Keras traces its own step again and again: each new model has its own, and each new shape of the arrays that"
-        " it is given is another trace, and with XLA another compilation.",
+        "Keras keeps retracing its own step. Each new model has its own step, and each new shape of the input arrays"
+        " causes a new trace, and with XLA a new compilation.",
         (
             candidate("XLA302", "the last batch is smaller than the others", "call fit|call evaluate"),
             candidate("XLA307", "`tf.function` is called in a loop", "call function"),
         ),
-        rewrite="Make the model once, outside of the loop; give `predict` arrays of one shape, or of a few (padded).\n"
+        rewrite="Create the model once, outside the loop. Pass `predict` arrays of one shape, or of a few (padded).\n"
         "For single small arrays call the model itself: model(x, training=False).",
     ),
     Pattern(
         wording(r"<function [\w.]+\.<locals>\.[\w.<>]+ at \w+> triggered tf\.function retracing"),
-        "The function is made inside of another one, and each time anew: a new `tf.function` is traced again, and with"
-        " XLA compiled again, whatever its arguments are.",
+        "Another function creates this function on each call. A new `tf.function` is traced again, and with XLA"
+        " compiled again, whatever its arguments are.",
         (
-            candidate("XLA307", "the `tf.function` is made in a loop, or in a function that is called in one"),
+            candidate("XLA307", "the `tf.function` is created in a loop, or in a function that a loop calls"),
             candidate("XLA306", "its arguments are Python numbers that change, such as the counter of a loop"),
         ),
     ),
     Pattern(
         wording(r"triggered tf\.function retracing"),
-        "The function is traced again and again: each new Python number, Python object or shape among its arguments is"
-        " another trace, and with XLA another compilation. An `input_signature` with None or `reduce_retracing=True`"
-        " cures the tracing; XLA still compiles each shape.",
+        "TensorFlow keeps retracing the function. Each new Python number, Python object or shape among its arguments"
+        " causes a new trace, and with XLA a new compilation. An `input_signature` with None, or"
+        " `reduce_retracing=True`, stops the retracing; XLA still compiles for each shape.",
         (
             candidate("XLA306", "its arguments are Python numbers that change, such as the counter of a loop"),
             candidate("XLA307", "`tf.function` is called in a loop, or in a function that a loop calls"),
-            candidate("XLA301", "its arguments are texts as long as they happen to be"),
-            candidate("XLA302", "two shapes are those of full batches and of a smaller last one"),
-            candidate("XLA309", "its argument grows in each round"),
+            candidate("XLA301", "its arguments are texts of varying length"),
+            candidate("XLA302", "one shape is that of full batches, the other that of a smaller last batch"),
+            candidate("XLA309", "its argument grows in each iteration"),
         ),
     ),
     Pattern(
         wording(r"Constant folding an instruction is taking > "),
-        "XLA computes with a large constant while it compiles: a tensor of zeros, ones or positions, or a large array"
+        "XLA evaluates a large constant while it compiles: a tensor of zeros, ones or indices, or a large array"
         " that the function takes from Python. It is slow once for each compilation, not wrong.",
-        rewrite="Hand the large array to the function as an argument, or keep it in a tf.Variable.",
+        rewrite="Pass the large array to the function as an argument, or keep it in a tf.Variable.",
     ),
     Pattern(
         wording(r"Very slow compile\?"),
-        "XLA needs long for one compilation. A Python loop that is unrolled while tracing is the usual cause: the"
-        " program grows with the number of rounds, and the time more than with its size.",
-        (candidate("XLA311", "a Python loop of many rounds is unrolled"),),
+        "One compilation takes long. The usual cause is a Python loop that tracing unrolls: the program grows with the"
+        " number of iterations, and the compile time grows faster than the program.",
+        (candidate("XLA311", "a Python loop with many iterations is unrolled"),),
     ),
 )

@@ -7,9 +7,9 @@ from typing import Final
 from ..pattern import Pattern, wording
 
 _LESS: Final = (
-    "A smaller batch, or accumulated gradients; bfloat16, with keras.mixed_precision.set_global_policy;\n"
-    "activations computed again in the backward pass (tf.recompute_grad).\n"
-    "xlalint probe --target tpu --batch N says what a program needs on a TPU, without one."
+    "Use a smaller batch or accumulated gradients; bfloat16 (keras.mixed_precision.set_global_policy);\n"
+    "or recompute activations in the backward pass (tf.recompute_grad).\n"
+    "xlalint probe --target tpu --batch N reports what a program needs on a TPU, without one."
 )
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
@@ -26,30 +26,30 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|OOM when allocating tensor with shape|Attempting to (?:reserve|allocate) [\d.]+[KMG]i?B?"
             r" at the bottom of memory|That was not possible\. There are [\d.]+[KMG]i?B? free)[^\n]*"
         ),
-        "The compiled program does not fit into the memory of the device: its arguments, its results and what it keeps"
-        " for the backward pass together. Shapes decide, not the code around them.",
+        "The compiled program does not fit into device memory, with its arguments, its results and the values it keeps"
+        " for the backward pass. Shapes decide, not the code around them.",
         rewrite=_LESS,
     ),
     # -- CUDA
     Pattern(
         wording(r"libdevice not found|libdevice\.10\.bc|Can't find libdevice directory"),
-        "XLA does not find the CUDA toolkit's `libdevice`: the installation, not the code.",
+        "XLA does not find the CUDA toolkit's `libdevice`. The installation is at fault, not the code.",
         rewrite="XLA_FLAGS=--xla_gpu_cuda_data_dir=/path/to/cuda  # the folder that holds nvvm/libdevice",
     ),
     Pattern(
         wording(r"ptxas not found|No PTX compilation provider is available|Couldn't find a suitable version of ptxas"),
-        "XLA does not find `ptxas`, the assembler of the CUDA toolkit: the installation, not the code.",
+        "XLA does not find `ptxas`, the CUDA toolkit's assembler. The installation is at fault, not the code.",
         rewrite="pip install 'tensorflow[and-cuda]', or put the toolkit's bin folder, with ptxas, on PATH",
     ),
     Pattern(
         wording(r"You are using ptxas [\d.]+, which is older than|ptxas before [\d.]+ is known to miscompile"),
-        "The `ptxas` that XLA found is so old that it miscompiles: the installation, not the code.",
-        rewrite="A newer CUDA toolkit; its ptxas alone, first on PATH, is enough.",
+        "The `ptxas` that XLA found is so old that it miscompiles. The installation is at fault, not the code.",
+        rewrite="Install a newer CUDA toolkit. Its ptxas alone is enough, if it is first on PATH.",
     ),
     Pattern(
         wording(r"Invoking GPU asm compilation is supported on Cuda non-Windows platforms only"),
         "That version of XLA does not compile for GPUs on Windows, and TensorFlow after 2.10 has no GPU there at all.",
-        rewrite="Run it in Windows' subsystem for Linux (WSL 2).",
+        rewrite="Run it in the Windows Subsystem for Linux (WSL 2).",
     ),
     Pattern(
         wording(
@@ -67,7 +67,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(r"Could not load (?:dynamic )?library `?libcud\w+"),
-        "A library of CUDA or cuDNN is not found, or is of another version than TensorFlow's: the installation, not the"
+        "A CUDA or cuDNN library is missing, or its version is not TensorFlow's. The installation is at fault, not the"
         " code.",
         rewrite="pip install 'tensorflow[and-cuda]'  # brings the libraries it was built with",
     ),
@@ -76,8 +76,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"CUDA driver version is insufficient for CUDA runtime version|cudaErrorInsufficientDriver"
             r"|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|DNN library (?:initialization failed|is not found)"
         ),
-        "The GPU's driver or cuDNN does not fit the CUDA that TensorFlow was built with: the installation, not the"
-        " code.",
-        rewrite="A newer driver; nvidia-smi shows the CUDA version that the driver takes.",
+        "The GPU driver or cuDNN does not match the CUDA that TensorFlow was built with. The installation is at fault,"
+        " not the code.",
+        rewrite="Install a newer driver. nvidia-smi shows the CUDA version that the driver supports.",
     ),
 )

@@ -9,13 +9,13 @@ from ..pattern import Pattern, candidate, wording
 
 _SYMBOLIC: Final = r"(?:Symbolic|Keras)?Tensor"
 _NOT_CONVERTED: Final = (
-    "While a function is traced its tensors have no values yet, so Python cannot ask one for its truth. AutoGraph would"
-    " rewrite an `if` or `while`, but not here: Keras 3 calls layers without it, and it leaves comprehensions, lambdas,"
-    " `assert`, `max`, `in` and chained comparisons alone."
+    "During tracing a tensor has no value, so Python cannot test its truth. AutoGraph converts an `if` or a `while`,"
+    " but not here: Keras 3 calls layers without AutoGraph, and AutoGraph does not convert comprehensions, lambdas,"
+    " `assert`, `max`, `in` and chained comparisons."
 )
 _EAGER_ONLY: Final = candidate(
     "XLA411",
-    "it calls a library function that works eagerly only, or with a tensor for a Python number",
+    "it calls a library function that works only eagerly, or passes a tensor as a Python number",
     "call isin|call kron|call corrcoef|call bartlett|call stack|call unstack",
 )
 _TRUTH: Final = (
@@ -47,18 +47,17 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(r"condition of if statement expected to be `tf\.bool` scalar, got (?P<tensor>[^;\n]*)"),
-        "AutoGraph converts this `if`, and a condition in the graph must be one boolean; a number has no truth there.",
+        "AutoGraph converts this `if` to a conditional in the graph, which needs a boolean scalar, not a number.",
         (candidate("XLA101", "an `if` on a tensor"),),
     ),
     Pattern(
         wording(r"condition of while loop expected to be `tf\.bool` scalar, got (?P<tensor>[^;\n]*)"),
-        "AutoGraph converts this `while`, and a condition in the graph must be one boolean; a number has no truth"
-        " there.",
+        "AutoGraph converts this `while` to a loop in the graph, which needs a boolean scalar, not a number.",
         (candidate("XLA102", "a `while` on a tensor"),),
     ),
     Pattern(
         wording(r"Condition argument must be a boolean for XLA compilation"),
-        "`and`, `or` and `if` became a conditional of the graph, whose condition XLA wants as a boolean, not a number.",
+        "`and`, `or` and `if` became a conditional in the graph. XLA needs a boolean condition, not a number.",
         (candidate("XLA104", "`and`, `or`, `not` on tensors", "operator|any"), candidate("XLA101", "an `if`", "if")),
         compiled=True,
     ),
@@ -68,8 +67,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|Cannot iterate over a tensor with unknown first dimension|Tensor(?:s are|` object is) not iterable"
             rf"|len is not well defined for a symbolic Tensor|`{_SYMBOLIC}` object is not iterable"
         ),
-        "While a function is traced a tensor has no elements that Python could walk through; without AutoGraph, and in"
-        " comprehensions, unpacking, `zip` or `sum` even with it, nothing rewrites the loop.",
+        "During tracing Python cannot iterate over a tensor. AutoGraph converts only the `for` statement, not"
+        " comprehensions, unpacking, `zip` or `sum`, and Keras 3 calls layers without AutoGraph.",
         (
             candidate("XLA103", "Python iterates over a tensor"),
             candidate("XLA106", "it calls `len(..)`", "call len"),
@@ -77,9 +76,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(r"Cannot convert a symbolic (?:tf\.)?Tensor \((?:\S*/)?strided_slice(?:_\d+)?:0\) to a numpy array"),
-        "A number of a shape that the graph computes reaches NumPy. In code of TensorFlow or Keras (an LSTM, `tf.ones`)"
-        " that is a NumPy of 1.20 or later with a TensorFlow that is older than it; in code of one's own the line"
-        " calls NumPy with a tensor.",
+        "A size that the graph computes reaches NumPy. In TensorFlow or Keras code (an LSTM, `tf.ones`), the cause is"
+        " NumPy 1.20 or later with an older TensorFlow. In your own code, the line calls NumPy with a tensor.",
         (candidate("XLA106", "NumPy is called with a tensor", "numpy"),),
         rewrite="pip install 'numpy<1.20'  # or a newer TensorFlow",
     ),
@@ -95,10 +93,10 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|Cannot convert a Tensor of dtype \w+ to a NumPy array"
             r"|__(?:index|int|float)__ returned non-(?:int|float)"
         ),
-        "Python or NumPy wants the content of a tensor now, and while the function is traced there is none.",
+        "Python or NumPy reads the value of a tensor, but during tracing it has none.",
         (
             candidate("XLA106", "NumPy or Python reads a tensor"),
-            candidate("XLA103", "Python repeats as often as a tensor says", "call range"),
+            candidate("XLA103", "a tensor decides the number of iterations", "call range"),
             _EAGER_ONLY,
         ),
     ),
@@ -107,7 +105,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         wording(
             r"['\"\x60](?P<name>\w+[\[.][^\n]{1,99}?)['\"\x60] must also be initialized in the (?:else|main) branch"
         ),
-        "A branch on a tensor puts `{name}` into a Python container or object, and only one branch does.",
+        "Only one branch of a conditional on a tensor puts `{name}` into a Python container or object.",
         (candidate("XLA107", "a container is changed in one branch"),),
     ),
     Pattern(
@@ -115,12 +113,12 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"['\"\x60](?P<name>\w+)['\"\x60] (?:must also be initialized in the (?:else|main) branch"
             r"|is None at the end of the (?:else|main) branch)"
         ),
-        "Both branches of a conditional in the graph must give `{name}`, and one of them leaves it unset.",
+        "Both branches of a conditional in the graph must set `{name}`, but one does not.",
         _JOIN,
     ),
     Pattern(
         wording(r"the (?:else|main) branch must also have a return statement"),
-        "Both branches of a conditional in the graph must return, and here one goes on.",
+        "Both branches of a conditional in the graph must return, but one does not.",
         _JOIN,
     ),
     Pattern(
@@ -133,7 +131,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|_make_indexed_slices_indices_types_match\b[^\x00]{0,200}?AssertionError"
             r"|TypeError: [^\n]*?true_fn and false_fn"
         ),
-        "Both branches of a conditional in the graph must give the same structure and dtypes.",
+        "Both branches of a conditional in the graph must return the same structure and dtypes.",
         (candidate("XLA108", "an `if` on a tensor"),),
     ),
     Pattern(
@@ -143,7 +141,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|(?:true|then)_(?:computation|branch) [^\n]*(?:false|else)_(?:computation|branch) [^\n]*shape"
             r"|Retval\[\d+\] does not have (?:the )?(?:same|expected) shape"
         ),
-        "Both branches of a conditional must give tensors of the same rank, and for a static shape of the same sizes.",
+        "Both branches of a conditional must return tensors of the same rank and, for a static shape, the same sizes.",
         (
             candidate("XLA108", "an `if` or `tf.cond` on a tensor", "any"),
             candidate("XLA101", "an `if` on `tf.rank(x)`, which Python knows"),
@@ -156,8 +154,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             wording(
                 rf"{name} {enters} (?P<before>\([^)]*\))(?: before the loop)?, but (?:has )?shape (?P<after>\([^)]*\))"
             ),
-            "`{name}` has shape {before} before the loop and {after} after one round: a loop of the graph keeps its"
-            " shapes. Shape invariants would let TensorFlow go on, but XLA then has no size for it.",
+            "`{name}` has shape {before} before the loop and {after} after one iteration, but loop variables keep their"
+            " shapes. Shape invariants satisfy TensorFlow, but then XLA has no size for the variable.",
             rewrite=_FINAL_SIZE,
         )
         for name, enters in (
@@ -167,25 +165,25 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(rf"{_ESCAPED}[^\x00]{{0,400}}?[Dd]efined in:? FuncGraph\(name=(?!{_INNER})(?P<name>\w+)"),
-        "A tensor of one trace (`{name}`) was kept in Python, as an attribute or in a list, and another trace uses it,"
-        " in which it does not exist. No loop is in it: `build`, or an earlier call of the layer, made the tensor.",
-        rewrite="Keep Python numbers and tf.Variables on the object; compute tensors anew in each call.",
+        "Python kept a tensor of one trace (`{name}`), as an attribute or in a list, and another trace uses it, where"
+        " it does not exist. No loop is involved: `build`, or an earlier call of the layer, created the tensor.",
+        rewrite="Keep only Python numbers and tf.Variables on the object; compute tensors in each call.",
     ),
     Pattern(
         wording(r"An op outside of the function building code is being passed a `Graph` tensor"),
-        "A tensor that was made while something was traced, by a layer's `build` or by a model's definition, is used"
-        " outside of that trace, where it has no value.",
+        "A tensor that was created during tracing, by a layer's `build` or a model's definition, is used outside that"
+        " trace, where it has no value.",
         (candidate("XLA107", "a loop or branch of the graph kept it in Python", "call append"),),
-        rewrite="Keep Python numbers and tf.Variables on the object; compute tensors anew in each call.",
+        rewrite="Keep only Python numbers and tf.Variables on the object; compute tensors in each call.",
     ),
     Pattern(
         wording(
             rf"(?:InaccessibleTensorError: (?!in user code)[^\n]*|{_ESCAPED}"
             r"|Trying to capture a tensor (?:\S+ )?from an inner function)"
         ),
-        "A tensor that a loop or branch of the graph made was kept in Python (a list, an attribute, a `nonlocal`) and"
-        " used outside, where it does not exist.",
-        (candidate("XLA107", "Python state is changed inside a loop of tensors"),),
+        "Python kept a tensor from a loop or branch in the graph (in a list, an attribute, a `nonlocal`), and code"
+        " outside uses it, where it does not exist.",
+        (candidate("XLA107", "Python state is changed inside a TensorFlow loop"),),
     ),
     Pattern(
         wording(
@@ -193,14 +191,14 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|condition of while loop started as non-Tensor, then changed to Tensor"
             r"|a return statement cannot be placed inside this TensorFlow loop"
         ),
-        "A tensor decides whether the loop is left, and a loop of this kind cannot be left so.",
+        "A tensor decides whether to leave the loop, which this kind of loop does not support.",
         (candidate("XLA110", "`break` or `return` under a condition on a tensor"),),
     ),
     Pattern(
         re.compile(
             r"in if_body\n[^\n]*\braise [^\x00]{0,900}?in user code:[^\x00]{0,2000}?\n\s+raise [^\n]*\n\s*\n?[^\n]*"
         ),
-        "A branch on a tensor is traced whatever its condition will be, so the `raise` in it raises at once.",
+        "Tracing runs both branches of a condition on a tensor, so the `raise` in it always happens.",
         (candidate("XLA101", "an `if` on a tensor with `raise` in it"),),
     ),
     Pattern(
@@ -208,7 +206,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"(?:AutoGraph could not transform|Entity) (?P<what>(?!<function Function\.)[^\n]*?)"
             r" (?:and will run it|could not be transformed and will be executed) as-is"
         ),
-        "AutoGraph converts nothing in {what}: every `if`, `while` or `for` on a tensor in it fails.",
+        "AutoGraph does not convert {what}: every `if`, `while` or `for` on a tensor in it fails.",
         (candidate("XLA101", "control flow on tensors in that function"),),
     ),
 )

@@ -89,7 +89,7 @@ def _details(construct: Construct) -> Iterator[str]:
 def _told(verdict: Verdict) -> Iterator[str]:
     cpu = verdict.cpu
     yield f"    on a CPU: {WORDS[cpu.outcome]}{f': {cpu.detail}' if cpu.detail else ''}"
-    yield f"    for a TPU, by shapes alone: {verdict.tpu.said()}"
+    yield f"    on a TPU, compiled by shapes alone: {verdict.tpu.said()}"
     if verdict.rules:
         yield f"    flagged by {', '.join(f'{code} ({rule_names()[code]})' for code in verdict.rules)}"
 

@@ -72,7 +72,7 @@ def connected(
         cluster = Cluster(client, settings, limits, plan)
         workers = client.scheduler_info()["workers"].values()
         at_once = sum(worker["nthreads"] for worker in workers)
-        told(f"{len(workers)} workers run {at_once} functions at once; their dashboard: {client.dashboard_link}")
+        told(f"{len(workers)} workers run {at_once} functions at once; dashboard: {client.dashboard_link}")
         yield cluster
 
 
@@ -96,7 +96,7 @@ class Cluster:
         for address, machine in sorted(told.items()):
             match machine:
                 case remote.Machine(content=content) if content != content_digest():
-                    raise _unusable(address, "has another xlalint than runs here")
+                    raise _unusable(address, "has another version of xlalint than this machine")
                 case remote.Machine(versions=versions):
                     has = {name: versions[name] for name in _AGREE if name in versions}
                     if expected and has != expected:
@@ -197,7 +197,7 @@ class Cluster:
 
     def _still_there(self) -> None:
         if self._client.status != "running":
-            raise ClusterGoneError("the scheduler of the cluster went away; another run goes on from here")
+            raise ClusterGoneError("the scheduler of the cluster is gone; a new run continues from here")
 
     def _outcome(self, future: Future[Any], snapshot: Snapshot) -> Outcome | KilledWorker | remote.OtherVersionsError:
         """The outcome of a task, or why it is to be run once more. Where its worker died with the outcome, it is run

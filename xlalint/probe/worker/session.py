@@ -102,7 +102,7 @@ class Session:
         if driven.training is None or plan.by_lines or any(one.kind == FAILS for one in found.observations):
             return found
         if found.seconds > plan.seconds:
-            note = f"the step that it trains with was not begun after {plan.seconds:g} s: --timeout allows more"
+            note = f"its train step did not start within {plan.seconds:g} s: --timeout allows more"
             return dataclasses.replace(found, notes=(*found.notes, note))
         self._keep(found)
         with tools.tracer.tracing(math.inf):

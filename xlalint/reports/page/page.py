@@ -28,21 +28,21 @@ _NOUNS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.
 EFFECTS: Final = {
     Effect.FAILS: "does not compile",
     Effect.DIVERGES: "gives another result",
-    Effect.RECOMPILES: "compiles again and again",
+    Effect.RECOMPILES: "recompiles",
     Effect.TPU: "breaks on a TPU",
-    Effect.NAMED: "compiles, against the rules",
+    Effect.NAMED: "compiles, but is not portable",
     None: "about the file itself",
 }
 CONTEXTS: Final = {
     "xla": "compiled by XLA",
     "graph": "in a graph",
-    "open": "no caller is seen",
+    "open": "no known caller",
     "host": "eager, on the host",
     "": "none",
 }
 _SAFETY: Final = {
     Safety.SAFE: "safe: the same result on all inputs",
-    Safety.UNSAFE: "unsafe: read it before you take it",
+    Safety.UNSAFE: "unsafe: review before you apply it",
     Safety.DISPLAY: "a sketch, to be finished by hand",
 }
 _KEYS: Final = (("/", "search"), ("j", "next"), ("k", "previous"), ("e", "open or close all"), ("Esc", "show all"))
@@ -135,7 +135,7 @@ def _masthead(report: Report, title: str) -> Iterator[Markup]:
 
 def _overview(findings: Sequence[_Shown]) -> Markup | None:
     if not findings:
-        return element("p", "Nothing was found.", class_="nothing")
+        return element("p", "No findings.", class_="nothing")
     names = {shown.finding.code: shown.finding.name for shown in findings}
     panels = (
         _panel("What XLA does", "effect", findings, lambda value: EFFECTS[Effect(value) if value else None]),
@@ -195,7 +195,7 @@ def _listing(findings: Sequence[_Shown], lines: Lines) -> Markup | None:
         )
         for path, here in ((path, list(some)) for path, some in groupby(findings, lambda one: one.finding.path))
     )
-    empty = element("p", "No finding is like that.", class_="nothing", id="none", hidden=True)
+    empty = element("p", "No finding matches.", class_="nothing", id="none", hidden=True)
     return element("section", _filters(findings), files, empty, id="findings", aria_label="Findings")
 
 

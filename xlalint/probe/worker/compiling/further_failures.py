@@ -122,7 +122,7 @@ class Witness:
         if id(tensor) not in self._made or (self._autograph and converted):
             return
         if self._user_lines.owns(frame.f_code.co_filename):
-            said = f"tracing it would fail here as well: Python asks {words}"
+            said = f"tracing would fail here, too: Python asks {words}"
             self._see(Observation(FAILS, said, self._user_lines.called_from(frame)))
 
     def _see(self, observation: Observation) -> None:

@@ -369,7 +369,7 @@ class Meter:
                     expected = leaves(self._reference.call(*positional, **keywords))
             except tf.errors.InvalidArgumentError as error:
                 trouble = self._user_lines.trouble(error, RUN)
-                said = f"eager execution raises {trouble.kind}: {trouble.message}; what is compiled goes on"
+                said = f"eager execution raises {trouble.kind}: {trouble.message}; compiled code does not"
                 self._goes_on(function, extreme(number), Observation(DIVERGES, said, trouble.spots[:1]))
             except Exception:  # of any other kind: Python refuses the values, compiled or not
                 continue
@@ -476,7 +476,9 @@ class Meter:
         try:
             return departing(call, given, restore, autograph=autograph, skip_random=chance)
         except Exception as error:  # the program with all its results visible need not compile
-            self._seen.notes.append(f"where it departs was not found: {type(error).__name__}: {brief(str(error))}")
+            self._seen.notes.append(
+                f"the line where it differs was not found: {type(error).__name__}: {brief(str(error))}"
+            )
             return None
 
     # -- gradients ----------------------------------------------------------------------------------------------------

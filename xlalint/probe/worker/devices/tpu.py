@@ -87,7 +87,7 @@ class TpuLowerer(Lowerer):
     platform = "TPU"
     stage = TPU
     fails = TPU_FAILS
-    who = "the TPU's compiler"
+    who = "the TPU compiler"
 
     def __init__(self, compiler: TpuCompiler, user_lines: UserLines, next_up: Callable[[], None], plan: Plan) -> None:
         super().__init__(user_lines, next_up, plan)
@@ -104,10 +104,10 @@ class TpuLowerer(Lowerer):
         try:
             memory = self._compiler.memory(aliased(program, _replaced(concrete)))
         except UntranslatedError as error:
-            self.untried(of, f"it is lowered for one, and cannot be given to libtpu: {error}", lowered=True)
+            self.untried(of, f"it is lowered for a TPU, but libtpu cannot read it: {error}", lowered=True)
         except RefusedError as error:
             size = f" with {self._plan.batch} examples at once" if self._plan.batch else ""
-            said = f"{self.topology} does not take {of}{size}: {error}"
+            said = f"{self.topology} refuses {of}{size}: {error}"
             self.observations.append(Observation(TPU_FAILS, said, gradient=gradient))
             self.programs.append(Lowering(of, self.topology, str(error), wide=wide))
         else:

@@ -65,7 +65,7 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
         driven = driver.driven()
         driven.moved = moved
         ended = dict.fromkeys(one.ended for one in (loaded, *driver.others) if one.ended)
-        driven.notes += tuple(f"its file ends with {error}; what stands before that was run" for error in ended)
+        driven.notes += tuple(f"its file fails with {error}; the code before that was run" for error in ended)
         driven.found = driver.found
         driven.close = stack.pop_all().close
         return driven
@@ -78,7 +78,7 @@ def _written(target: Target, stack: ExitStack) -> Path:
     try:
         path.write_text(wrapped(Path(target.file).read_text(encoding="utf-8")), encoding="utf-8")
     except (OSError, SyntaxError, ValueError) as error:
-        raise NotDrivenError(f"it is no code to call: {first_line(error)}") from error
+        raise NotDrivenError(f"it cannot be called: {first_line(error)}") from error
     return path
 
 
@@ -159,7 +159,7 @@ class _Driver:
             return harnesses.of_object(found, said)
         name = _inside(owner, target.qualname.rpartition(".")[2])
         if not callable(found):
-            raise NotDrivenError(f"`{target.qualname}` is no function ({type(found).__name__})")
+            raise NotDrivenError(f"`{target.qualname}` is not a function ({type(found).__name__})")
         if owner is None or isinstance(inspect.getattr_static(owner, name), staticmethod | classmethod):
             return harnesses.of_function(found, said)
         if found is called_method(owner):
@@ -188,7 +188,7 @@ class _Driver:
             if given is None or [(one.group, one.name) for one in given.slots] != [
                 (one.group, one.name) for one in harness.slots
             ]:
-                raise NotDrivenError("it cannot be called in the way that the original is")
+                raise NotDrivenError("it cannot be called like the original")
             harness.slots = pinned(harness.slots, given)
         left = share * max(self.end - time.monotonic(), 0.0)
         harness.search = Search(harness.slots, harness.run, self.own, harness.entry, wanted, self.note, avoid, left)
@@ -199,7 +199,7 @@ class _Driver:
         if given is not None:
             solution = follow(solution, given)
             if solution.words != given.words:
-                raise NotDrivenError(f"it does not take the inputs of the original ({given.words})")
+                raise NotDrivenError(f"it does not accept the inputs of the original ({given.words})")
         result = solution.attempt.result
         free = caller or self.target.given or self.target.host  # to return anything
         if not free and isinstance(result, tf.distribute.DistributedValues):
@@ -330,7 +330,7 @@ class _Driver:
                 if call.replicas > 1:
                     driven.notes += (f"one of {call.replicas} replicas: {_APART}",)
                 return driven
-        raise AssertionError("both ways return or raise")
+        raise AssertionError("both branches return or raise")
 
 
 def _nothing() -> None:

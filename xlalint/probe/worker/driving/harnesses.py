@@ -70,11 +70,11 @@ class Arranged:
         """What the class asks for. Optional parameters stay as they are by default unless something speaks for
         another."""
         if inspect.isabstract(cls):
-            raise NotDrivenError(f"`{cls.__qualname__}` is abstract: probe a class that is made of it")
+            raise NotDrivenError(f"`{cls.__qualname__}` is abstract: probe a subclass")
         try:
             return slots_of(cls, "init", given=self.made_of)
         except (TypeError, ValueError) as error:
-            raise NotDrivenError(f"`{cls.__qualname__}` cannot be made: {error}") from error
+            raise NotDrivenError(f"`{cls.__qualname__}` cannot be created: {error}") from error
 
 
 def code_of(function: Any) -> CodeType | None:
@@ -198,7 +198,7 @@ def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> H
             with eager_execution():
                 new({})
         except Exception as error:
-            raise NotDrivenError(f"its object cannot be made again: {described(error)}") from error
+            raise NotDrivenError(f"its object cannot be created again: {described(error)}") from error
 
     def bound(thing: Any) -> Any:
         return (lambda: getattr(thing, name)) if isinstance(attribute, property) else getattr(thing, name)

@@ -33,7 +33,7 @@ class Supply:
             function = getattr(importlib.import_module(module), attribute)
             return cls(name, function, len(inspect.signature(function).parameters))
         except Exception as error:
-            raise NotDrivenError(f"`{name}` cannot make its inputs: {described(error)}") from error
+            raise NotDrivenError(f"`{name}` cannot create its inputs: {described(error)}") from error
 
     @property
     def value_sets(self) -> int:
@@ -55,6 +55,6 @@ class Supply:
         try:
             positional, keywords = self.make(0, 0)
         except Exception as error:
-            raise NotDrivenError(f"`{self.name}` cannot make its inputs: {described(error)}") from error
+            raise NotDrivenError(f"`{self.name}` cannot create its inputs: {described(error)}") from error
         found: dict[str | int, Choice] = {name: same_object(value) for name, value in keywords.items()}
         return found | {position: same_object(value) for position, value in enumerate(positional)}
