@@ -103,16 +103,20 @@ def test_a_name_that_cannot_be_is_refused(
 @pytest.mark.parametrize(
     ("before", "after", "complaint"),
     [
-        ('["tf.linalg.inv(a)"]', '["tf.linalg.inv"]', "BAD example 1: flags ['tf.linalg.inv(a)'], but the example says"),
-        ('help="tf.linalg.solve"', 'help="tf.no"', "BAD example 1: the help does not hold 'tf.no'"),
+        (
+            '["tf.linalg.inv(a)"]',
+            '["tf.linalg.inv"]',
+            "BAD example 1: flags ['tf.linalg.inv(a)'], but the example says",
+        ),
+        ('help="tf.linalg.solve"', 'help="tf.no"', "BAD example 1: the help does not contain 'tf.no'"),
         ("return tf.linalg.solve(a, b)\n", "return tf.linalg.inv(a)\n", "GOOD example 1: flags ['tf.linalg.inv(a)']"),
         ("## Use instead\n", "", "the sections of its page are What it does, What XLA does, Example, Not flagged"),
-        ("compiled code.\n", "compiled code\n", "the first line of its docstring is no sentence"),
+        ("compiled code.\n", "compiled code\n", "the first line of its docstring is not a sentence"),
         ('"tf.linalg.inv",))', '"tf.matrix_inverse",))', "apis: tf.matrix_inverse is called tf.linalg.inv here"),
         (
             "effect=Effect.NAMED,\n            help",
             "effect=Effect.FAILS,\n            help",
-            "the effect is named, and is",
+            "the effect is named, but the",
         ),
         (
             '["tf.linalg.inv(a)"],\n            Compiles(),',
@@ -140,9 +144,7 @@ def test_a_place_of_which_another_rule_speaks_is_told(project: Path, capsys: pyt
         'tf.linalg.lu(a)\n""",\n            ["tf.linalg.lu(a)"]',
     )
     _, out, _ = ran(capsys, "test-rules", "house", "--no-compiler")
-    assert (
-        "BAD example 1: flags [], but the example says ['tf.linalg.lu(a)']; XLA401 reports line 5 with a higher severity" in out
-    )
+    assert "BAD example 1: flags [], but the example says ['tf.linalg.lu(a)']; XLA401 reports line 5" in out
 
 
 @pytest.mark.compiler

@@ -155,7 +155,11 @@ def test_a_tpu_takes_values_as_other_compilers_take_those_of_a_loop() -> None:
 
 
 def test_examples_are_judged_as_a_tpu_compiler_judges_them() -> None:
-    said = {TpuOutcome.OK: "only once under", TpuOutcome.BOUNDED: "with a bounded", TpuOutcome.FAILS: "does not compile it under"}
+    said = {
+        TpuOutcome.OK: "only once under",
+        TpuOutcome.BOUNDED: "with a bounded",
+        TpuOutcome.FAILS: "does not compile it under",
+    }
     judged = 0
     for rule in all_rules():
         for bad in rule.bad:
