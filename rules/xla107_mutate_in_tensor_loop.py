@@ -253,7 +253,7 @@ def f(x):
         total = total + tf.add_n(parts)
     return total
 """,
-            why="the list is made in each step",
+            why="each iteration creates the list",
         ),
         Good(
             """

@@ -353,7 +353,7 @@ def coordinates(shape, axis):
     return tf.zeros(shape, tf.int32) + tf.range(shape[axis]) + tf.size(shape)
 """,
             None,
-            why="what is handed on whole as a shape holds sizes; nobody is seen to take them from data",
+            why="what is passed on as a whole shape contains sizes; nothing shows that they come from data",
         ),
         Good(
             """

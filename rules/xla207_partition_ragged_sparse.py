@@ -238,7 +238,7 @@ class L(tf.keras.layers.Layer):
         return tf.matmul(x, self.w)
 """,
             inputs=("f32[3, 4]",),
-            why="nobody is seen to hand over a sparse tensor",
+            why="no caller is seen to pass a sparse tensor",
         ),
         Good(
             """

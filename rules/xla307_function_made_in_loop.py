@@ -192,7 +192,7 @@ for i in range(4):
     double(tf.ones([3]))
 """,
             Runs(0),
-            why="traced anew, which XLA does not see",
+            why="traced again, which XLA does not see",
         ),
     )
 
@@ -204,4 +204,4 @@ for i in range(4):
                 where = "each call of the enclosing function, which a loop calls,"
             case _:
                 return
-        yield Draft(f"{where} creates a new function, which XLA compiles again", Effect.RECOMPILES, HELP)
+        yield Draft(f"{where} creates a new function, so XLA recompiles", Effect.RECOMPILES, HELP)

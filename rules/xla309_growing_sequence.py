@@ -196,7 +196,7 @@ for _ in range(5):
     step(tf.concat([start, tf.ones([1, 2])], axis=1))
 """,
             Runs(1),
-            why="joined anew in each round",
+            why="concatenated again in each iteration",
         ),
         Good(
             f"""{STEP}

@@ -251,7 +251,7 @@ def factors(x: tf.Tensor):
             None,
             effect=Effect.FAILS,
             severity=Severity.INFO,
-            why="nobody is seen to compile it",
+            why="nothing is seen to compile it",
         ),
     )
     good = (

@@ -222,7 +222,7 @@ def train(x):
     tf.summary.scalar("sum", tf.reduce_sum(y), step=0)
 """,
             None,
-            why="outside of the compiled function",
+            why="outside the compiled function",
         ),
         Good(
             """

@@ -233,7 +233,7 @@ model.compile("sgd", "mse")
 model.fit(tf.ones([8, 4]), tf.ones([8, 4]))
 """,
             None,
-            why="a model outside of the scope runs elsewhere",
+            why="a model outside the scope runs elsewhere",
         ),
         Good(
             f"""{TPU}

@@ -71,7 +71,7 @@ def test_a_new_rule_has_the_next_code_and_is_well_written(project: Path, capsys:
         "ok     ACME201  no-sort  (4 examples)\n"
         "ok     OWN101  no-inverse  (4 examples)\n"
         "ok     OWN102  no-cumsum  (4 examples)\n"
-        "What the examples claim of the compiler was not measured: --no-compiler.\n",
+        "The behaviour that the examples claim was not measured: --no-compiler.\n",
         "",
     )
 
@@ -79,10 +79,10 @@ def test_a_new_rule_has_the_next_code_and_is_well_written(project: Path, capsys:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["No_Inverse"], "'No_Inverse' is no name for a rule"),
+        (["No_Inverse"], "'No_Inverse' is not a rule name"),
         (["no-inverse"], "there is a rule OWN101 no-inverse already"),
         (["boolean-mask"], "there is a rule XLA201 boolean-mask already"),
-        (["another", "--code", "XLA999"], "'XLA999' is no code for a rule of your own"),
+        (["another", "--code", "XLA999"], "'XLA999' is not a code for a rule of your own"),
         (["another", "--code", "OWN101"], "there is a rule OWN101 no-inverse already"),
         (["another", "--folder", "code/a.py"], "code/a.py/own101_another.py: File exists"),
     ],
@@ -245,7 +245,7 @@ def test_what_a_rule_may_import_from_its_folder_belongs_to_it(project: Path) -> 
         ('name = "no-inverse"', 'name = "inverse"', "name = 'inverse' does not fit the file's name"),
         ("NoInverse(Rule)", "NoInverse", "0 classes in it are rules, but there must be exactly one"),
         ("handles = (ApiCall,)", "handles = (int,)", "`handles` has to be a tuple of classes of events"),
-        ("handles = (ApiCall,)", "handles = (Event,)", "a rule that handles ApiCall names the calls"),
+        ("handles = (ApiCall,)", "handles = (Event,)", "a rule that handles ApiCall must name the calls"),
         ("def check(", "def chek(", "it handles events, but has no method `check`"),
     ],
 )
@@ -277,7 +277,7 @@ def test_codes_and_names_that_are_taken_are_refused(project: Path, capsys: pytes
     for path, complaint in (
         ("code", "there is no rule in it"),
         ("gone", "no such file"),
-        ("code/a.py", "a rule's file"),
+        ("code/a.py", "the file of a rule is named after"),
     ):
         code, out, err = lint(capsys, "--rules", path)
         assert (code, out, err.count("\n")) == (2, "", 1)
@@ -346,7 +346,7 @@ def test_a_rule_that_fails_is_named_and_costs_only_what_it_would_say(
     assert out.startswith("code/b.py:6:12: XLA201 ")
     assert err.splitlines() == [
         "xlalint: error: code/a.py: line 6: internal error while applying OWN101: KeyError: 'no such table'",
-        "xlalint: error: OWN101 does not come with xlalint: its author wants to see the output of --verbose",
+        "xlalint: error: OWN101 is not part of xlalint: report this to its author, with the output of --verbose",
     ]
     done = in_process(project, "code", "--rules", "house", "--no-cache", "--verbose")
     assert 'own101_no_inverse.py", line' in done.stderr

@@ -147,7 +147,7 @@ def test_a_file_that_nobody_can_read_is_a_problem_of_that_file(
         (["--config", "gone.toml"], "gone.toml: no such file"),
         (["--keras", "1"], "Invalid value for '--keras'"),
         (["--tensorflow", "new"], "command line: tensorflow: "),
-        (["-", "step.py"], "`-` stands alone"),
+        (["-", "step.py"], "`-` must be the only path"),
         (["--stdin-filename", "a.py"], "--stdin-filename needs `-`"),
         (["nowhere.py"], "nowhere.py: no such file or directory"),
         (["x" * 5000], "File name too long"),
@@ -362,7 +362,7 @@ def test_cache_options(project: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_explain_prints_pages_by_any_name(capsys: pytest.CaptureFixture[str]) -> None:
     code, by_code, _ = ran(capsys, "explain", "XLA901")
     assert code == 0
-    assert by_code.startswith("# XLA901 unused-suppression\n\nA suppression comment that suppresses nothing.\n")
+    assert by_code.startswith("# XLA901 unused-suppression\n\nA suppression comment suppresses nothing.\n")
     assert ran(capsys, "explain", "unused-suppression")[1] == by_code
     _, several, _ = ran(capsys, "explain", "XLA902", "XLA901")
     assert several.startswith(by_code)

@@ -418,8 +418,8 @@ def test_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "said"),
     [
         (("--error", "KeyError: 'loss'"), "does not know this error"),
-        (("--error", "all is well"), "No error of TensorFlow"),
-        (("--error", ""), "No error of TensorFlow"),
+        (("--error", "all is well"), "This text contains no TensorFlow"),
+        (("--error", ""), "This text contains no TensorFlow"),
         (("--error", "no_such.log"), "no such file"),
         (("XLA101", "--error", "x"), "name rules, or give an error"),
         ((), "name rules, or give an error"),

@@ -137,7 +137,7 @@ def test_what_is_no_python_is_known_by_its_text(project: Path, capsys: pytest.Ca
     Path("pkg/step.py").write_text("\nimport tensorflow as tf\n\nif   tf.zeros(:\n")
     Path("unused.py").write_text(unused.replace("def f():", "\n\ndef g(x):"))
     code, out, _ = ran(capsys, "baseline", "check")
-    assert (code, out.splitlines()) == (0, ["No findings (3 files checked).", "3 entries of the baseline found again."])
+    assert (code, out.splitlines()) == (0, ["No findings (3 files checked).", "3 entries of the baseline still found."])
     Path("unused.py").write_text(unused.replace("XLA101", "XLA102"))
     assert ran(capsys, "baseline", "check")[0] == 1
 
@@ -150,7 +150,7 @@ def test_a_project_begins_and_goes_on(project: Path, capsys: pytest.CaptureFixtu
     before = Path(FILE).read_bytes()
     assert ran(capsys, "baseline", "write")[0] == 0
     assert Path(FILE).read_bytes() == before
-    assert ran(capsys) == (0, "No findings (2 files checked).\n2 findings of the baseline not shown.\n", "")
+    assert ran(capsys) == (0, "No findings (2 files checked).\n2 findings in the baseline not shown.\n", "")
     assert ran(capsys, "--quiet") == (0, "", "")
     assert ran(capsys, "--output-format", "jsonl") == (0, "", "")
     assert ran(capsys, "--no-baseline")[0] == 1
@@ -159,8 +159,8 @@ def test_a_project_begins_and_goes_on(project: Path, capsys: pytest.CaptureFixtu
     code, out, _ = ran(capsys)
     assert code == 0
     assert out.splitlines()[1:] == [
-        "1 finding of the baseline not shown.",
-        "1 stale entry in the baseline: `xlalint baseline check` lists, `prune` removes.",
+        "1 finding in the baseline not shown.",
+        "1 stale entry in the baseline: `xlalint baseline check` lists them, `prune` removes them.",
     ]
     assert ran(capsys, "baseline", "prune") == (0, "Removed 1 entry; 1 left.\n", "")
     assert entries() == [("pkg/first.py", "XLA101")]

@@ -97,7 +97,7 @@ def test_what_has_become_graver_is_new(repository: Repository, capsys: pytest.Ca
     repository.write("helper.py", helper)
     repository.commit()
     assert run(["helper.py", "--output-format", "concise"]) == 0
-    assert "Found 1 note" in capsys.readouterr().out
+    assert "Found 1 info finding" in capsys.readouterr().out
     repository.write("main.py", CALLER.replace("halve", "pick"))
     assert since(capsys, "HEAD") == ["helper.py:5:12"]
     assert since(capsys, "HEAD", "--fail-on", "error") == ["helper.py:5:12"]
@@ -224,7 +224,7 @@ def test_revisions_that_cannot_be_had(
     assert "Git knows no commit called 'gone'" in refused(capsys, "gone")
     assert "Git knows no commit called '--help'" in refused(capsys, "--help")
     assert f"{repository.folder.parent} is in no Git repository" in refused(capsys, "HEAD", "..")
-    assert "is outside of the repository" in refused(capsys, "HEAD", "step.py", "..")
+    assert "is outside the repository" in refused(capsys, "HEAD", "step.py", "..")
     repository.commit()
     repository.git("clone", "--quiet", "--depth", "1", f"file://{repository.folder}", "../shallow")
     monkeypatch.chdir(repository.folder.parent / "shallow")

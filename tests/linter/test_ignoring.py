@@ -122,7 +122,7 @@ def test_a_comment_that_would_change_the_program(project: Path, capsys: pytest.C
     """In the first two lines a comment can name the encoding."""
     Path("branch.py").write_text("if tf.reduce_sum(x) > 10:\n    x = x / len('größer')\n", "utf-8")
     before = Path("branch.py").read_bytes()
-    for reason, message in (("coding: latin-1", "would not be the same program"), ("coding: x", "unknown encoding: x")):
+    for reason, message in (("coding: latin-1", "would be a different program"), ("coding: x", "unknown encoding: x")):
         code, _, err = lint(capsys, "--add-ignores", "--reason", reason)
         assert (code, len(err.splitlines())) == (2, 1)
         assert message in err
@@ -143,7 +143,7 @@ def test_a_file_that_cannot_be_written(project: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--add-ignores", "--fix"], "--add-ignores needs files, and neither fixes nor --probe beside it"),
+        (["--add-ignores", "--fix"], "--add-ignores needs files, and does not combine with fixes or --probe"),
         (["--add-ignores", "--diff"], "--add-ignores needs files"),
         (["--add-ignores", "-"], "--add-ignores needs files"),
         (["--reason", "x"], "--reason needs --add-ignores"),

@@ -77,17 +77,17 @@ def test_inputs_with_and_without_names() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("float[4]", "`float` is no dtype"),
-        ("f32[a]", "`a` is no size"),
+        ("float[4]", "`float` is not a dtype"),
+        ("f32[a]", "`a` is not a size"),
         ("f32[5..2]", "ends before it begins"),
-        ("f32[4] huge", "`huge` is no kind of tensor"),
+        ("f32[4] huge", "`huge` is not a kind of tensor"),
         ("f32[4", "`f32` is neither a tensor"),
         ("[f32[4], i32[2]", "`]` is missing"),
-        ("[f32[4] i32[2]]", "`i32` is no kind of tensor"),
+        ("[f32[4] i32[2]]", "`i32` is not a kind of tensor"),
         ("{f32[4]: 1}", "neither a tensor"),
         ("{1: f32[4]}", "is not a string"),
         ("", "it ends too early"),
-        ("f32[4] f32[4]", "is no kind of tensor"),
+        ("f32[4] f32[4]", "is not a kind of tensor"),
         ("3 4", "is left over"),
         ("open('x')", "neither a tensor"),
     ],
@@ -102,9 +102,9 @@ def test_what_is_no_input_is_said_in_one_line(text: str, complaint: str) -> None
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("x: f32[4], f32[4]", "without a name stands behind"),
+        ("x: f32[4], f32[4]", "without a name follows"),
         ("x: f32[4], x: i32[4]", "given twice"),
-        ("x: f32[4] y: i32[4]", "no kind of tensor"),
+        ("x: f32[4] y: i32[4]", "not a kind of tensor"),
     ],
 )
 def test_inputs_that_contradict_are_refused(text: str, complaint: str) -> None:

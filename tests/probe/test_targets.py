@@ -155,7 +155,7 @@ def test_a_wrong_name_says_which_may_be_meant(package: Path) -> None:
 
 def test_a_comment_that_is_no_input_is_said(package: Path) -> None:
     package.write_text("# xlalint: probe(x: float[3])\n" + CODE.partition("\n\n\n")[2])
-    with pytest.raises(TargetError, match="`float` is no dtype"):
+    with pytest.raises(TargetError, match="`float` is not a dtype"):
         Targets().at(package, "positive")
 
 

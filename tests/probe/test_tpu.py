@@ -148,7 +148,7 @@ def test_topologies(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{DEFAULT}   4 cores of 15.75 GiB  (default)" in out
     assert chip_of("v5e:4x4") is CHIPS["v5e"]
     for wrong in ("v5e", "v9:2x2", "v5e:", "v5e:2x2;", ""):
-        with pytest.raises(ValueError, match="no TPU topology"):
+        with pytest.raises(ValueError, match="not a TPU topology"):
             chip_of(wrong)
 
 

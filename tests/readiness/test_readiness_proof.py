@@ -225,7 +225,7 @@ def test_where_there_is_nothing_to_compile_nothing_is_ready(
     recorded(monkeypatch, lambda target: Outcome())
     code, item, err = proven(capsys)
     assert (code, item["state"], item["proofs"]) == (2, State.NOT_SEEN, [])
-    assert "give the files with the model" in item["next"]
+    assert "pass the files of the model" in item["next"]
     assert "executes" not in err
 
 
@@ -260,7 +260,7 @@ def test_an_interruption_is_told(
 
 
 @pytest.mark.parametrize(
-    ("machine", "said"), [("x86_64", "`xlalint tpu setup` installs it"), ("aarch64", "for Linux on x86-64 only")]
+    ("machine", "said"), [("x86_64", "`xlalint tpu setup` installs it"), ("aarch64", "on Linux on x86-64 only")]
 )
 def test_without_the_compiler_the_list_is_there_all_the_same(
     program: Path,
@@ -284,7 +284,7 @@ def test_without_the_compiler_the_list_is_there_all_the_same(
     ("options", "said"),
     [
         (("--batch", "8"), "--batch is for --prove"),
-        (("--prove", "--topology", "v9:2x2"), "v9:2x2: no TPU topology"),
+        (("--prove", "--topology", "v9:2x2"), "v9:2x2: not a TPU topology"),
         (("--prove", "--batch", "0"), "0 is not in the range"),
     ],
 )

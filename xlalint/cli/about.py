@@ -10,7 +10,7 @@ from .console import CLEAN, complete_selector, own_rules, rules_of, split, write
 @click.command("rules")
 @click.argument("rules", nargs=-1, shell_complete=complete_selector)
 @own_rules
-@click.option("--measured", is_flag=True, help="Say what became of their examples: on a CPU, and for a TPU.")
+@click.option("--measured", is_flag=True, help="Show how their examples compile: on a CPU, and for a TPU.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="Default: text.")
 def list_rules(rules: tuple[str, ...], measured: bool, output_format: str) -> int:
     """List rules, named by code, prefix or name; all without RULES."""
@@ -48,7 +48,7 @@ def schema() -> int:
 @click.command()
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 def completion(shell: str) -> int:
-    """Print the script that makes a shell complete xlalint's arguments."""
+    """Print the completion script for a shell."""
     from click.shell_completion import get_completion_class
 
     from . import cli

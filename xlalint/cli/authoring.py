@@ -15,7 +15,7 @@ from .console import CLEAN, FOUND, own_rules, write
 @click.option("--folder", type=click.Path(path_type=Path), default=Path(), help="Default: the current one.")
 @own_rules
 def new_rule(name: str, code: str | None, folder: Path) -> int:
-    """Write the file of a new rule, such as no-inverse, with all its sections."""
+    """Write the file for a new rule, such as no-inverse, with all sections."""
     from ..authoring.template import new_rule as write_rule
 
     file = write_rule(name, code, folder)
@@ -25,16 +25,16 @@ def new_rule(name: str, code: str | None, folder: Path) -> int:
 
 @click.command("test-rules")
 @click.argument("paths", nargs=-1, required=True, type=click.Path())
-@click.option("--no-compiler", is_flag=True, help="Do not run the examples, although TensorFlow is installed.")
+@click.option("--no-compiler", is_flag=True, help="Do not run the examples, even if TensorFlow is installed.")
 def test_rules(paths: tuple[str, ...], no_compiler: bool) -> int:
-    """Try rules of your own (files, or folders of them) by their examples.
+    """Test rules of your own (files, or folders of them) with their examples.
 
     \b
-    Each bad example has to be flagged and rewritten as it says, each
-    good one silent. Where TensorFlow is installed the examples are RUN
-    on the compiler as well, which has to do what they claim.
-    Exit codes: 0 all is as it says, 1 something is not, 2 the rules
-    cannot be used.
+    Each bad example must be reported and rewritten as it states, each
+    good one must be silent. If TensorFlow is installed, this also RUNS
+    the examples on the compiler, which must do what they claim.
+    Exit codes: 0 all examples hold, 1 some do not, 2 the rules cannot
+    be used.
     """
     from importlib.util import find_spec
 
@@ -61,5 +61,5 @@ def test_rules(paths: tuple[str, ...], no_compiler: bool) -> int:
             write("".join(f"       {complaint}\n" for complaint in result.complaints))
     if not compiler:
         why = "--no-compiler" if no_compiler else "TensorFlow is not installed"
-        write(f"What the examples claim of the compiler was not measured: {why}.\n")
+        write(f"The behaviour that the examples claim was not measured: {why}.\n")
     return FOUND if wrong else CLEAN

@@ -21,7 +21,7 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
     for option in (
         own_rules,
         click.option("--isolated", is_flag=True, help="Read no settings file."),
-        click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a file."),
+        click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting in TOML syntax, or a file."),
         click.option(
             "--baseline", type=click.Path(), metavar="FILE", help="Default: the setting, else xlalint-baseline.json."
         ),
@@ -35,17 +35,17 @@ def _options(command: Callable[..., int]) -> Callable[..., int]:
 def baseline() -> None:
     """Record known findings, so that only new ones are reported.
 
-    An entry holds the path, the rule and the flagged code, no line numbers:
-    it outlives reformatting, moves within the file and a new name of the file.
-    With `baseline = "FILE"` in the settings, `xlalint check` leaves out what
-    the file holds.
+    An entry contains the path, the rule and the reported code, but no line
+    numbers: it survives reformatting, moves within the file and a new name of
+    the file. With `baseline = "FILE"` in the settings, `xlalint check` hides
+    the findings recorded in it.
     """
 
 
 @baseline.command("write")
 @_options
 def write_baseline(paths: tuple[str, ...], **given: Any) -> int:
-    """Write what is found now; entries for files that are not checked stay."""
+    """Write the current findings; entries for files that are not checked stay."""
     from ..history.baseline import Baseline
     from ..history.marks import contents
     from ..sources.text import display_path
@@ -64,7 +64,7 @@ def write_baseline(paths: tuple[str, ...], **given: Any) -> int:
 @baseline.command("check")
 @_options
 def check_baseline(paths: tuple[str, ...], **given: Any) -> int:
-    """Report what is not in the baseline, and which entries are stale.
+    """Report findings that are not in the baseline, and stale entries.
 
     \b
     Exit codes: 0 nothing new at or above the fail level, 1 something new,
@@ -78,7 +78,7 @@ def check_baseline(paths: tuple[str, ...], **given: Any) -> int:
     run = _Run(paths, given)
     compared = run.compared()
     paint = Paint(coloured("auto"))
-    known = (f"{_entries(len(compared.kept))} of the baseline found again.",) if compared.kept else ()
+    known = (f"{_entries(len(compared.kept))} of the baseline still found.",) if compared.kept else ()
     report = replace(run.report, findings=compared.fresh, remarks=known)
     write(full(report, paint, line_reader({})))
     for mark in compared.stale:
@@ -93,7 +93,7 @@ def check_baseline(paths: tuple[str, ...], **given: Any) -> int:
 @baseline.command("prune")
 @_options
 def prune(paths: tuple[str, ...], **given: Any) -> int:
-    """Remove stale entries, and bring the others up to date; nothing is added."""
+    """Remove stale entries and update the others; add nothing."""
     from ..history.baseline import Baseline
 
     run = _Run(paths, given)

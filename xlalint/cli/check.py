@@ -77,7 +77,7 @@ class _Check(click.Command):
     "--project",
     type=click.Path(),
     metavar="FOLDER",
-    help="Analyse a whole folder, and report on PATHS: callers elsewhere in it count.",
+    help="Analyse a whole folder, but report only on PATHS: callers elsewhere count.",
 )
 @click.option("--diff-base", metavar="REV", help="Report only what the changes since a Git revision introduce.")
 @click.option("--baseline", type=click.Path(), metavar="FILE", help="Hide findings recorded in this baseline.")
@@ -94,28 +94,41 @@ class _Check(click.Command):
     "--output-file",
     multiple=True,
     metavar="[FORMAT=]FILE",
-    help="Print to a file; with FORMAT a further report, besides the printed one.",
+    help="Write the report to a file; with FORMAT, write a further report.",
 )
 @click.option("--fail-on", type=click.Choice(LEVELS), help="Lowest severity for exit code 1. Default: warning.")
 @click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("--statistics", is_flag=True, help="Print the number of findings of each rule.")
 @click.option("--fix", is_flag=True, default=None, help="Apply safe fixes.")
 @click.option("--unsafe-fixes", is_flag=True, default=None, help="With --fix or --diff: unsafe fixes, too.")
-@click.option("--partial-fixes", is_flag=True, default=None, help="Unsafe fixes where they leave a function failing.")
+@click.option(
+    "--partial-fixes", is_flag=True, default=None, help="With --unsafe-fixes: also in functions that would still fail."
+)
 @click.option("--fix-only", is_flag=True, help="Apply fixes; do not report what remains.")
 @click.option("--diff", is_flag=True, help="Print what --fix-only would change, as a patch; write nothing.")
-@click.option("--prove", is_flag=True, help="Run what fixes change, and apply only those that the compiler confirms.")
+@click.option(
+    "--prove", is_flag=True, help="Run the functions that fixes change; apply only what the compiler confirms."
+)
 @click.option("--show-fixes", is_flag=True, help="List the applied fixes by file and rule.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was fixed.")
 @click.option("--add-ignores", is_flag=True, help="Write comments that silence the findings.")
 @click.option("--reason", metavar="TEXT", help="With --add-ignores: the reason. Default: the names of the rules.")
 @click.option("--include-host", is_flag=True, default=None, help="Also report code that runs eagerly on the host.")
-@click.option("--keras", type=click.IntRange(2, 3), help="The Keras that runs the code. Default: from requirements.")
+@click.option(
+    "--keras",
+    type=click.IntRange(2, 3),
+    help="The major version of Keras that runs the code. Default: from requirements.",
+)
 @click.option("--tensorflow", metavar="VERSION", help="The TensorFlow version that runs the code.")
 @click.option(
-    "--jobs", type=click.IntRange(min=0), metavar="N", help="Processes for large projects. Default: one a processor."
+    "--jobs", type=click.IntRange(min=0), metavar="N", help="Processes for large projects. Default: one per processor."
 )
-@click.option("--file-timeout", type=float, metavar="SECONDS", help="Processor time for one file; its rest is skipped.")
+@click.option(
+    "--file-timeout",
+    type=float,
+    metavar="SECONDS",
+    help="Processor time for one file; the rest of the file is skipped.",
+)
 @click.option(
     "--probe",
     type=click.Choice(_PROBES),
@@ -124,8 +137,8 @@ class _Check(click.Command):
     "`all`: run every function; `confirmed-only`: print what was confirmed only.",
 )
 @probe_options
-@click.option("--stdin-filename", type=click.Path(), help="The file name of the text that is read from `-`.")
-@click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
+@click.option("--stdin-filename", type=click.Path(), help="The file name of the text from `-`.")
+@click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting in TOML syntax, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 @click.option(
     "-n",
@@ -160,13 +173,13 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
 
     stdin_wanted = "-" in paths
     if stdin_wanted and len(paths) > 1:
-        raise click.UsageError("`-` stands alone: the standard input is one file")
+        raise click.UsageError("`-` must be the only path: the standard input is one file")
     if given["prove"] and (stdin_wanted or not (given["fix"] or given["fix_only"] or given["diff"])):
         raise click.UsageError("--prove needs files, and --fix, --fix-only or --diff")
     if given["stdin_filename"] and not stdin_wanted:
         raise click.UsageError("--stdin-filename needs `-` as the path")
     if stdin_wanted and given["probe"]:
-        raise click.UsageError("--probe runs files: the standard input is none")
+        raise click.UsageError("--probe runs files, not the standard input")
     where = [given["stdin_filename"] or "stdin.py"] if stdin_wanted else list(paths) or ["."]
     options = {
         **{key: split(given[key]) for key in ("select", "extend_select", "ignore", "fixable", "unfixable")},
@@ -222,7 +235,7 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
     if fixing and given["probe"]:
         raise click.UsageError("--probe runs what is in the files: fix first, then probe")
     if given["add_ignores"] and (fixing or stdin_wanted or given["probe"]):
-        raise click.UsageError("--add-ignores needs files, and neither fixes nor --probe beside it")
+        raise click.UsageError("--add-ignores needs files, and does not combine with fixes or --probe")
     reason = reason_of(given)
     stdin = Stdin(Path(paths[0]), sys.stdin.buffer.read()) if stdin_wanted else None
     narrow = narrowing(paths, settings, given)
@@ -248,7 +261,7 @@ def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: 
         complain(f"{problem.path}: {problem.message}" if problem.path else problem.message)
     raised_by = {problem.rule for problem in report.problems if problem.detail}
     if own := ", ".join(sorted(filter(is_own, raised_by))):
-        complain(f"{own} does not come with xlalint: its author wants to see the output of --verbose")
+        complain(f"{own} is not part of xlalint: report this to its author, with the output of --verbose")
     if not all(map(is_own, raised_by)):
         complain("this is a bug: please report it to xlalint's issue tracker with the output of --verbose")
     if not report.files_checked and stdin is None and not report.problems:

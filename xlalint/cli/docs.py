@@ -11,12 +11,14 @@ from .console import CLEAN, FAILED, complain, write
 
 
 @click.command()
-@click.option("--output", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER", help="Build it there.")
-@click.option("--no-open", is_flag=True, help="Only print where it is.")
+@click.option(
+    "--output", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER", help="Build it in this folder."
+)
+@click.option("--no-open", is_flag=True, help="Only print its location.")
 def docs(output: Path | None, no_open: bool) -> int:
     """Build the documentation, unless it is built, and open it in a browser.
 
-    Needs the packages of `xlalint[docs]`, no network and no server. With --output it is built anew and not opened.
+    Needs the packages of `xlalint[docs]`, no network and no server. With --output it is always built, and not opened.
 
     \b
     Exit codes: 0 it is there, 2 it cannot be built.

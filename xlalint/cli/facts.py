@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--unsupported", is_flag=True, help="List the calls for which XLA has no kernel.")
-@click.option("--on-tpu", is_flag=True, help="List the calls that a TPU's compiler treats differently from a CPU's.")
+@click.option("--on-tpu", is_flag=True, help="List the calls that compile differently for a TPU than for a CPU.")
 @click.option(
-    "--constructs", is_flag=True, help="What XLA does with constructs: all, or those named (or of a rule: XLA205)."
+    "--constructs",
+    is_flag=True,
+    help="List what XLA does with constructs: all, those named, or those of a rule (XLA205).",
 )
 @click.option("--open", "opened", is_flag=True, help="Open the pages of the calls in a browser.")
-@click.option("--tensorflow", metavar="VERSION", help="The version to ask for. Default: the newest that was measured.")
+@click.option("--tensorflow", metavar="VERSION", help="The TensorFlow version. Default: the newest measured one.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="Default: text.")
 def facts(
     names: tuple[str, ...],
@@ -33,14 +35,14 @@ def facts(
     tensorflow: str | None,
     output_format: str,
 ) -> int:
-    """Print what was measured about calls (in any spelling) and operations, or list what XLA cannot compile."""
+    """Print what was measured for calls (in any spelling) and operations, or list what XLA cannot compile."""
     if opened and (constructs or not names):
         raise click.UsageError("--open needs the names of calls or operations")
     if [unsupported, on_tpu, constructs or bool(names)].count(True) != 1:
         raise click.UsageError("name calls or operations, or ask for --unsupported, --on-tpu or --constructs")
     if (on_tpu or constructs) and tensorflow is not None:
-        asked = "--on-tpu tells" if on_tpu else "--constructs tells"
-        raise click.UsageError(f"{asked} of the newest version that was measured")
+        asked = "--on-tpu" if on_tpu else "--constructs"
+        raise click.UsageError(f"{asked} shows the newest measured version only")
     if constructs:
         write(_of_constructs(names, output_format))
         return CLEAN

@@ -60,7 +60,7 @@ class Fixes:
                 place = f"{display_path(proof.path)}: `{proof.qualname}`"
                 complain(f"{place}: {proof.said}", label="proven" if proof.holds else "not proven, not fixed")
         for half in self._outcome.halves:
-            why = f"would still fail ({', '.join(half.codes)}); --partial-fixes makes its unsafe fixes all the same"
+            why = f"would still fail ({', '.join(half.codes)}); --partial-fixes applies its unsafe fixes anyway"
             complain(f"{half.path}: `{half.qualname}` {why}", label="left as it is")
         if self.only and not self._given["quiet"]:
             rendered = fixes_shown(self.report, paint, would=self._given["diff"], by_rule=self._given["show_fixes"])

@@ -45,10 +45,10 @@ def _without_known(file: Path, paths: Sequence[str], settings: Settings) -> Narr
         compared = baseline.compare(report.findings, contents(overlay), asked, settings.codes)
         remarks = list(report.remarks)
         if compared.kept:
-            remarks.append(f"{counted(len(compared.kept), 'finding')} of the baseline not shown.")
+            remarks.append(f"{counted(len(compared.kept), 'finding')} in the baseline not shown.")
         if compared.stale:
             entries = f"{len(compared.stale)} stale {'entry' if len(compared.stale) == 1 else 'entries'}"
-            remarks.append(f"{entries} in the baseline: `xlalint baseline check` lists, `prune` removes.")
+            remarks.append(f"{entries} in the baseline: `xlalint baseline check` lists them, `prune` removes them.")
         return replace(report, findings=compared.fresh, remarks=tuple(remarks))
 
     return narrow

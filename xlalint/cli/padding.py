@@ -25,12 +25,12 @@ _PRICE: Final = click.FloatRange(min=0)
 @click.option("--column", multiple=True, metavar="NAME", help="A column of CSV or key of JSON lines; twice for pairs.")
 @click.option("--compile-seconds", type=_PRICE, help=f"Seconds to compile one shape. Default: {_COMPILE_SECONDS:g}.")
 @click.option("--token-seconds", type=_PRICE, help=f"Seconds to compute one token. Default: {_TOKEN_SECONDS:g}.")
-@click.option("--epochs", type=click.IntRange(min=1), default=1, help="How often each is computed. Default: 1.")
+@click.option("--epochs", type=click.IntRange(min=1), default=1, help="Number of epochs. Default: 1.")
 @click.option("--buckets", type=click.IntRange(2, 64), default=16, help="The most buckets to try. Default: 16.")
-@click.option("--measure", metavar="MODULE:FUNCTION", help="Run FUNCTION(length) on the CPU to measure both prices.")
+@click.option("--measure", metavar="MODULE:FUNCTION", help="Run FUNCTION(length) on the CPU to measure both costs.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=1, help="Sequences in FUNCTION's batch. Default: 1.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), default=600.0, help="Seconds for --measure. Default: 600.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: .svg, .png or .pdf.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw a plot: .svg, .png or .pdf.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="Default: text.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")
 def padding(
@@ -68,7 +68,7 @@ def padding(
     if len(column) > 2:
         raise click.UsageError("--column is given once, or twice for pairs")
     if measure is not None and (compile_seconds is not None or token_seconds is not None):
-        raise click.UsageError("--measure measures what --compile-seconds and --token-seconds give")
+        raise click.UsageError("--measure replaces --compile-seconds and --token-seconds")
     name = "standard input" if lengths == "-" else lengths
     try:
         with _opened(lengths) as stream:

@@ -29,7 +29,7 @@ sandbox_option = click.option(
     "--sandbox",
     is_flag=True,
     default=None,
-    help="Run the code without network, and with nothing to write but its folder (needs bubblewrap).",
+    help="Run the code without network, with write access to its own folder only (needs bubblewrap).",
 )
 
 cluster_option = click.option(
@@ -47,7 +47,7 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--timeout",
             type=click.FloatRange(0, min_open=True),
             metavar="S",
-            help="Seconds for a function. Default: 60; for a TPU 1800.",
+            help="Seconds for each function. Default: 60; for a TPU 1800.",
         ),
         click.option(
             "--target",
@@ -56,12 +56,12 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "`check` cpu and gpu, and tpu where a strategy for TPUs is made.",
         ),
         click.option("--topology", metavar="TPU", help="The TPU to compile for. Default: v5e:2x2."),
-        click.option("--batch", type=click.IntRange(1), metavar="N", help="How many examples the TPU gets at once."),
+        click.option("--batch", type=click.IntRange(1), metavar="N", help="Batch size on the TPU."),
         click.option(
             "--memory",
             type=click.IntRange(1),
             metavar="MB",
-            help="What a process that runs code may hold. Default: 4096; for a TPU 12288.",
+            help="Memory limit of a process that runs code. Default: 4096; for a TPU 12288.",
         ),
         sandbox_option,
         cluster_option,
@@ -83,14 +83,14 @@ def probe_settings(given: dict[str, Any]) -> dict[str, Any]:
 @click.command()
 @click.argument("places", nargs=-1, required=True, metavar="FILE[::QUALNAME]...")
 @own_rules
-@click.option("--inputs", metavar="INPUTS", help="What the function is called with: 'x: f32[8, 128], training = True'.")
+@click.option("--inputs", metavar="INPUTS", help="Inputs of the function: 'x: f32[8, 128], training = True'.")
 @probe_options
 @click.option("--output-format", type=click.Choice(_FORMATS), default="full", help="Default: full.")
-@click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
+@click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting in TOML syntax, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor write verdicts of earlier runs.")
+@click.option("--no-cache", is_flag=True, help="Do not read or write verdicts of earlier runs.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")
-@click.option("-q", "--quiet", is_flag=True, help="Print what was seen only.")
+@click.option("-q", "--quiet", is_flag=True, help="Print results only.")
 @click.option("-v", "--verbose", is_flag=True, help="Show tracebacks of internal errors.")
 def probe(places: tuple[str, ...], **given: Any) -> int:
     """RUN functions on the real compiler, and report what XLA does with them.
@@ -137,7 +137,7 @@ def _place(place: str) -> tuple[Path, str | None]:
     if not Path(file).is_file():
         raise click.UsageError(f"{file}: there is no such file")
     if separator and not qualname:
-        raise click.UsageError(f"{place}: the name of a function is missing behind `::`")
+        raise click.UsageError(f"{place}: the name of a function is missing after `::`")
     return Path(file), qualname or None
 
 
@@ -159,7 +159,7 @@ def _with_inputs(target: Target, inputs: str, number: int) -> Target:
     from ..probe.target import Given
 
     if number > 1:
-        raise click.UsageError("--inputs are those of one function")
+        raise click.UsageError("--inputs needs exactly one function")
     try:
         return replace(target, given=tuple(Given(name, text) for name, text in parse_inputs(inputs)))
     except SpecError as error:
@@ -241,7 +241,7 @@ def running(functions: int, steps: int, *, quiet: bool) -> Iterator[Callable[[],
     from ..reports.terminal import counted
 
     if functions and not quiet:
-        told = f"the probe executes the code: {counted(functions, 'function')}, in processes of their own"
+        told = f"the probe executes the code: {counted(functions, 'function')}, in separate processes"
         complain(told, label="xlalint")
     with progress(quiet=quiet, doing="running", total=steps) as advance:
         yield advance

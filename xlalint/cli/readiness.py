@@ -22,19 +22,21 @@ _OF_THE_PROBE: Final = ("python", "topology", "batch", "timeout", "memory", "san
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path())
 @own_rules
-@click.option("--prove", is_flag=True, help="Also run the code, and have a TPU's compiler compile it.")
-@click.option("--python", metavar="INTERPRETER", help="Whose packages the code gets. Default: this one's.")
-@click.option("--topology", metavar="TPU", help="The TPU to compile for. Default: v5e:2x2.")
-@click.option("--batch", type=click.IntRange(1), metavar="N", help="How many examples the TPU gets at once.")
+@click.option("--prove", is_flag=True, help="Also run the code, and compile it for a TPU.")
 @click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for a function. Default: 1800."
+    "--python", metavar="INTERPRETER", help="The interpreter whose packages the code uses. Default: this one."
 )
-@click.option("--memory", type=click.IntRange(1), metavar="MB", help="What a process may hold. Default: 12288.")
+@click.option("--topology", metavar="TPU", help="The TPU to compile for. Default: v5e:2x2.")
+@click.option("--batch", type=click.IntRange(1), metavar="N", help="Batch size on the TPU.")
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="Seconds for each function. Default: 1800."
+)
+@click.option("--memory", type=click.IntRange(1), metavar="MB", help="Memory limit of a process. Default: 12288.")
 @sandbox_option
 @cluster_option
-@click.option("--no-cache", is_flag=True, help="With --prove: neither read nor write verdicts of earlier runs.")
+@click.option("--no-cache", is_flag=True, help="With --prove: do not read or write verdicts of earlier runs.")
 @click.option("--output-format", type=click.Choice(("text", "json", "markdown")), default="text", help="Default: text.")
-@click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
+@click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting in TOML syntax, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colour the output.")
 def readiness(paths: tuple[str, ...], prove: bool, output_format: str, color: str, **given: Any) -> int:

@@ -13,11 +13,11 @@ from .console import CLEAN, FAILED, complain, own_rules, write
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path())
 @click.option("--html", required=True, type=click.Path(), metavar="FILE", help="The file to write; `-`: print it.")
-@click.option("--title", metavar="TEXT", help="What the page is called. Default: the name of the folder.")
-@click.option("--diff-base", metavar="REV", help="Only what the changes since a Git revision brought.")
-@click.option("--no-baseline", is_flag=True, help="Also what the baseline of the settings holds.")
+@click.option("--title", metavar="TEXT", help="The title of the page. Default: the name of the folder.")
+@click.option("--diff-base", metavar="REV", help="Report only what the changes since a Git revision introduce.")
+@click.option("--no-baseline", is_flag=True, help="Also report findings recorded in the baseline of the settings.")
 @own_rules
-@click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting as in TOML, or a settings file.")
+@click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting in TOML syntax, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
 def report(paths: tuple[str, ...], **given: Any) -> int:
     """Write a page about files and folders (default: the current one) that a browser shows without a network.

@@ -12,7 +12,7 @@ from .console import CLEAN, FAILED, own_rules
 
 
 @click.command()
-@click.option("--stdio", is_flag=True, help="Speak on the standard input and output, as it does anyhow.")
+@click.option("--stdio", is_flag=True, help="Use the standard input and output, which is the default.")
 @own_rules
 def server(stdio: bool) -> int:
     """Serve editors that speak the Language Server Protocol, on the standard input and output."""

@@ -19,7 +19,7 @@ _SAMPLE: Final = "import tensorflow as tf\n\n\ndef sample(x):\n    return tf.red
 
 @click.group()
 def tpu() -> None:
-    """Ask a TPU's compiler, on a machine without a TPU.
+    """Use the TPU compiler on a machine without a TPU.
 
     \b
     xlalint tpu setup                            once: installs it
@@ -31,7 +31,7 @@ def tpu() -> None:
 
 
 @tpu.command("setup")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Install without asking.")
 def setup(yes: bool) -> int:
     """Install the compiler, in pinned versions."""
     from ..tpu import stack
@@ -40,7 +40,7 @@ def setup(yes: bool) -> int:
     complain(told, label="xlalint")
     if not yes:
         if not sys.stdin.isatty():
-            raise click.UsageError("nobody is there to be asked: --yes installs it")
+            raise click.UsageError("cannot ask for confirmation here: --yes installs it")
         click.confirm("Install it?", abort=True, err=True)
     try:
         stack.setup(lambda line: complain(line, label="xlalint"))

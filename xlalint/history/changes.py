@@ -51,7 +51,7 @@ class Since:
         root = self._repository.root
         for path in self._paths:
             if not Path(os.path.realpath(path)).is_relative_to(root):
-                raise GitError(f"{path} is outside of the repository {root}")
+                raise GitError(f"{path} is outside the repository {root}")
         self._commit = self._repository.base_of(revision)
         # By path, the path then, or None for a file that is new.
         self._changed = {_shown(path): before for path, before in self._repository.changes(self._commit).items()}

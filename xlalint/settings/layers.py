@@ -198,7 +198,7 @@ def _refuse_what_lifts_limits(values: FileSettings, origin: str) -> None:
         value = getattr(probe if table else values, name.replace("-", "_"))
         if value is not UNSET and value > most:
             raise ConfigurationError(
-                f"{origin}: {key}: at most {most:g}; only the command line and --config go farther"
+                f"{origin}: {key}: at most {most:g}; only the command line and --config may exceed this"
             )
     if probe.environment:
         raise ConfigurationError(f"{origin}: probe.environment: only --config can let code see the environment")

@@ -36,22 +36,24 @@ class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_
         | UnsetType
     ) = UNSET
     memory: (
-        Annotated[int, Meta(description="Megabytes that a process may hold. Default: 4096, for a TPU 12288.", gt=0)]
+        Annotated[
+            int, Meta(description="Memory limit of a process in megabytes. Default: 4096, for a TPU 12288.", gt=0)
+        ]
         | UnsetType
     ) = UNSET
-    processes: Annotated[int, Meta(description="How many functions are run at once.", gt=0)] | UnsetType = UNSET
+    processes: Annotated[int, Meta(description="The number of functions that run at once.", gt=0)] | UnsetType = UNSET
     environment: (
-        Annotated[list[str], Meta(description="Names of the environment that the code sees besides the usual ones.")]
+        Annotated[list[str], Meta(description="Environment variables that the code sees besides the usual ones.")]
         | UnsetType
     ) = UNSET
-    sandbox: Annotated[bool, Meta(description="Run the code in a sandbox of bubblewrap.")] | UnsetType = UNSET
+    sandbox: Annotated[bool, Meta(description="Run the code in a bubblewrap sandbox.")] | UnsetType = UNSET
     target: (
         Annotated[Literal["cpu", "gpu", "tpu"], Meta(description="What to compile for besides the CPU.")] | UnsetType
     ) = UNSET
     topology: Annotated[str, Meta(description="The TPU to compile for: chip and layout, as `v5e:2x2`.")] | UnsetType = (
         UNSET
     )
-    batch: Annotated[int, Meta(description="How many examples a TPU gets at once.", gt=0)] | UnsetType = UNSET
+    batch: Annotated[int, Meta(description="The batch size on a TPU.", gt=0)] | UnsetType = UNSET
     cluster: (
         Annotated[
             str,
@@ -67,7 +69,7 @@ class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_
         Annotated[
             dict[str, str],
             Meta(
-                description="By qualified name (`pkg.mod.f`), what a function is called with: `x: f32[8, 128], n: 3`, "
+                description="The inputs of functions by qualified name (`pkg.mod.f`): `x: f32[8, 128], n: 3`, "
                 "or `factory:pkg.mod:make_inputs`."
             ),
         ]
@@ -81,7 +83,10 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     extend: (
         Annotated[
             str,
-            Meta(description="A settings file whose settings hold where this one has no other.", min_length=1),
+            Meta(
+                description="A settings file to extend: its settings apply unless this file overrides them.",
+                min_length=1,
+            ),
         ]
         | UnsetType
     ) = UNSET
@@ -94,21 +99,20 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     ) = UNSET
     extend_exclude: Annotated[list[str], Meta(description="Paths not to check, besides `exclude`.")] | UnsetType = UNSET
     per_file_ignores: (
-        Annotated[dict[str, _Selectors], Meta(description="Rules not reported in the files that a pattern matches.")]
+        Annotated[dict[str, _Selectors], Meta(description="Rules not to report in files that match a pattern.")]
         | UnsetType
     ) = UNSET
     external: (
         Annotated[
             list[Annotated[str, Meta(min_length=1)]],
-            Meta(description="How codes begin of rules of your own that not every run has; comments may name them."),
+            Meta(description="Code prefixes of your own rules, which comments may name in runs without these rules."),
         ]
         | UnsetType
     ) = UNSET
-    output_format: Annotated[OutputFormat, Meta(description="How findings are printed.")] | UnsetType = UNSET
-    fail_on: Annotated[Level, Meta(description="The lowest severity that makes the exit code 1.")] | UnsetType = UNSET
+    output_format: Annotated[OutputFormat, Meta(description="The output format for findings.")] | UnsetType = UNSET
+    fail_on: Annotated[Level, Meta(description="The lowest severity for exit code 1.")] | UnsetType = UNSET
     severity: (
-        Annotated[dict[str, Level], Meta(description="A severity for all findings of the rules that a selector names.")]
-        | UnsetType
+        Annotated[dict[str, Level], Meta(description="The severity of all findings of the selected rules.")] | UnsetType
     ) = UNSET
     include_host: (
         Annotated[bool, Meta(description="Also report code that only runs eagerly on the host.")] | UnsetType
@@ -116,7 +120,7 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     keras: (
         Annotated[
             Literal[2, 3],
-            Meta(description="The Keras that runs the code; 2 converts `call` with AutoGraph, 3 does not."),
+            Meta(description="The major version of Keras; 2 converts `call` with AutoGraph, 3 does not."),
         ]
         | UnsetType
     ) = UNSET
@@ -128,8 +132,8 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         Annotated[
             Target,
             Meta(
-                description="What alone the code is for; decides how grave findings are. Default: cpu and gpu, and "
-                "where a TPU strategy is made tpu, too."
+                description="The only device that the code is for; decides severities. Default: cpu and gpu, and tpu "
+                "if the program creates a TPU strategy."
             ),
         ]
         | UnsetType
@@ -138,24 +142,27 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         Annotated[
             Literal["certain"],
             Meta(
-                description="That XLA compiles the code, whatever shows it. Default: where nothing in a program shows "
-                "it, what is found there is information."
+                description="XLA compiles the code, even if nothing shows it. Default: if nothing in a program shows "
+                "it, its findings have a lower severity."
             ),
         ]
         | UnsetType
     ) = UNSET
     unrolled_rounds: (
-        Annotated[int, Meta(description="From how many rounds on a loop that is unrolled is reported (XLA311).", ge=2)]
+        Annotated[
+            int, Meta(description="The number of iterations from which an unrolled loop is reported (XLA311).", ge=2)
+        ]
         | UnsetType
     ) = UNSET
     file_timeout: (
         Annotated[
-            float, Meta(description="Seconds of processor time for one file; what takes longer is reported.", gt=0)
+            float,
+            Meta(description="Seconds of processor time for one file; a file that takes longer is reported.", gt=0),
         ]
         | UnsetType
     ) = UNSET
     jobs: (
-        Annotated[int, Meta(description="Processes that analyse a large project; 0: one a processor.", ge=0, le=256)]
+        Annotated[int, Meta(description="Processes that analyse a large project; 0: one per processor.", ge=0, le=256)]
         | UnsetType
     ) = UNSET
     cache_dir: (
@@ -165,28 +172,29 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
         Annotated[
             str,
             Meta(
-                description="A folder to analyse all of, also where only some files are checked.",
+                description="A folder to analyse as a whole, even if only some files are checked.",
                 min_length=1,
             ),
         ]
         | UnsetType
     ) = UNSET
     baseline: (
-        Annotated[str, Meta(description="The file that records known findings, which are not reported.", min_length=1)]
+        Annotated[
+            str, Meta(description="The file that records known findings, which xlalint does not report.", min_length=1)
+        ]
         | UnsetType
     ) = UNSET
-    force_exclude: (
-        Annotated[bool, Meta(description="Exclude files that are named on the command line, too.")] | UnsetType
-    ) = UNSET
+    force_exclude: Annotated[bool, Meta(description="Exclude files named on the command line, too.")] | UnsetType = (
+        UNSET
+    )
     fix: (
-        Annotated[bool, Meta(description="Apply safe fixes; not for the settings of the code that is checked.")]
-        | UnsetType
+        Annotated[bool, Meta(description="Apply safe fixes; not for settings files of the checked code.")] | UnsetType
     ) = UNSET
-    unsafe_fixes: Annotated[bool, Meta(description="Apply unsafe fixes too, where fixes are applied.")] | UnsetType = (
+    unsafe_fixes: Annotated[bool, Meta(description="When fixes are applied, apply unsafe fixes, too.")] | UnsetType = (
         UNSET
     )
     partial_fixes: (
-        Annotated[bool, Meta(description="Apply unsafe fixes in functions that they leave failing, too.")] | UnsetType
+        Annotated[bool, Meta(description="Apply unsafe fixes also in functions that would still fail.")] | UnsetType
     ) = UNSET
     fixable: Annotated[_Selectors, Meta(description="The rules whose fixes are made. Default: all.")] | UnsetType = (
         UNSET

@@ -69,7 +69,7 @@ def replace_source(path: Path, before: bytes, after: bytes, within: Sequence[Pat
     target = Path(os.path.realpath(path))
     roots = [Path(os.path.realpath(root)) for root in within]
     if target != path and not any(root == target or root in target.parents for root in roots):
-        raise UnwritableSource(f"a link to {target}, which is outside of what was asked to be fixed")
+        raise UnwritableSource(f"a link to {target}, which is outside the paths to fix")
     try:
         if not os.access(target, os.W_OK):
             raise UnwritableSource("the file is write-protected")

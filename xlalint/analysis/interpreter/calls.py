@@ -54,18 +54,7 @@ from ..library.tokenizers import MODEL
 from ..program.exposure import Shows
 from ..program.python_library import may_be_written
 from ..record import Record, replace
-from .events import (
-    HOST,
-    KERAS_2_CONVERTS,
-    KERAS_3_TRACES,
-    NOT_TRACED,
-    PIPELINE,
-    ApiCall,
-    Consume,
-    Context,
-    ContextKind,
-    HostRead,
-)
+from .events import HOST, KERAS_3, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
@@ -374,7 +363,7 @@ class Calls(Interpreter):
         if self.keras_version(module) == 2:
             return True, "which Keras 2 converts with AutoGraph"
         sure = self.said_keras(module) is not None
-        return False, f"{KERAS_3_TRACES}{'' if sure else KERAS_2_CONVERTS}"
+        return False, KERAS_3[sure]
 
     @classmethod
     def functions_in(cls, value: Value) -> tuple[FunctionValue, ...]:

@@ -56,6 +56,7 @@ class Context(Record):
 
 KERAS_3_TRACES: Final = "which Keras 3 traces without AutoGraph"  # completes the `entry` of what Keras calls
 KERAS_2_CONVERTS: Final = " (Keras 2 converts it)"  # completes an `entry` where nothing says which Keras it is
+KERAS_3: Final = {True: KERAS_3_TRACES, False: f"{KERAS_3_TRACES}{KERAS_2_CONVERTS}"}  # by whether that is certain
 HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
 PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs on the host", pipeline=True)
 
