@@ -12,7 +12,7 @@ from xlalint.linter.rule import Effect
 from xlalint.syntax import nodes as cst
 
 # Why a size or position is no constant to the compiler, and is not told from the arguments either.
-NOT_FOLDED: Final = "XLA does not fold what makes it (a loop, chance, a matrix product)"
+NOT_FOLDED: Final = "XLA does not fold what computes it (a loop, a random number, a matrix product)"
 
 
 def data_in(value: Value, node: cst.BaseExpression) -> Iterator[tuple[Tensor, cst.BaseExpression]]:

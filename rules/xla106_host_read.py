@@ -389,7 +389,7 @@ class L(tf.keras.layers.Layer):
         return x
 """,
             None,
-            why="who asks whether it is of another class does not believe the annotation",
+            why="code that tests for another class does not rely on the annotation",
         ),
         Good(
             """

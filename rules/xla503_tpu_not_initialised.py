@@ -201,7 +201,7 @@ def strategy_of(resolver):
     return tf.distribute.TPUStrategy(resolver)
 """,
             None,
-            why="who hands the resolver over may have initialised the TPU",
+            why="the caller that passes the resolver may have initialised the TPU",
         ),
         Good(
             """

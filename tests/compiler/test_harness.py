@@ -80,7 +80,7 @@ def test_an_example_that_does_not_end_is_stopped() -> None:
 
 
 def test_an_unknown_spec_is_refused() -> None:
-    assert "`float` is no dtype" in str(measure("def f(x):\n    return x", ("float[4]",)))
+    assert "`float` is not a dtype" in str(measure("def f(x):\n    return x", ("float[4]",)))
 
 
 def test_a_plain_tf_function_is_compiled() -> None:

@@ -231,7 +231,7 @@ def test_a_link_out_of_what_was_asked_for_is_not_followed(tmp_path: Path) -> Non
     link = inside / "link.py"
     link.symlink_to(outside)
     [problem] = write([change(link)], [inside])
-    assert "outside of what was asked" in problem.message
+    assert "outside the paths to fix" in problem.message
     assert outside.read_bytes() == b"a\n"
     assert write([change(link)], [link]) == []  # named itself
     assert outside.read_bytes() == b"b\n"
