@@ -44,15 +44,15 @@ def strings() -> Iterator[tuple[str, str]]:
         for file in sorted((ROOT / folder).rglob("*.py")):
             name = file.relative_to(ROOT).as_posix()
             if not name.startswith(DATA):
-                yield from ((f"{name}:{node.lineno}", node.value) for node in _constants(file.read_text("utf-8")))
+                yield from ((f"{name}:{line}", text) for line, text in _constants(file.read_text("utf-8")))
 
 
-def _constants(text: str) -> Iterator[ast.Constant]:
+def _constants(text: str) -> Iterator[tuple[int, str]]:
     tree = ast.parse(text)
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in statements:
-            yield node
+            yield node.lineno, node.value
 
 
 def helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:

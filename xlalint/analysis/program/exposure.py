@@ -59,7 +59,7 @@ class Exposed(Struct, frozen=True):
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
-_LIBRARY: Final = Exposed(Exposure.LIKELY, "Keras classes, which code that imports them may compile")
+_LIBRARY: Final = Exposed(Exposure.LIKELY, "the package defines Keras classes, which its users may compile")
 _LEVELS: Final = {
     Shows.XLA: Exposure.CERTAIN,
     Shows.PERHAPS: Exposure.LIKELY,
