@@ -1,14 +1,15 @@
-"""Weights that are created while a `tf.function` around `call` is traced: it keeps their first values.
+"""A `tf.function` around `call` creates weights during tracing and keeps their initial values.
 
 ## What it does
-Flags a `call` of a Keras 3 layer or model that is a `tf.function` of its own (`@tf.function def call`), and a method
-with `@tf.function` that `call` uses, where the object holds layers that nothing has built.
+Reports a `call` of a Keras 3 layer or model that is a `tf.function` itself (`@tf.function def call`), and a method with
+`@tf.function` that `call` uses, if the object contains layers that nothing has built.
 
 ## What XLA does
-Measured with Keras 3.15 and TensorFlow 2.21 on CPU. A class without `build` is built by a first trace of `call`. The
-layers inside create their weights in that trace, and the `tf.function` keeps the initial values: what is assigned or
-loaded later changes nothing, gradients are None, and training ends with "No gradients provided for any variable". In
-code that XLA compiles the initial values may even be other random numbers. Keras 2 reads the weights as it should.
+Measured with Keras 3.15 and TensorFlow 2.21 on a CPU. Keras builds a class without `build` by a first trace of `call`.
+The layers inside create their weights in that trace, and the `tf.function` keeps the initial values: assigning or
+loading weights later changes nothing, gradients are None, and training ends with "No gradients provided for any
+variable". In code that XLA compiles, the initial values may even be other random numbers. Keras 2 reads the weights
+correctly.
 
 ## Example
     class Net(tf.keras.Model):
@@ -29,18 +30,19 @@ code that XLA compiles the initial values may even be other random numbers. Kera
         def call(self, x):
             return self.dense(x)
 
-Keras compiles `call` as a part of the model's steps. Where the decorator has to stay, build the layers first:
+Keras compiles `call` as part of the model's steps. If you need the decorator, build the layers first:
 
     def build(self, input_shape):
         self.dense.build(input_shape)
 
 ## Not flagged
-Classes with a `build` of their own, layers that `__init__` builds, weights that `__init__` creates, functional models,
-a decorated `train_step`, a `tf.function` around a whole model, and code for Keras 2. Where the project says nothing of
-its Keras, this is a warning; where a model is built elsewhere by `model.build(shape)`, it is wrong.
+Classes with their own `build`, layers that `__init__` builds, weights that `__init__` creates, functional models, a
+decorated `train_step`, a `tf.function` around a whole model, and code for Keras 2. If the project does not show its
+Keras version, the severity is `warning`. If other code builds the model with `model.build(shape)`, the finding is
+wrong.
 
 ## Fix safety
-Shown only: without the decorator AutoGraph no longer converts `call`, which Keras 3 runs as it is.
+Shown only: without the decorator AutoGraph no longer converts `call`, because Keras 3 traces it without AutoGraph.
 
 ## References
 - https://www.tensorflow.org/guide/function#creating_tfvariables
@@ -318,4 +320,4 @@ class L(keras.Model):
                 yield Draft(message, Effect.DIVERGES, HELP, at_most=most)
 
 
-HELP = "remove the `tf.function`, since Keras compiles `call` with the model; or build the layers in `build`"
+HELP = "remove the `tf.function`, because Keras compiles `call` with the model; or build the layers in `build`"
