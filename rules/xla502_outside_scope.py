@@ -266,6 +266,21 @@ def main(data):
 """,
             why="it needs a TPU",
         ),
+        Bad(
+            f"""
+{DATA}
+model = {MODEL}
+optimizer = tf.keras.optimizers.Adam()
+with strategy.scope():
+    model.compile(optimizer, "mse")
+{FIT}
+""",
+            [MODEL],
+            Runs(),
+            effect=Effect.NAMED,
+            severity=Severity.WARNING,
+            why="it trains on one device",
+        ),
     )
     good = (
         Good(
@@ -393,7 +408,18 @@ def _about_model(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]
         where = "" if method == "__call__" else "the scope of "
         draft = _draft(made, strategy, f"this model is {used} {where}`{name_of(strategy)}`", step)
         seen = made.complete or bool(runs)  # else somebody may run it in the scope first
-        yield draft if seen else replace(draft, at_most=Severity.WARNING)
+        if method == "compile" and _leaves_alone(step, runs):
+            yield replace(draft, effect=Effect.NAMED, at_most=Severity.WARNING, rewrite=None)
+        else:
+            yield draft if seen else replace(draft, at_most=Severity.WARNING)
+
+
+def _leaves_alone(step: SetupCall, runs: Sequence[SetupCall]) -> bool:
+    """Whether a strategy in whose scope a model is compiled has nothing of it: model, optimizer and training are all
+    outside, and Keras 3 trains on one device."""
+    optimizer = making_of(step.arguments.get("optimizer", Static("rmsprop")))
+    outside = optimizer is not None and optimizer.scope is None
+    return step.keras == 3 and outside and bool(runs) and all(run.context.scope is None for run in runs)
 
 
 def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
@@ -409,6 +435,11 @@ def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dr
             return
     if strategy is None or not has_state(optimizer):
         return
+    model = made_near(step) if method_of(step) == "compile" and step.owner is not None else None
+    if model is not None and model.scope is None:  # which says it all
+        runs = [other for other in steps if method_of(other) in RUNNING and made_near(other) == model]
+        if _leaves_alone(step, runs):
+            return
     made = making_of(optimizer)
     inside = strategy_in(made.scope) if made is not None else strategy_in(step.context.scope)
     named = isinstance(optimizer, Static) and step.context.scope is None

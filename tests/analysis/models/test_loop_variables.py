@@ -85,3 +85,22 @@ def test_what_is_said_is_what_xla_does(case: tuple[str, str, str, Behaviour]) ->
 def test_of_variables_that_nobody_knows_only_what_the_loop_makes_is_said(tmp_path: Path) -> None:
     assert effects(tmp_path, OPEN.format(more="1.0")) == set()
     assert effects(tmp_path, OPEN.format(more="tf.cast(tf.reduce_sum(tf.range(low)), tf.float32)")) == {Effect.FAILS}
+
+
+STARTS: Final = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def f(prompt, caches, fresh=False):
+    start = 0 if fresh else tf.shape(prompt)[1]
+
+    def body(step, total):
+        return step + 1, total + tf.reduce_sum(caches[:step])
+
+    return tf.while_loop(lambda step, total: step < 9, body, [start, tf.constant(0.0)])
+"""
+
+
+def test_a_variable_that_starts_as_a_number_or_a_size_is_carried(tmp_path: Path) -> None:
+    (tmp_path / "loop.py").write_text(STARTS, encoding="utf-8")
+    assert [(one.code, one.span.line) for one in check([tmp_path], Settings()).findings] == [("XLA205", 8)]

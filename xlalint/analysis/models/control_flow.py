@@ -8,7 +8,19 @@ from ...syntax import nodes as cst
 from ..domain.choosing import chosen_by
 from ..domain.joins import join_all, mismatch
 from ..domain.kinds import as_tensor
-from ..domain.values import NONE, UNKNOWN, Dependence, Dict, FunctionValue, Sequence, Static, Structure, Tensor, Value
+from ..domain.values import (
+    NONE,
+    UNKNOWN,
+    Dependence,
+    Dict,
+    FunctionValue,
+    OneOf,
+    Sequence,
+    Static,
+    Structure,
+    Tensor,
+    Value,
+)
 from ..interpreter.events import JoinBranches
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
@@ -90,6 +102,8 @@ def _loop_variable(value: Value) -> Value:
         case Dict(entries, element):
             # The loop hands its body a dict of its own.
             return Dict({key: _loop_variable(item) for key, item in entries.items()}, element)
+        case OneOf(alternatives):
+            return join_all(*map(_loop_variable, alternatives))
         case _:
             return value
 

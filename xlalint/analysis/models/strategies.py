@@ -77,12 +77,15 @@ def _run_step(
 
 def _may_be_tpu(interpreter: Interpreter, owner: Value, given: Value | None) -> bool:
     """Whether a program that makes a strategy for TPUs may run a step with it here: by the strategy that is in force,
-    or by something nobody knows that is called as strategies are."""
-    if interpreter.project.files.strategies is not Strategies.OF_TPUS:
+    or by something nobody knows that is called as strategies are. For the target, any strategy gives way to it."""
+    wanted = interpreter.options.target == "tpu"
+    if not wanted and interpreter.project.files.strategies is not Strategies.OF_TPUS:
         return False
     match owner:
         case ApiObject(api="tf.distribute.Strategy"):
             return True
+        case ApiObject() if wanted:
+            return is_strategy(owner.owner)
         case Unknown():
             return isinstance(given, Sequence) and given.kind == "tuple"
         case _:
