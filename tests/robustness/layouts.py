@@ -102,7 +102,7 @@ def _line(line: Sequence[tokenize.TokenInfo], chance: random.Random) -> str:
 
 def _is_glued(before: tokenize.TokenInfo, token: tokenize.TokenInfo) -> bool:
     """Whether two tokens are parts of one: of an f-string, in later versions of Python."""
-    return any(tokenize.tok_name[one.type].startswith("FSTRING") for one in (before, token))
+    return any(tokenize.tok_name[one.type].startswith("FSTRING") or one.string == "!" for one in (before, token))
 
 
 def _is_compound(line: Sequence[tokenize.TokenInfo]) -> bool:

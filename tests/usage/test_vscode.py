@@ -68,7 +68,9 @@ def test_a_client_gets_findings(tmp_path: Path, setting: str) -> None:
 @needs_node
 def test_where_the_interpreter_has_no_xlalint_the_bundled_one_runs(tmp_path: Path) -> None:
     bare = tmp_path / "python"
-    bare.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 1\n[ -n "$PYTHONPATH" ] && exec "' + sys.executable + '" "$@"\n')
+    bare.write_text(
+        f'#!/bin/sh\n[ "$1" = -c ] && exit 1\n[ -n "$PYTHONPATH" ] && exec env -u PYTHONPATH "{sys.executable}" "$@"\n'
+    )
     bare.chmod(0o755)
     (tmp_path / "step.py").write_text(HAZARD)
     done = asked(tmp_path, interpreter=str(bare))

@@ -156,7 +156,7 @@ class ExpressionBuilder:
                     node = make.FormattedStringExpression(
                         self.expression(value), chr(conversion) if conversion > 0 else None, parts
                     )
-                case ast.Constant(value=str() as text):
+                case ast.Constant(value=str() as text) if text:  # Python 3.12 has empty ones at the end of a format
                     node = make.FormattedStringText(text)
                 case _:
                     continue
