@@ -27,7 +27,7 @@ Paths: TypeAlias = AnyPath | Sequence[AnyPath]  # one, or some
 
 def use_rules(paths: Paths) -> None:
     """Run the rules of these files and folders too, in this process and from now on, in place of those that were named
-    before; rules of installed packages run anyhow. Rules are code: name none that you do not trust.
+    before; rules of installed packages always run. Rules are code: name none that you do not trust.
 
     To be called before `load_settings`, which says which rules run. Raises RulesError for what holds no rule, or
     another one of the same code or name.

@@ -68,8 +68,8 @@ class _Check(click.Command):
 @selectors("--extend-select", text="Rules to run besides the selected ones.")
 @selectors("--ignore", text="Rules not to run.")
 @own_rules
-@selectors("--fixable", text="Rules whose fixes are made. Default: all.")
-@selectors("--unfixable", text="Rules whose fixes are not made.")
+@selectors("--fixable", text="Rules whose fixes are applied. Default: all.")
+@selectors("--unfixable", text="Rules whose fixes are not applied.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Paths not to check; replaces the defaults.")
 @click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Paths not to check, besides --exclude.")
 @click.option("--force-exclude", is_flag=True, default=None, help="Exclude files named on the command line, too.")

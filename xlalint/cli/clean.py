@@ -13,9 +13,9 @@ from .console import CLEAN, FAILED, complain, write
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 def clean(paths: tuple[Path, ...]) -> int:
-    """Remove the caches that earlier runs left in folders (default: the current one) and in what lies in them.
+    """Remove the caches of earlier runs in folders (default: the current one) and below them.
 
-    A folder is a cache where a run has marked it as one. The next run takes longer.
+    Only folders that a run has marked as a cache are removed. The next run takes longer.
     """
     from ..settings.config import DEFAULT_CACHE_DIR
     from ..sources.cachedir import is_cache

@@ -52,8 +52,8 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--target",
             type=click.Choice(_TARGETS),
-            help="What the code is for: `check` judges by it, and the probe asks its compiler, too. Default: cpu; for "
-            "`check` cpu and gpu, and tpu where a strategy for TPUs is made.",
+            help="The device that the code is for: it decides severities, and the probe also compiles for it. Default: "
+            "cpu; for `check` cpu and gpu, and tpu if the program creates a TPU strategy.",
         ),
         click.option("--topology", metavar="TPU", help="The TPU to compile for. Default: v5e:2x2."),
         click.option("--batch", type=click.IntRange(1), metavar="N", help="Batch size on the TPU."),

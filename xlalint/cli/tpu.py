@@ -23,9 +23,9 @@ def tpu() -> None:
 
     \b
     xlalint tpu setup                            once: installs it
-    xlalint probe --target tpu model.py::Net     what it says of a function
+    xlalint probe --target tpu model.py::Net     what it does with a function
 
-    It is installed in a folder of its own, apart from your environment:
+    The compiler is installed in a separate folder, outside your environment:
     $XLALINT_TPU_HOME, else ~/.local/share/xlalint/tpu. Linux on x86-64 only.
     """
 

@@ -179,7 +179,7 @@ def _how(case: Case) -> Markup:
         element("code", case.call),
         ". On a CPU, the call was compiled with ",
         element("code", "tf.function(jit_compile=True)"),
-        f" and run. The TPU compiler compiled it by its shapes alone, for {topology} ({versions}). Of a GPU only the "
+        f" and run. The TPU compiler compiled it by its shapes alone, for {topology} ({versions}). For a GPU only the "
         "registered kernels are known.",
     )
 

@@ -16,7 +16,7 @@ _PAGES: Final = {"html": "page.page"}  # formats whose module has another name
 _SETTINGS: Final = """\
 # Settings
 
-In the nearest `pyproject.toml`, in the table `[tool.xlalint]`. Every key may also be given as
+Settings are in the table `[tool.xlalint]` of the nearest `pyproject.toml`. You can also set every key with
 `--config 'KEY = VALUE'`. An unknown key is an error. `xlalint schema` prints this as a JSON schema,
 `xlalint --show-settings` the settings in force and where each comes from. [How to set it up](../how-to/settings.md)
 has an example.

@@ -81,7 +81,7 @@ def _header(rule: type[Rule]) -> str:
     if section(rule):
         versions, topology = tpu.stack()
         rows.append(
-            ("Measured", f"TensorFlow {tables.nearest(None)} on a CPU; a TPU’s compiler ({versions}, {topology})")
+            ("Measured", f"TensorFlow {tables.nearest(None)} on a CPU; the TPU compiler ({versions}, {topology})")
         )
     return "\n".join(["| about | this rule |", "| --- | --- |", *(f"| {head} | {told} |" for head, told in rows)])
 

@@ -196,10 +196,10 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     partial_fixes: (
         Annotated[bool, Meta(description="Apply unsafe fixes also in functions that would still fail.")] | UnsetType
     ) = UNSET
-    fixable: Annotated[_Selectors, Meta(description="The rules whose fixes are made. Default: all.")] | UnsetType = (
+    fixable: Annotated[_Selectors, Meta(description="The rules whose fixes are applied. Default: all.")] | UnsetType = (
         UNSET
     )
-    unfixable: Annotated[_Selectors, Meta(description="Rules whose fixes are not made.")] | UnsetType = UNSET
+    unfixable: Annotated[_Selectors, Meta(description="Rules whose fixes are not applied.")] | UnsetType = UNSET
     probe: Annotated[ProbeTable, Meta(description="How the probe runs code.")] | UnsetType = UNSET
 
 
