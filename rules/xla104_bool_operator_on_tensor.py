@@ -66,6 +66,16 @@ class BoolOperatorOnTensor(Rule):
     bad = (
         Bad(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.stack(sorted(tf.unstack(x)))
+""",
+            ["sorted(tf.unstack(x))"],
+            Fails("as a Python `bool` is not allowed"),
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
 class L(tf.keras.layers.Layer):
     def call(self, x):
         active = tf.reduce_max(x) > 0.0 and tf.reduce_min(x) < 0.0

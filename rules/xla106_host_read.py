@@ -2,7 +2,7 @@
 
 ## What it does
 Reports code that needs the value itself: `bool(t)`, `int(t)`, `float(t)`, `len(t)`, `t.numpy()`, `np.f(t)`,
-`math.f(t)`, `f"{t:.2f}"`, and a tensor as the index of a Python list.
+`math.f(t)`, `f"{t:.2f}"`, `tf.constant(t)`, and a tensor as the index of a Python list.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. A tensor has no value during tracing, so the read fails:
@@ -10,7 +10,7 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. A tensor has no value dur
 - `.numpy()` raises `AttributeError`.
 - NumPy functions raise "Cannot convert a symbolic tf.Tensor".
 - `bool` raises `OperatorNotAllowedInGraphError`.
-- A list index raises `TypeError`.
+- A list index and `tf.constant` raise `TypeError`.
 
 Tensors computed from shapes fail in the same way. AutoGraph converts only `int`, `float` and `len`, to a cast or a
 shape. These compile with AutoGraph and fail without it.
@@ -54,7 +54,12 @@ from ._control import KERAS_3, of_a_tensor, unconverted
 
 CONVERTED = frozenset(("int", "float", "len"))  # the builtins that AutoGraph rewrites
 STATIC_READS = frozenset(("np.shape", "np.ndim", "np.isscalar"))  # they look at the static shape only
-LABELS = {"list index": "a Python list is indexed with", "format": "a format specification reads"}
+LABELS = {
+    "list index": "a Python list is indexed with",
+    "format": "a format specification reads",
+    "tf.constant": "`tf.constant` is given",
+    "tf.constant_initializer": "`tf.constant_initializer` is given",
+}
 
 
 class HostReadOfTensor(Rule):
@@ -63,6 +68,50 @@ class HostReadOfTensor(Rule):
     traced = True
     handles = (HostRead,)
     bad = (
+        Bad(
+            """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        return tf.constant(x, dtype=tf.float32) + 1.0
+""",
+            ["tf.constant(x, dtype=tf.float32)"],
+            Fails("Expected float32"),
+            effect=Effect.FAILS,
+            help="tf.cast(x, tf.float32)",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    least = tf.constant(tf.reduce_min(x))
+    return x * least
+""",
+            ["tf.constant(tf.reduce_min(x))"],
+            Fails("got a tensor instead"),
+            effect=Effect.FAILS,
+            help="tf.convert_to_tensor(tf.reduce_min(x))",
+        ),
+        Bad(
+            """
+RATES = [0.1, 0.5, 0.9, 1.0]
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * RATES[tf.argmax(x)]
+""",
+            ["RATES[tf.argmax(x)]"],
+            Fails("list indices must be integers"),
+            effect=Effect.FAILS,
+            help="tf.gather",
+            safety=Safety.UNSAFE,
+            fixed="""
+RATES = [0.1, 0.5, 0.9, 1.0]
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * tf.gather(tf.stack(RATES), tf.argmax(x))
+""",
+        ),
         Bad(
             """
 class L(tf.keras.layers.Layer):
@@ -237,6 +286,16 @@ def f(x: tf.Tensor):
         ),
     )
     good = (
+        Good(
+            """
+LIMITS = tf.constant([1.0, 2.0, 3.0, 4.0])
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x + tf.constant(LIMITS) + tf.constant([1.0, 2.0])[0] + tf.constant(float(x.shape[0]))
+""",
+            why="of what was computed before the trace a constant can be made",
+        ),
         Good(
             """
 @tf.function(jit_compile=True)

@@ -5,6 +5,7 @@ Reports calls that were measured to fail:
 
 - library functions that work only eagerly (`keras.ops.isin`, `kron`, `corrcoef`, `bartlett`)
 - tensors for arguments that the library reads as Python numbers (`tf.stack(.., axis=t)`)
+- a tensor in the shape of a Keras initializer that computes with its sizes (`GlorotUniform()([tf.shape(x)[0], 8])`)
 - data for arguments that must be compile-time constants (`tf.signal.frame(x, n, 4)`)
 - a few calls that can be traced but break the compiler
 
@@ -47,7 +48,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
 from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.domain.values import Static, Value
+from xlalint.analysis.domain.values import Dependence, Sequence, Static, Value
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.facts import tables
 from xlalint.facts.kernels import listed
@@ -59,6 +60,7 @@ from xlalint.fixes.replacements import replacement
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity, origin_note
 
 from ._kernels import TENSOR, case_of, event_name, fact_of, help_for, names_where
+from ._names import names
 
 # What an error says that comes from tracing as such, and not from arguments that do not fit each other.
 SYMBOLIC = re.compile(r"symbolic `?tf\.Tensor|SymbolicTensor|symbolic Tensor")
@@ -89,6 +91,26 @@ def vector(arguments: Mapping[str, Value], name: str, dtype: str | None = None) 
     """Whether an argument is a tensor of one dimension."""
     tensor = as_tensor(arguments.get(name, Static(None)))
     return tensor is not None and tensor.rank == 1 and dtype in (None, tensor.dtype)
+
+
+# Initializers that compute with the sizes of the shape that they are called with.
+SCALED = frozenset(
+    f"keras.initializers.{name}.__call__"
+    for name in names(
+        """
+        GlorotNormal GlorotUniform HeNormal HeUniform LecunNormal LecunUniform Orthogonal VarianceScaling
+        """
+    )
+)
+
+
+def sized_by_a_tensor(arguments: Mapping[str, Value]) -> bool:
+    """Whether the shape, the first argument, has a size that is a tensor, also one that was read of a shape."""
+    match arguments.get("shape", arguments.get("*0")):
+        case Sequence(items=tuple(items)):
+            return any(as_tensor(item, Dependence.SHAPE) is not None for item in items)
+        case shape:
+            return shape is not None and as_tensor(shape, Dependence.SHAPE) is not None
 
 
 # What is traced and does not compile: when, and what to say.
@@ -127,8 +149,41 @@ class UncompilableCall(Rule):
     code = "XLA411"
     name = "uncompilable-call"
     handles = (ApiCall,)
-    apis = names_where(lambda fact: any(map(eager_only, fact.cases))) | BREAKING.keys() | constant_parameters().keys()
+    apis = (
+        names_where(lambda fact: any(map(eager_only, fact.cases)))
+        | BREAKING.keys()
+        | constant_parameters().keys()
+        | SCALED
+    )
     bad = (
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.keras.initializers.GlorotUniform()(shape=[tf.shape(x)[0], 8])
+""",
+            ["tf.keras.initializers.GlorotUniform()(shape=[tf.shape(x)[0], 8])"],
+            Fails("int() argument must be"),
+            effect=Effect.FAILS,
+            help="x.shape[0]",
+        ),
+        Bad(
+            """
+from keras import initializers
+
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.start = initializers.HeNormal()
+
+    def call(self, x):
+        batch = tf.shape(x)[0]
+        return self.start((batch, 4))
+""",
+            ["self.start((batch, 4))"],
+            Fails("int() argument must be"),
+            effect=Effect.FAILS,
+        ),
         Bad(
             """
 import keras
@@ -276,6 +331,15 @@ def f(x, n):
     good = (
         Good(
             """
+@tf.function(jit_compile=True)
+def f(x):
+    return tf.keras.initializers.GlorotUniform(1)([x.shape[0], 8]) + tf.keras.initializers.Ones()([tf.shape(x)[0], 8])
+""",
+            None,
+            why="static sizes, and an initialiser that does not compute with them",
+        ),
+        Good(
+            """
 import keras
 
 @tf.function(jit_compile=True)
@@ -354,13 +418,23 @@ def f(x):
                 told = listed([f"`{name}`" for name in data])
                 notes = origin_note(next(iter(data.values())).origin, event)
                 yield Draft(f"`{brief(node)}`: {told} {CONSTANT}, but depends on data", Effect.FAILS, notes=notes)
+            case ApiCall(api=api, arguments=arguments, node=node) if api in SCALED:
+                if sized_by_a_tensor(arguments):
+                    text = f"`{brief(node)}`: a tensor in the shape {EAGER_ONLY}"
+                    yield Draft(text, Effect.FAILS, DRAWN, at_most=_most(event))
             case ApiCall(arguments=arguments, node=node) if fact := fact_of(event, self.tensorflow):
                 case = case_of(fact, arguments)
                 if case is not None and eager_only(case):
                     options = " and ".join(f"`{name}`" for name in case.varied)
                     what = f": a tensor as {options}" if options else ""
-                    traced = event.context.kind in (ContextKind.XLA, ContextKind.GRAPH)
-                    most = Severity.ERROR if traced else Severity.INFO
                     text = f"`{brief(node)}`{what} {EAGER_ONLY}"
                     rewrite = partial(replacement, event)
-                    yield Draft(text, Effect.FAILS, help_for(fact, case), at_most=most, rewrite=rewrite)
+                    yield Draft(text, Effect.FAILS, help_for(fact, case), at_most=_most(event), rewrite=rewrite)
+
+
+DRAWN = "use static sizes, such as x.shape[0], or tf.random.normal(shape), which accepts tensors"
+
+
+def _most(event: ApiCall) -> Severity:
+    """An error where the call is traced; eager code may be fine."""
+    return Severity.ERROR if event.context.kind in (ContextKind.XLA, ContextKind.GRAPH) else Severity.INFO

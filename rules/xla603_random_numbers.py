@@ -2,8 +2,8 @@
 
 ## What it does
 Reports random numbers with a fixed seed in compiled code (`tf.random.stateless_*`, `seed=` with a number), with the
-severity `info`. Reports numbers drawn there by Python's `random` or NumPy with the severity `warning`: they are drawn
-only once.
+severity `info`. Reports numbers drawn there by Python's `random` or NumPy, and reads of the clock (`time.time()`),
+with the severity `warning`: both happen only once.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU. XLA uses another algorithm.
@@ -62,14 +62,34 @@ ON_HOST = names(
     np.random.choice np.random.binomial np.random.beta np.random.permutation np.random.random_sample
     """
 )
+# The clock, likewise.
+CLOCKS = names(
+    """
+    time.time time.time_ns time.perf_counter time.perf_counter_ns time.monotonic time.process_time
+    datetime.datetime.now datetime.datetime.today datetime.datetime.utcnow
+    """
+)
 
 
 class RandomNumbers(Rule):
     code = "XLA603"
     name = "random-numbers"
     handles = (ApiCall,)
-    apis = SEEDED | ON_HOST
+    apis = SEEDED | ON_HOST | CLOCKS
     bad = (
+        Bad(
+            """
+import time
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x + float(time.perf_counter_ns() % 997)
+""",
+            ["time.perf_counter_ns()"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+        ),
         Bad(
             """
 @tf.function(jit_compile=True)
@@ -140,6 +160,21 @@ class L(keras.layers.Layer):
     good = (
         Good(
             """
+import time
+
+@tf.function(jit_compile=True)
+def step(x):
+    return x * 2.0
+
+begin = time.time()
+step(tf.ones([4]))
+print(time.time() - begin)
+""",
+            None,
+            why="the clock around a compiled function",
+        ),
+        Good(
+            """
 @tf.function(jit_compile=True)
 def f(x):
     return x + tf.random.stateless_normal([4], seed=[1, 2], alg="philox")
@@ -188,12 +223,16 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(augment)
                 if api in ON_HOST:
                     message = f"`{code}` is drawn once, during tracing, and is a constant from then on"
                     yield Draft(message, Effect.DIVERGES, DEVICE, at_most=Severity.WARNING)
+                elif api in CLOCKS:
+                    message = f"`{code}` reads the clock once, during tracing, and is a constant from then on"
+                    yield Draft(message, Effect.DIVERGES, BEFORE, at_most=Severity.WARNING)
                 elif _fixed(event.arguments.get("seed")) and event.arguments.get("alg") != Static("philox"):
                     message = f"`{code}`: with the same seed, a compiled function draws other numbers than eager code"
                     help = _philox(node) if api in STATELESS else OTHER
                     yield Draft(message, Effect.DIVERGES, help, at_most=Severity.INFO)
 
 
+BEFORE = "read the clock outside the compiled function, or pass the time as a tensor"
 DEVICE = "use tf.random.uniform or tf.random.normal, which draw at every call"
 OTHER = 'tf.random.stateless_uniform(shape, seed=[1, 2], alg="philox") draws the same numbers in both'
 

@@ -80,6 +80,10 @@ def host_read(reader: str, node: cst.CSTNode, tf: str = "tf") -> str | None:
             return f"{tf}.round({plain(only)})"
         case cst.Call(func=cst.Attribute(value=owner)) if reader.startswith("."):
             return plain(owner)
+        case cst.Call(args=[cst.Arg(value=only), *options]) if reader == "tf.constant":
+            dtype = next((one.value for one in options if one.keyword is None or one.keyword.value == "dtype"), None)
+            plain_tensor = f"{tf}.convert_to_tensor({plain(only)})"
+            return plain_tensor if dtype is None else f"{tf}.cast({plain(only)}, {plain(dtype)})"
         case cst.Call(args=arguments) if reader.startswith("np."):
             counterpart = _counterpart(reader.removeprefix("np."))
             return f"{tf}.{counterpart}({', '.join(_argument(argument) for argument in arguments)})"

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import FEW, is_table, join_all
-from ..domain.kinds import as_tensor, perhaps_array
+from ..domain.kinds import as_tensor
 from ..domain.operators import COMPARED, arithmetic_tensor
 from ..domain.values import (
     STATIC,
@@ -57,6 +57,7 @@ from ..record import Record, replace
 from .events import HOST, KERAS_3, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
+from .host_reads import MAKE_CONSTANTS, report_constant, report_host_read
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
 from .receivers import compiled_method
 
@@ -129,7 +130,9 @@ class Calls(Interpreter):
             elif traits.calls_back:
                 self._pass_to_host(HOST if traits.eager else frame.context, arguments)
             if traits.reads:
-                self._host_read(frame, name, bound, node)
+                report_host_read(self, frame, name, bound, node)
+            elif name in MAKE_CONSTANTS and "value" in bound:
+                report_constant(self, frame, name, bound["value"], node)
             for parameter in traits.tensor_parameters & bound.keys():
                 self.confirm_tensor(frame, bound[parameter])
                 if isinstance(bound[parameter], Structure):  # what an operation takes as one tensor, is one
@@ -183,17 +186,6 @@ class Calls(Interpreter):
             # What a partial or an unpacked dict passes has no syntax of its own: the call stands for it.
             nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
             self.emit(frame, ApiCall, node, api=name, arguments=bound, argument_nodes=nodes, result=result, node=node)
-
-    def _host_read(self, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression) -> None:
-        """Say that a library of the host reads a tensor."""
-        parts = [part for value in bound.values() for part in _given(value) if not perhaps_array(part)]
-        read = next((tensor for part in parts if (tensor := as_tensor(part, Dependence.STATIC)) is not None), None)
-        if read is not None:
-            if frame.context.kind is ContextKind.OPEN:
-                frame.summary.host_only = True  # nobody compiles what NumPy computes
-            self.emit(frame, HostRead, node, value=read, reader=name)
-        for value in bound.values():
-            self.doubt_tensor(frame, value)
 
     def _call_object(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> Value:
         special = self.models.methods.get(f"{owner.api}.__call__")
@@ -406,17 +398,6 @@ def bind_api(
     if arguments.rest is not None:
         bound["*rest"] = arguments.rest
     return bound, nodes
-
-
-def _given(value: Value) -> tuple[Value, ...]:
-    """The value, or what a list or tuple of it holds."""
-    match value:
-        case Sequence(items=tuple(items)):
-            return items
-        case Sequence(element=element) if element is not None:
-            return (element,)
-        case _:
-            return (value,)
 
 
 def _first_converted(arguments: Arguments) -> Arguments:

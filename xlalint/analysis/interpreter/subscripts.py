@@ -94,6 +94,7 @@ class Subscripts(Interpreter):
             case Array():
                 return Array(base.dtype, varies=after_index(base.varies, index))
             case Static(constant) if isinstance(constant, tuple | list | str):
+                self._index_read(frame, node, index[0])
                 return index_static(constant, index)
             case Static() | Api():
                 return STATIC
@@ -169,15 +170,20 @@ class Subscripts(Interpreter):
         mixed = selected or is_mixed(parts)
         return Tensor(dependence, base.dtype, rank, origin, bounded, carried, mixed=mixed, varies=varies)
 
+    def _index_read(self, frame: Frame, node: cst.Subscript, item: Value) -> None:
+        """Say that Python asks a tensor for a position in a list, a tuple or a text."""
+        asked = item
+        if isinstance(item, Slice):
+            asked = next((part for part in _parts(item) if as_tensor(part, Dependence.STATIC)), STATIC)
+        if as_tensor(asked, Dependence.STATIC):
+            self.emit(frame, HostRead, node, value=asked, reader="list index")
+
     def _index_container(
         self, frame: Frame, node: cst.Subscript, base: Sequence | Dict, index: tuple[Value, ...]
     ) -> Value:
         item = index[0]
-        asked = item
-        if isinstance(item, Slice):
-            asked = next((part for part in _parts(item) if as_tensor(part, Dependence.STATIC)), STATIC)
-        if isinstance(base, Sequence) and as_tensor(asked, Dependence.STATIC):
-            self.emit(frame, HostRead, node, value=asked, reader="list index")
+        if isinstance(base, Sequence):
+            self._index_read(frame, node, item)
         match base, item:
             case Sequence(items=tuple(items)), Static(int(position)) if -len(items) <= position < len(items):
                 return items[position]

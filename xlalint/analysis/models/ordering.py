@@ -31,7 +31,10 @@ def _sorted(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: 
                 match arguments.keywords.get("reverse", Static(False)):
                     case Static(bool(turned)):
                         return Sequence("list", tuple(order[::-1] if turned else order))
-    return Sequence("list", None, interpreter.element(frame, iterable, where))
+    element = interpreter.element(frame, iterable, where)
+    if not as_tensor(arguments.positional[0], Dependence.STATIC):  # the rows of a tensor are told as iteration
+        _order(interpreter, frame, (element,), arguments, node, "sorted")
+    return Sequence("list", None, element)
 
 
 def _extreme(form: str) -> FunctionModel:

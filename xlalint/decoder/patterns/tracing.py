@@ -91,6 +91,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             rf"|`{_SYMBOLIC}` object cannot be interpreted as an integer"
             r"|numpy\(\) is only available when eager execution is enabled"
             r"|Cannot convert a Tensor of dtype \w+ to a NumPy array"
+            rf"|Expected (?:any non-tensor type|\w+), but got (?:a tensor instead|Tensor\([^\n]*?of type `{_SYMBOLIC}`)"
+            r"|ValueError: Tensor\([^\n]*?dtype=\w+\)"  # what NumPy is told while a constant is made
             r"|__(?:index|int|float)__ returned non-(?:int|float)"
         ),
         "Python or NumPy reads the value of a tensor, but during tracing it has none.",

@@ -1,0 +1,47 @@
+"""Reads of tensors by libraries of the host, and constants that are made of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.kinds import as_tensor, perhaps_array
+from ..domain.values import Dependence, Sequence, Structure, Value
+from .events import ContextKind, HostRead
+from .frames import Frame
+from .interface import Interpreter
+
+MAKE_CONSTANTS: Final = frozenset(("tf.constant", "tf.constant_initializer"))
+
+
+def report_host_read(
+    interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression
+) -> None:
+    """Say that a library of the host reads a tensor."""
+    parts = [part for value in bound.values() for part in _given(value) if not perhaps_array(part)]
+    read = next((tensor for part in parts if (tensor := as_tensor(part, Dependence.STATIC)) is not None), None)
+    if read is not None:
+        if frame.context.kind is ContextKind.OPEN:
+            frame.summary.host_only = True  # nobody compiles what NumPy computes
+        interpreter.emit(frame, HostRead, node, value=read, reader=name)
+    for value in bound.values():
+        interpreter.doubt_tensor(frame, value)
+
+
+def report_constant(interpreter: Interpreter, frame: Frame, name: str, value: Value, node: cst.BaseExpression) -> None:
+    """Say that a constant is made of a tensor, which no trace can: of one that was computed before, it can."""
+    given = value.tensor if isinstance(value, Structure) else value
+    if (tensor := as_tensor(given, Dependence.SHAPE)) is not None:
+        interpreter.emit(frame, HostRead, node, value=tensor, reader=name)
+
+
+def _given(value: Value) -> tuple[Value, ...]:
+    """The value, or what a list or tuple of it holds."""
+    match value:
+        case Sequence(items=tuple(items)):
+            return items
+        case Sequence(element=element) if element is not None:
+            return (element,)
+        case _:
+            return (value,)
