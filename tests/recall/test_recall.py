@@ -20,7 +20,7 @@ from tests.compiler.claims import claim
 
 from .fixtures import CASES, Case, Hazard, all_cases
 
-FOR_A_TPU = "for a TPU's strategy not at all"
+FOR_A_TPU = "does not compile it under a TPU strategy"
 RECALL = 0.95  # of the hazards must be found
 HAZARDS = 160  # at least so many stand in the fixtures, and as many look-alikes
 
