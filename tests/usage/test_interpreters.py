@@ -17,6 +17,18 @@ from tests import ROOT
 VERSIONS: Final = ("3.11", "3.12", "3.13")
 OTHERS: Final = [version for version in VERSIONS if version != f"{sys.version_info.major}.{sys.version_info.minor}"]
 
+NEW: Final = """\
+import tensorflow as tf
+
+type Batch = tf.Tensor
+
+class Own[T](tf.keras.layers.Layer):
+    def call(self, x: Batch) -> T:
+        if tf.reduce_sum(x) > 0:
+            x = x / 2.0
+        return x
+"""
+
 
 def interpreter(version: str) -> str:
     """A Python of a version that can be run; the test is skipped where there is none."""
@@ -28,9 +40,9 @@ def interpreter(version: str) -> str:
     pytest.skip(f"there is no Python {version} here")
 
 
-def findings(*command: str) -> Any:
-    """What is found in the examples."""
-    arguments = ["-P", "-m", "xlalint", str(ROOT / "examples"), "--isolated", "--no-cache", "--exit-zero"]
+def findings(*command: str, path: Path = ROOT / "examples") -> Any:
+    """What is found in a file or folder."""
+    arguments = ["-P", "-m", "xlalint", str(path), "--isolated", "--no-cache", "--exit-zero"]
     done = subprocess.run(
         [*command, *arguments, "--output-format", "json"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -58,3 +70,6 @@ def test_what_is_found_is_the_same(version: str, tmp_path: Path) -> None:
         done = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     assert findings(str(commands / "python")) == findings(sys.executable) != []
+    if version != "3.11":
+        (tmp_path / "new.py").write_text(NEW)
+        assert [one["code"] for one in findings(str(commands / "python"), path=tmp_path / "new.py")] == ["XLA101"]

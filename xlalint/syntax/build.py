@@ -36,7 +36,10 @@ _AUGMENTED: Final[dict[type[ast.operator], cst.BaseAugOp]] = {
     ast.BitAnd: make.BitAndAssign(),
     ast.BitXor: make.BitXorAssign(),
 }
+# `type X = ...` of Python 3.12: what it gives a name to is evaluated as late as an annotation is.
+_ALIASES: Final[tuple[Any, ...]] = tuple(filter(None, [getattr(ast, "TypeAlias", None)]))
 _SIMPLE: Final = (
+    *_ALIASES,
     ast.Expr,
     ast.Assign,
     ast.AugAssign,
@@ -183,6 +186,11 @@ class _Builder(ExpressionBuilder):
         for target in targets:
             target.source, target.begins, target.ends = self._source, 0, 0
         return make.Assign(targets, self.expression(made.value))
+
+    def _type_alias(self, made: Any) -> cst.Assign:
+        target: Any = make.AssignTarget(self._target(made.name))
+        target.source, target.begins, target.ends = self._source, 0, 0
+        return make.Assign([target], self.expression(made.value))
 
     def _annotated(self, made: ast.AnnAssign) -> cst.AnnAssign:
         annotation = self._annotation(made.annotation)
@@ -449,4 +457,5 @@ _STATEMENTS: Final[dict[type[ast.stmt], Callable[[_Builder, Any], cst.CSTNode]]]
     ast.AsyncFunctionDef: _Builder._function,
     ast.ClassDef: _Builder._class,
     ast.Match: _Builder._match,
+    **dict.fromkeys(_ALIASES, _Builder._type_alias),
 }
