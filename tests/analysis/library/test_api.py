@@ -221,7 +221,8 @@ def test_kinds_of_results(name: str, expected: Value) -> None:
 
 def test_results_in_structures() -> None:
     assert isinstance(call("tf.cond", pred=MASK), Structure)
-    assert isinstance(call("tf.raw_ops.Where", condition=MASK), Structure)
+    assert isinstance(call("tf.raw_ops.Skipgram", filename=MASK), Structure)
+    assert isinstance(call("tf.raw_ops.StopGradient", input=MASK), Tensor)
     assert call("tf.nest.flatten", structure=UNKNOWN) == Sequence("list", None, UNKNOWN)
     assert call("tf.nest.flatten", structure=STATIC) == Sequence("list", None, STATIC)
     unique = call("tf.unique", x=VECTOR)

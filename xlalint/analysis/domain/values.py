@@ -312,10 +312,12 @@ Facts: TypeAlias = Pipeline | Compiled | Padding | Wrapped
 
 
 class TensorMethod(Record):
-    """`x.numpy`, `x.assign`, ... before the call."""
+    """`x.numpy`, `x.assign`, ... before the call. `home`: of a method that changes a container, the frame and the
+    expression that reads it there: `hook = items.append` changes `items` when the hook is called."""
 
     owner: Value
     name: str
+    home: Any = None
 
 
 class FunctionValue(Record, eq=False):
@@ -539,6 +541,10 @@ class Class(Hashable, Protocol):
 
     @property
     def bases(self) -> tuple[Value, ...]: ...
+
+    @property
+    def derived(self) -> tuple[Class, ...]:
+        """The classes of the same file that have this one among their ancestors."""
 
     @property
     def external_bases(self) -> Iterator[str]: ...

@@ -218,8 +218,10 @@ class Assignments(Interpreter):
     def owner_of_method(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """What stands before the dot where a container's method is called; None where another function is passed it."""
         match node:
-            case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=name))) if name in self.models.containers:
-                return owner
+            case cst.Call(func=cst.Attribute() as method) | (cst.Attribute() as method) if (
+                method.attr.value in self.models.containers
+            ):
+                return method.value
             case _:
                 return None
 

@@ -72,6 +72,8 @@ _LIMITS: Final = {
 }
 # The methods that each class of records has.
 OF_RECORDS: Final = frozenset(("_replace", "_asdict"))
+# The attributes of what `functools.partial` makes.
+PARTIAL: Final = frozenset(("func", "args", "keywords"))
 _UNBOUND: Final = frozenset(("staticmethod", "builtins.staticmethod"))
 
 
@@ -95,12 +97,20 @@ class Attributes(Interpreter):
                 return self._instance_attribute(frame, owner, name, node)
             case ClassValue(cls) if name == "_make" and self.is_record(cls):
                 return TensorMethod(owner, name)
+            case ClassValue(cls) if name == "__subclasses__":
+                return _constant_function(Sequence("list", tuple(map(ClassValue, cls.derived))))
+            case ClassValue(cls) if name == "__dict__":
+                own = {inner: self._class_attribute(frame, cls, inner) for inner in cls.functions}
+                own |= self.class_attributes(cls)
+                return Dict({inner: value for inner, value in own.items() if value is not None})
             case ClassValue(cls):
                 return _of_class(cls, self._class_attribute(frame, cls, name) or UNKNOWN)
             case Static(Member() as member):
                 return self._member_attribute(frame, owner, member, name, node)
             case FunctionValue():
-                return owner if name in ("python_function", "__wrapped__", "__call__") else UNKNOWN
+                return owner if name in ("python_function", "__wrapped__", "__call__") else _of_partial(owner, name)
+            case ApiObject("functools.partial", payload=Sequence(items=(function, bound, *given))) if name in PARTIAL:
+                return {"func": function, "keywords": bound, "args": Sequence("tuple", tuple(given))}[name]
             case OneOf(alternatives):
                 there = [option for option in alternatives if option != NONE]  # which has no attributes
                 return join_all(*(self.attribute(frame, option, name, node) for option in there))
@@ -117,7 +127,8 @@ class Attributes(Interpreter):
                 return TensorMethod(owner, name)
             case Sequence() | Dict():
                 known = api.attribute(owner, name)
-                return TensorMethod(owner, name) if known is None else known
+                home = (frame, node) if name in self.models.containers and isinstance(node, cst.Attribute) else None
+                return TensorMethod(owner, name, home) if known is None else known
             case _:
                 known = api.attribute(owner, name)
                 if known is not None:
@@ -250,6 +261,24 @@ class Attributes(Interpreter):
     def decorators_of(function: Function) -> frozenset[str]:
         """The decorators as they are written, without arguments."""
         return frozenset(text.partition("(")[0] for text in function.decorator_texts)
+
+
+def _of_partial(function: FunctionValue, name: str) -> Value:
+    """What a function has that arguments are bound to."""
+    match name:
+        case "func":
+            return replace(function, partial_args=(), partial_keywords={})
+        case "args":
+            return Sequence("tuple", function.partial_args)
+        case "keywords":
+            return Dict(dict(function.partial_keywords))
+        case _:
+            return UNKNOWN
+
+
+def _constant_function(value: Value) -> Value:
+    """A function without parameters that returns the value."""
+    return ApiObject("functools.partial", payload=Sequence("tuple", (Api("functools.identity"), Dict({}), value)))
 
 
 @cache

@@ -79,6 +79,8 @@ class Calls(Interpreter):
                 return self.instantiate(frame, cls, arguments, node)
             case Instance():
                 return self._call_instance(frame, callee, arguments, node)
+            case TensorMethod(_, name, (home, method)) if getattr(node, "func", None) is not method:
+                return self._call_method(home, self.evaluate(home, method.value), name, arguments, method)
             case TensorMethod(owner, name):
                 return self._call_method(frame, owner, name, arguments, node)
             case ApiObject(method=None):
@@ -271,6 +273,9 @@ class Calls(Interpreter):
                         elif frame.context.kind not in NOT_TRACED:
                             arguments = arguments.with_tensors()
                     return self.invoke(frame, value, arguments, node)
+                for given in arguments.positional[:1]:
+                    if isinstance(given, Unknown):
+                        self.confirm_tensor(frame, given)
                 base = next(base for base in owner.cls.external_bases if api.is_keras(base, kind))
                 if base in ("keras.Model", "keras.layers.Layer"):
                     return Structure()  # whatever a class that is not seen makes of its inputs

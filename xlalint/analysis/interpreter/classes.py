@@ -53,6 +53,8 @@ _EXCEPTIONS: Final = frozenset(
 
 _ALIKE: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule")
 
+_INIT_ONLY: Final = Api("dataclasses.InitVar")
+
 
 class Classes(Interpreter):
     """Classes and the instances of them."""
@@ -130,7 +132,8 @@ class Classes(Interpreter):
         if self.is_record(cls):
             made = self._make_record(cls, arguments)
             if not CONTAINERS.keys() & set(cls.external_bases):  # whose items say what the fields say already
-                self.special(frame, made, "__post_init__", (), node)
+                passed = tuple(made.attributes[name] for name in self._passed_on(cls) if name in made.attributes)
+                self.special(frame, made, "__post_init__", passed, node)
             return made
         if TORCH_MODULE in cls.external_bases and isinstance(node, cst.Call):
             self.report_setup(frame, TORCH_MODULE, None, {}, {}, UNKNOWN, node)
@@ -198,10 +201,18 @@ class Classes(Interpreter):
     def number_fields(self, cls: Class) -> frozenset[str]:
         """The fields of a record that its class declares as Python numbers."""
         if cls not in self._number_fields:
-            self._number_fields[cls] = frozenset(self._declared_numbers(cls) if self.is_record(cls) else ())
+            declared = self._declared_fields(cls) if self.is_record(cls) else ()
+            self._number_fields[cls] = frozenset(name for name, text in declared if _is_number(text))
         return self._number_fields[cls]
 
-    def _declared_numbers(self, cls: Class) -> Iterator[str]:
+    def _passed_on(self, cls: Class) -> Iterator[str]:
+        """The fields of a record that it passes to `__post_init__`."""
+        for name, annotation in self._declared_fields(cls) if cls.find("__post_init__") is not None else ():
+            match annotation:
+                case cst.Subscript(value=head) if self.evaluate(self.module_frame(cls.module), head) == _INIT_ONLY:
+                    yield name
+
+    def _declared_fields(self, cls: Class) -> Iterator[tuple[str, cst.BaseExpression]]:
         ancestors = [ancestor for ancestor in cls.mro if not isinstance(ancestor, str)]
         for ancestor in ancestors:
             for stretch in ancestor.code:
@@ -212,11 +223,11 @@ class Classes(Interpreter):
                             body=[
                                 cst.AnnAssign(
                                     target=cst.Name(value=name),
-                                    annotation=cst.Annotation(annotation=cst.Name(value="int" | "float")),
+                                    annotation=cst.Annotation(annotation=annotation),
                                 )
                             ]
                         ):
-                            yield name
+                            yield name, annotation
 
     def _record_fields(self, cls: Class) -> dict[str, Value]:
         fields: dict[str, Value] = {}
@@ -238,6 +249,10 @@ class Classes(Interpreter):
         if "tf.experimental.ExtensionType" in cls.external_bases:
             values = {name: _as_declared(fields.get(name), value) for name, value in values.items()}
         return Instance(cls, {**fields, **values})
+
+
+def _is_number(annotation: cst.BaseExpression) -> bool:
+    return isinstance(annotation, cst.Name) and annotation.value in ("int", "float")
 
 
 def _is_single(frame: Frame, cls: Class) -> bool:

@@ -125,6 +125,8 @@ class Operations(Interpreter):
                 return Static(varies=varies)  # `math.pi * epoch`
             case (Static(varies=varies), Unknown()) | (Unknown(), Static(varies=varies)) if varies:
                 return Unknown(varies=varies)
+            case (Unknown(names, part=True), Static()) | (Static(), Unknown(names, part=True)) if names:
+                return Unknown(names, part=True)  # as much a part of what the parameter holds
             case (Static(), Static()) | (Api(), _):
                 return STATIC
             case _:
@@ -188,5 +190,7 @@ def _tells_numbers(side: Value, other: Value) -> bool:
             return isinstance(constant, float) or (isinstance(side, Structure) and not isinstance(constant, str))
         case Structure(parameter=None, origin=origin) if origin is not None:
             return isinstance(side, Structure) and side.origin is origin  # and a part of what it is added to
+        case Unknown(names, part=True):  # and so is this
+            return isinstance(side, Unknown) and not side.part and len(names) == 1 and side.names == names
         case _:
             return False

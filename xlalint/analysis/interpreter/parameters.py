@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 from ...syntax import nodes as cst
+from ...syntax.expression_builder import NestedTooDeepError
 from ..budget import Clock
 from ..domain.joins import join, join_all
 from ..domain.values import (
@@ -12,8 +13,11 @@ from ..domain.values import (
     STATIC,
     UNKNOWN,
     Array,
+    Class,
+    ClassValue,
     Dependence,
     Dict,
+    Function,
     FunctionValue,
     Instance,
     OneOf,
@@ -31,6 +35,8 @@ from .events import HOST
 from .frames import Aliases, Arguments, Frame, Summary
 from .interface import Interpreter, Models, Options
 
+# An annotation, and the frame in which it is read.
+_Promise: TypeAlias = tuple[Frame, cst.BaseExpression]
 _DEEPEST_SIGNATURE: Final = 48  # defaults and annotations that call what they are a part of
 
 
@@ -43,6 +49,7 @@ class Parameters(Interpreter):
         super().__init__(project, options, wanted_apis, clock, models)
         self._defaults: dict[cst.BaseExpression, Value] = {}  # of parameters of functions at the top of a module
         self._promises: dict[cst.BaseExpression, Value | None] = {}  # of annotations there
+        self._inherited: dict[cst.Param, _Promise | None] = {}  # of parameters of methods without annotations
         self._signing: set[cst.BaseExpression] = set()  # defaults and annotations that are being evaluated
 
     def bind_parameters(
@@ -69,9 +76,9 @@ class Parameters(Interpreter):
                 given = _from_rest(parameter, arguments) or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown | Structure):
                 aliases.note(parameter, given)
-            env[parameter.name.value] = self._parameter(
-                scope, parameter, given, arguments, crossing and not (sizes and _is_size(given))
-            )
+            promise = self._promise(scope, value, parameter)
+            crosses = crossing and not (sizes and _is_size(given))
+            env[parameter.name.value] = self._parameter(scope, parameter, promise, given, arguments, crosses)
         if isinstance(parameters.star_arg, cst.Param):
             rest = Sequence("tuple", tuple(positional)) if arguments.rest is None and not arguments.unknown else None
             element = arguments.rest or (UNKNOWN if not positional else join_all(*positional))
@@ -80,22 +87,54 @@ class Parameters(Interpreter):
             given = keywords.pop(parameter.name.value, None) or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown | Structure):
                 aliases.note(parameter, given)
-            env[parameter.name.value] = self._parameter(
-                scope, parameter, given, arguments, crossing and not (sizes and _is_size(given))
-            )
+            promise = self._promise(scope, value, parameter)
+            crosses = crossing and not (sizes and _is_size(given))
+            env[parameter.name.value] = self._parameter(scope, parameter, promise, given, arguments, crosses)
         if parameters.star_kwarg is not None:
             others = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
             env[parameters.star_kwarg.name.value] = Dict(keywords, others)
         return env, aliases
 
+    def _promise(self, scope: Frame, value: FunctionValue, parameter: cst.Param) -> _Promise | None:
+        """The annotation of a parameter: its own, or that of the method that it overrides."""
+        if parameter.annotation is not None:
+            return scope, parameter.annotation.annotation
+        owner = value.function.owner
+        if owner is None or len(owner.mro) == 1:
+            return None
+        if parameter not in self._inherited:
+            self._inherited[parameter] = self._overridden(owner, value.function, parameter.name.value)
+        return self._inherited[parameter]
+
+    def _overridden(self, owner: Class, method: Function, name: str) -> _Promise | None:
+        for ancestor in owner.mro[1:]:
+            if isinstance(ancestor, str) or method.name not in ancestor.functions:
+                continue
+            try:
+                parameters = ancestor.functions[method.name].node.params
+            except (SyntaxError, NestedTooDeepError, LookupError) as error:
+                self.note_trouble(ancestor.functions[method.name], error)
+                return None
+            for parameter in (*parameters.params, *parameters.kwonly_params):
+                if parameter.name.value == name and parameter.annotation is not None:
+                    return self.module_frame(ancestor.module), parameter.annotation.annotation
+        return None
+
     def _parameter(
-        self, scope: Frame, parameter: cst.Param, given: Value | None, arguments: Arguments, crossing: bool
+        self,
+        scope: Frame,
+        parameter: cst.Param,
+        promise: _Promise | None,
+        given: Value | None,
+        arguments: Arguments,
+        crossing: bool,
     ) -> Value:
         name = parameter.name.value
-        annotation = parameter.annotation
         if given is not None:
-            if annotation is not None and (_is_vague(given) or isinstance(given, Tensor)):
-                said = self.annotated_value(scope, annotation.annotation)
+            if promise is not None and (_is_vague(given) or isinstance(given, Tensor)):
+                said = self.annotated_value(*promise)
+                if isinstance(said, Tensor):
+                    given = _promised(given, said)
                 # A promise of tensors in some structure gives way to what is written there.
                 if said is not None and (
                     isinstance(given, Unknown)
@@ -109,12 +148,14 @@ class Parameters(Interpreter):
             if isinstance(given, Structure):
                 return replace(given, parameter=parameter)
             return _as_placeholder(given) if crossing else given
-        said = self.annotated_value(scope, annotation.annotation) if annotation is not None else None
+        said = self.annotated_value(*promise) if promise is not None else None
         if parameter.default is None:
             return said or Unknown(frozenset((name,)))
         default = self._default(scope, parameter.default)
         if not arguments.unknown:
             return default
+        if isinstance(default, ClassValue):
+            return join_all(default, *map(ClassValue, default.cls.derived))
         match said, default:
             case Tensor(), Static(None):
                 return join(NONE, said)
@@ -170,6 +211,13 @@ class Parameters(Interpreter):
 def _is_size(value: Value | None) -> bool:
     """Whether a tensor is made of shapes."""
     return isinstance(value, Tensor) and value.dependence is Dependence.SHAPE
+
+
+def _promised(value: Value, said: Tensor) -> Value:
+    """What callers pass, of whom some are not known to pass what the annotation promises."""
+    if isinstance(value, OneOf) and any(isinstance(option, Unknown) for option in value.options):
+        return join_all(*(said if isinstance(option, Unknown) else option for option in value.options))
+    return value
 
 
 def _is_vague(value: Value) -> bool:

@@ -104,8 +104,11 @@ class Subscripts(Interpreter):
                 item = index[0] if len(index) == 1 else Sequence("tuple", index)
                 bound = FunctionValue(method, bound=base)
                 return self.invoke(frame, bound, Arguments([item]), node)
-            case ClassValue():
-                return base  # a generic class with its parameter
+            case ClassValue(cls):
+                method = cls.find("__class_getitem__")
+                if method is None:
+                    return base  # a generic class with its parameter
+                return self.invoke(frame, FunctionValue(method, bound=base), Arguments([index[0]]), node)
             case ModuleValue(module):  # of `globals()` or `vars(module)`
                 match index[0]:
                     case Static(str(name)):
@@ -117,7 +120,9 @@ class Subscripts(Interpreter):
 
     def _as_mask(self, frame: Frame, base: Value, item: Value) -> Value:
         """An unknown comparison used as an index is a mask, if this is code in which tensors are meant."""
-        if not (isinstance(item, Unknown) and item.compared and frame.context.kind is ContextKind.XLA):
+        if not (isinstance(item, Unknown) and item.compared):
+            return item
+        if not (frame.context.kind is ContextKind.XLA or isinstance(base, Tensor)):
             return item
         if not (isinstance(base, Tensor | Structure | Unknown) and item.names):
             return item

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
+_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # between the words of an operation's name
 PREFIX: Final = "tf.raw_ops."
 # By operation: the function, and its parameters where the operation names them otherwise.
 _FUNCTIONS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
@@ -31,6 +33,12 @@ _FUNCTIONS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = {
     "UniqueWithCounts": ("tf.unique_with_counts", {}),
     "Where": ("tf.where", {}),
 }
+
+
+def functions_named_alike(name: str) -> tuple[str, ...]:
+    """The functions that may be an operation by another name: `StopGradient` is `tf.stop_gradient`."""
+    word = _WORD.sub("_", name.removeprefix(PREFIX)).lower()
+    return tuple(f"{namespace}.{word}" for namespace in ("tf", "tf.math", "tf.nn", "tf.linalg"))
 
 
 def function_of(name: str) -> tuple[str, Mapping[str, str]] | None:

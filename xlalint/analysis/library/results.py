@@ -28,6 +28,7 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import carried_over, variations_of
 from . import datasets as pipelines
+from . import raw_ops
 from . import tokenizers as texts
 from .call import Call, Content
 from .dtypes import agreed_dtype, dtype_of, named_dtype
@@ -122,6 +123,9 @@ def result_of(name: str) -> str:
             return table[key]
     if (found := measured(name)) is not None:
         return found
+    if name.startswith(raw_ops.PREFIX):
+        alike = filter(None, map(measured, raw_ops.functions_named_alike(name)))
+        return next(alike, "nest")
     parts = name.split(".")
     namespace = ".".join(parts[:2])
     rest = _by_namespace().get(namespace, "")

@@ -165,6 +165,19 @@ def _pops_item(
             return UNKNOWN
 
 
+def _moves(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value:
+    """`move_to_end(key, last)`: an entry, to one of the ends."""
+    match owner, arguments.get(0, "key"), arguments.get(1, "last"):
+        case Dict(entries, element), Static(key), last if isinstance(key, KEYS) and key in entries:
+            rest = {name: value for name, value in entries.items() if name != key}
+            moved = {key: entries[key]}
+            first = isinstance(last, Static) and last.constant is False
+            _rebind(interpreter, frame, node, Dict(moved | rest if first else rest | moved, element))
+    return NONE
+
+
 def _position(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value:
@@ -320,6 +333,7 @@ METHODS: Final[dict[str, ContainerModel]] = {
     "pop": _shrinks("pop", -1),
     "popleft": _shrinks("pop", 0),
     "popitem": _pops_item,
+    "move_to_end": _moves,
     "index": _position,
     "send": _sends,
     "get": _get,

@@ -219,6 +219,38 @@ def _scanned(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     return _stacked(_called(interpreter, frame, arguments.get(0, "fn"), [first, item], node, True), mixed=True)
 
 
+def _fori(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`keras.ops.fori_loop(lower, upper, body, value)`."""
+    start = arguments.get(3, "init_val")
+    state = Structure(carried=True) if start is None else _loop_variable(start)
+    index = Tensor(Dependence.VALUE, "int", 0, carried=True)
+    _called(interpreter, frame, arguments.get(2, "body_fun"), [index, state], node, True)
+    return state
+
+
+def _keras_scanned(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`keras.ops.scan(f, init, xs)`: what is left in the end, and what each step yields."""
+    start = arguments.get(1, "init")
+    state = Structure(carried=True) if start is None else _loop_variable(start)
+    item = _element(interpreter, frame, arguments.get(2, "xs"), node)
+    result = _called(interpreter, frame, arguments.get(0, "f"), [state, item], node, True)
+    match result:
+        case Sequence(items=(_, yielded)):
+            return Sequence("tuple", (state, _stacked(yielded, mixed=True)))
+        case _:
+            return Sequence("tuple", (state, Structure(carried=True)))
+
+
+def _switched(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`keras.ops.switch(index, branches, *operands)`."""
+    branches = arguments.get(1, "branches")
+    found = branches.items if isinstance(branches, Sequence) and branches.items else ()
+    results = [interpreter.call(frame, branch, Arguments(arguments.positional[2:]), node) for branch in found]
+    index = arguments.get(0, "index")
+    decisive = None if index is None else as_tensor(index, Dependence.STATIC)
+    return chosen_by(decisive, join_all(*results)) if results else UNKNOWN
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.cond": _cond,
     "tf.case": _cases,
@@ -233,4 +265,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.foldr": _scanned,
     "keras.ops.cond": _cond,
     "keras.ops.while_loop": _while_loop,
+    "keras.ops.fori_loop": _fori,
+    "keras.ops.scan": _keras_scanned,
+    "keras.ops.switch": _switched,
 }

@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Any, Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import join_parts
+from ..domain.joins import element_of, join_parts
 from ..domain.kinds import as_tensor, is_key, options
 from ..domain.operators import concatenate
 from ..domain.values import (
@@ -70,9 +70,8 @@ def _iterator(form: str) -> FunctionModel:
                     return Sequence("list", tuple(numbered))
             elements.insert(0, interpreter.counter(frame, node))
         if form in ("zip", "enumerate"):
-            known = [v.items for v in arguments.positional if isinstance(v, Sequence) and v.items]
-            if form == "zip" and len(known) == len(arguments.positional) and len(set(map(len, known))) == 1:
-                return Sequence("list", tuple(Sequence("tuple", row) for row in zip(*known, strict=True)))
+            if form == "zip" and (rows := _rows(arguments.positional, elements)) is not None:
+                return Sequence("list", tuple(Sequence("tuple", row) for row in rows))
             return Sequence("list", None, Sequence("tuple", tuple(elements)))
         kind = "tuple" if form == "tuple" else "set" if form == "set" else "list"
         match arguments.positional[:1]:
@@ -83,6 +82,26 @@ def _iterator(form: str) -> FunctionModel:
         return Sequence(kind, None, elements[0]) if elements else Sequence(kind, ())
 
     return handle
+
+
+def _rows(iterables: list[Value], elements: list[Value]) -> list[tuple[Value, ...]] | None:
+    """What `zip` yields, where it is known how much that is: nothing of `range(n)` beside it is known but what it
+    counts."""
+    columns = [one.items if isinstance(one, Sequence) else None for one in iterables]
+    lengths = [len(column) for column in columns if column is not None]
+    others = [one for one, column in zip(iterables, columns, strict=True) if column is None]
+    if not lengths or not all(lengths) or not all(_counts(one) for one in others):
+        return None
+    least = min(lengths)
+    filled = [
+        column if column is not None else (element,) * least for column, element in zip(columns, elements, strict=True)
+    ]
+    return list(zip(*filled, strict=False))
+
+
+def _counts(value: Value) -> bool:
+    """Whether this counts up, as far as anybody asks."""
+    return isinstance(value, Sequence) and isinstance(value.element, Static) and value.kind == "list"
 
 
 def _transposed(row: Value) -> Value:
@@ -242,6 +261,8 @@ def _dict(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
             return Dict(dict(arguments.keywords), nest)
         case [Sequence(items=tuple(pairs))] if (known := _entries(pairs)) is not None:
             return Dict({**known, **arguments.keywords}, None)
+        case [Sequence() as pairs] if (held := _held(pairs)) is not None:
+            return Dict(dict(arguments.keywords), held)
         case [other]:
             return Dict(dict(arguments.keywords), torch_in(other) or UNKNOWN)
         case _:
@@ -258,6 +279,15 @@ def _entries(pairs: tuple[Value, ...]) -> dict[Any, Value] | None:
             case _:
                 return None
     return entries
+
+
+def _held(pairs: Sequence) -> Value | None:
+    """What a dict of pairs holds whose keys are not known."""
+    match element_of(pairs):
+        case Sequence(items=(_, value)):
+            return value
+        case _:
+            return None
 
 
 def _defaultdict(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:

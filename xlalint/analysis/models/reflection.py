@@ -79,7 +79,7 @@ def _hasattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
 
 def _vars(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     match arguments.positional:
-        case [Instance() as owner]:
+        case [Instance() | ClassValue() as owner]:
             return interpreter.attribute(frame, owner, "__dict__", node)
         case _:
             return UNKNOWN

@@ -183,6 +183,11 @@ class DefinedClass:
         return self._mro
 
     @property
+    def derived(self) -> tuple[Class, ...]:
+        """The classes of the same file that have this one among their ancestors."""
+        return tuple(cls for cls in self.module.classes if cls is not self and self in cls.mro)
+
+    @property
     def external_bases(self) -> Iterator[str]:
         return (base for base in self.mro if isinstance(base, str))
 

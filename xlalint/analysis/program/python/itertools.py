@@ -82,7 +82,7 @@ def dropwhile(predicate, iterable):
 
 
 def filterfalse(predicate, iterable):
-    return filter(predicate, iterable)
+    return [value for value in iterable if not (value if predicate is None else predicate(value))]
 
 
 def compress(data, selectors):

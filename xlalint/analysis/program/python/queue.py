@@ -15,4 +15,21 @@ class Queue:
         return self.items.pop(0)
 
 
-SimpleQueue = LifoQueue = PriorityQueue = Queue
+class PriorityQueue(Queue):
+    def get(self, block=True, timeout=None):
+        self.items = sorted(self.items)
+        return self.items.pop(0)
+
+    def get_nowait(self):
+        return self.get()
+
+
+class LifoQueue(Queue):
+    def get(self, block=True, timeout=None):
+        return self.items.pop()
+
+    def get_nowait(self):
+        return self.items.pop()
+
+
+SimpleQueue = Queue

@@ -1,0 +1,73 @@
+"""Ways of values: methods that change lists from afar, annotations of methods that are overridden, parts of inputs."""
+
+import contextlib
+
+import tensorflow as tf
+
+
+def visit(items, hook):
+    for item in items:
+        hook(item)
+
+
+# case: a_hook(f32[4], i32[])
+@tf.function(jit_compile=True)
+def a_hook(x, n):
+    found = []
+    visit([n], found.append)
+    return x + tf.reduce_sum(tf.zeros([found[0]]))  # hazard: XLA205 recompiles
+
+
+# case: a_hook_that_adds_behind(f32[4], i32[])
+@tf.function(jit_compile=True)
+def a_hook_that_adds_behind(x, n):
+    found = [2]
+    add = found.append
+    add(n)
+    return x + tf.reduce_sum(tf.zeros([found[0]]))
+
+
+# case: a_callback(f32[4], i32[])
+@tf.function(jit_compile=True)
+def a_callback(x, n):
+    found = []
+    with contextlib.ExitStack() as stack:
+        stack.callback(found.append, n)
+    return x + tf.reduce_sum(tf.zeros([found[0]]))  # hazard: XLA205 recompiles
+
+
+# case: filtered(f32[4, 3])
+class Filter:
+    def apply(self, rows: tf.Tensor) -> tf.Tensor:
+        raise NotImplementedError
+
+
+class RowWise(Filter):
+    def apply(self, rows):
+        total = 0.0
+        for row in enumerate(rows):  # hazard: XLA103 fails
+            total = total + row[1]
+        return total
+
+
+@tf.function(jit_compile=True)
+def filtered(rows):
+    return RowWise().apply(rows)
+
+
+# case: unpacked(f32[4, 3])
+@tf.function(jit_compile=True, autograph=False)
+def unpacked(x):
+    first, *others = x  # hazard: XLA103 fails
+    return x + first * len(others)
+
+
+# case: unpacked_pair(f32[4, 3])
+@tf.function(jit_compile=True, autograph=False)
+def pair_of(pair):
+    first, second = pair
+    return first + second
+
+
+def unpacked_pair(x):
+    return pair_of((x, x))
