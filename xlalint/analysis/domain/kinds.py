@@ -64,6 +64,20 @@ def surely_tensor(value: Value) -> bool:
     return bool(kinds) and all(isinstance(option, Tensor) for option in kinds)
 
 
+def tensor_beside_arrays(value: Value) -> bool:
+    """Whether the value is a tensor on one way and NumPy data, or nothing, on the others."""
+    if not isinstance(value, OneOf):
+        return False
+    others = [option for option in value.options if not isinstance(option, Tensor)]
+    return len(others) < len(value.options) and all(isinstance(option, Array) or option == NONE for option in others)
+
+
+def is_told(value: Value, compiled: bool) -> bool:
+    """Whether a tensor is meant where the value is read on the host: what may be NumPy data is only told of where XLA
+    compiles the code (`compiled`), which refuses the way on which it is a tensor."""
+    return not perhaps_array(value) or (compiled and tensor_beside_arrays(value))
+
+
 def perhaps_array(value: Value) -> bool:
     """Whether NumPy data may be meant: what reads it on the host need not be for tensors."""
     if not isinstance(value, OneOf):

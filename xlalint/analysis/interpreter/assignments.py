@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.joins import as_tuple, element_of, join_all, join_parts
-from ..domain.kinds import as_tensor, is_key, leaves, options, surely_tensor
+from ..domain.kinds import as_tensor, is_key, leaves, options, surely_tensor, tensor_beside_arrays
 from ..domain.values import (
     NONE,
     UNKNOWN,
@@ -30,6 +30,7 @@ from ..library.class_checks import is_called_tensor
 from ..program.parameter_uses import asked_for
 from ..program.project import Project
 from .events import (
+    ContextKind,
     IterateOver,
     MutateInLoop,
 )
@@ -121,7 +122,8 @@ class Assignments(Interpreter):
     def _unpack(self, frame: Frame, target: cst.Tuple | cst.List, value: Value, statement: cst.CSTNode | None) -> None:
         value = self.as_iterable(frame, as_tuple(value), target)
         options = value.options if isinstance(value, OneOf) else (value,)
-        if surely_tensor(value):
+        compiled = frame.context.kind is ContextKind.XLA
+        if surely_tensor(value) or (compiled and tensor_beside_arrays(value)):
             source = statement.value if isinstance(statement, cst.Assign) else target
             self.emit(frame, IterateOver, source, iterable=value, form="unpacking")
         for option in options:

@@ -273,9 +273,8 @@ class Calls(Interpreter):
                         elif frame.context.kind not in NOT_TRACED:
                             arguments = arguments.with_tensors()
                     return self.invoke(frame, value, arguments, node)
-                for given in arguments.positional[:1]:
-                    if isinstance(given, Unknown):
-                        self.confirm_tensor(frame, given)
+                if arguments.positional and isinstance(given := arguments.positional[0], Unknown):
+                    self.confirm_tensor(frame, given)
                 base = next(base for base in owner.cls.external_bases if api.is_keras(base, kind))
                 if base in ("keras.Model", "keras.layers.Layer"):
                     return Structure()  # whatever a class that is not seen makes of its inputs

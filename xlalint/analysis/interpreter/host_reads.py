@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import as_tensor, perhaps_array
+from ..domain.kinds import as_tensor, is_told
 from ..domain.values import Dependence, Sequence, Structure, Value
 from .events import ContextKind, HostRead
 from .frames import Frame
@@ -19,7 +19,8 @@ def report_host_read(
     interpreter: Interpreter, frame: Frame, name: str, bound: Mapping[str, Value], node: cst.BaseExpression
 ) -> None:
     """Say that a library of the host reads a tensor."""
-    parts = [part for value in bound.values() for part in _given(value) if not perhaps_array(part)]
+    compiled = frame.context.kind is ContextKind.XLA
+    parts = [part for value in bound.values() for part in _given(value) if is_told(part, compiled)]
     read = next((tensor for part in parts if (tensor := as_tensor(part, Dependence.STATIC)) is not None), None)
     if read is not None:
         if frame.context.kind is ContextKind.OPEN:

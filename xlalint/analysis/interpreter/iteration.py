@@ -6,7 +6,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import as_tuple, element_of, join_all
-from ..domain.kinds import as_tensor, surely_tensor
+from ..domain.kinds import as_tensor, surely_tensor, tensor_beside_arrays
 from ..domain.values import (
     NONE,
     STATIC,
@@ -54,7 +54,8 @@ class Iteration(Interpreter):
             case OneOf(alternatives) if not as_tensor(value, Dependence.VALUE):
                 rest = tuple(option for option in alternatives if option != NONE)
                 return rest[0] if len(rest) == 1 else OneOf(rest) if rest else value
-        if surely_tensor(value):
+        compiled = frame.context.kind is ContextKind.XLA  # the way on which it is a tensor is refused there
+        if surely_tensor(value) or (compiled and tensor_beside_arrays(value)):
             self.emit(frame, IterateOver, node, iterable=value, form=form)
         else:
             self.doubt_tensor(frame, value)

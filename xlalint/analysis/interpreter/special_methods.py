@@ -7,10 +7,11 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
-from ..domain.values import STATIC, Instance, OneOf, Sequence, Value
+from ..domain.values import STATIC, Instance, OneOf, Sequence, Static, Value
 from .frames import Arguments, Frame
 from .interface import Interpreter, method_value
 
+_TOLD_APART: Final = 16  # items of an object that says how many it has
 _OPERATORS: Final[dict[type[cst.CSTNode], str]] = {
     cst.Add: "add",
     cst.Subtract: "sub",
@@ -85,12 +86,23 @@ class SpecialMethods(Interpreter):
                 return found
         return None
 
+    def _items(self, frame: Frame, owner: Instance, node: cst.CSTNode) -> tuple[Value, ...] | None:
+        """What an object holds that says how much, and gives it by index."""
+        match self.special(frame, owner, "__len__", (), node):
+            case Static(int() as length) if 0 < length <= _TOLD_APART:
+                read = [self.special(frame, owner, "__getitem__", (Static(at),), node) for at in range(length)]
+                return tuple(item for item in read if item is not None) or None
+            case _:
+                return None
+
     def as_iterable(self, frame: Frame, value: Value, node: cst.CSTNode) -> Value:
         """What an object gives that says itself how it is iterated; anything else as it is."""
         match value:
             case Instance(cls):
                 made = self.special(frame, value, "__iter__", (), node)
                 if made is None and cls.find("__next__") is None:
+                    if (items := self._items(frame, value, node)) is not None:
+                        return Sequence("list", items)
                     item = self.special(frame, value, "__getitem__", (STATIC,), node)
                     return value if item is None else Sequence("list", None, item)
                 item = self.special(frame, value if made is None else made, "__next__", (), node)

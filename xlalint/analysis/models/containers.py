@@ -25,6 +25,8 @@ from ..domain.values import (
 from ..interpreter.filling import longer
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import ContainerModel, Interpreter
+from ..record import replace
+from .ordering import put_in_order
 
 _MOST_ITEMS: Final = 16  # that are told apart
 
@@ -48,7 +50,7 @@ def _notes(interpreter: Interpreter, frame: Frame, form: str, added: Value, node
 
 
 def _inserts(
-    form: str, arranged: Callable[[tuple[Value, ...], Value, Arguments], Ordered[Value] | None]
+    form: str, arranged: Callable[[tuple[Value, ...], Value, Arguments], Ordered[Value] | None], left: bool = False
 ) -> ContainerModel:
     """A method that puts one value into a sequence, which `arranged` says where that is known."""
 
@@ -61,13 +63,15 @@ def _inserts(
             items = None
             if owner.items is not None and _is_certain(frame) and len(owner.items) < _MOST_ITEMS:
                 items = arranged(owner.items, added, arguments)
-            _put(interpreter, frame, owner, node, items, added)
+            _put(interpreter, frame, owner, node, items, added, left)
         return NONE
 
     return handle
 
 
-def _extends(form: str, arranged: Callable[[tuple[Value, ...], tuple[Value, ...]], Ordered[Value]]) -> ContainerModel:
+def _extends(
+    form: str, arranged: Callable[[tuple[Value, ...], tuple[Value, ...]], Ordered[Value]], left: bool = False
+) -> ContainerModel:
     """A method that puts all of another container into a sequence."""
 
     def handle(
@@ -81,9 +85,9 @@ def _extends(form: str, arranged: Callable[[tuple[Value, ...], tuple[Value, ...]
             case Sequence(items=tuple(items)), Sequence(items=tuple(more)) if (
                 _is_certain(frame) and len(items) + len(more) <= _MOST_ITEMS
             ):
-                _put(interpreter, frame, owner, node, arranged(items, more), added)
+                _put(interpreter, frame, owner, node, arranged(items, more), added, left)
             case Sequence(), _:
-                _put(interpreter, frame, owner, node, None, added)
+                _put(interpreter, frame, owner, node, None, added, left)
         return NONE
 
     return handle
@@ -96,10 +100,15 @@ def _put(
     node: cst.BaseExpression,
     items: Ordered[Value] | None,
     added: Value,
+    left: bool,
 ) -> None:
-    """The sequence after a change: these items, or what it held and what was added."""
+    """The sequence after a change: these items, or what it held and what was added, on the left or not."""
     if items is not None:
-        _rebind(interpreter, frame, node, Sequence(owner.kind, tuple(items)))
+        kept = tuple(items)
+        for variation in owner.varies:
+            if variation.kind == "capped" and variation.shapes is not None:
+                kept = kept[: variation.shapes] if left else kept[-variation.shapes :]
+        _rebind(interpreter, frame, node, Sequence(owner.kind, kept, varies=owner.varies))
         return
     present = element_of(owner)
     joined = added if present is None else join_parts(present, added)
@@ -178,6 +187,31 @@ def _moves(
     return NONE
 
 
+def _sorts(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value:
+    """`sort(key=..)`: in place, what `sorted` gives."""
+    if isinstance(owner, Sequence) and owner.items:
+        given = replace(arguments, positional=[owner], nodes=[node])
+        made = put_in_order(interpreter, frame, given, node)
+        if _is_certain(frame) or not (isinstance(made, Sequence) and made.items):
+            _rebind(interpreter, frame, node, made)
+    return NONE
+
+
+def _merges(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value:
+    """`new_child(mapping)` of a `ChainMap`, which is the dict that it amounts to."""
+    match owner, arguments.get(0, "m"):
+        case Dict(entries, element), Dict(others, other):
+            return Dict({**entries, **others, **arguments.keywords}, other or element)
+        case Dict(entries, element), None:
+            return Dict({**entries, **arguments.keywords}, element)
+        case _:
+            return UNKNOWN
+
+
 def _position(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value:
@@ -207,7 +241,7 @@ def _forgets(form: str) -> ContainerModel:
     ) -> Value:
         if form == "remove":
             interpreter.mutated_call(frame, node, form)
-        if isinstance(owner, Sequence) and owner.items:
+        if isinstance(owner, Sequence) and owner.items and (form == "remove" or len(owner.items) > 1):
             _rebind(interpreter, frame, node, Sequence(owner.kind, None, element_of(owner)))
         return NONE
 
@@ -320,15 +354,16 @@ def _setdefault(
 
 METHODS: Final[dict[str, ContainerModel]] = {
     "append": _inserts("append", lambda items, added, arguments: (*items, added)),
-    "appendleft": _inserts("append", lambda items, added, arguments: (added, *items)),
+    "appendleft": _inserts("append", lambda items, added, arguments: (added, *items), left=True),
     "add": _inserts("add", lambda items, added, arguments: None),
     "insert": _inserts("insert", _at),
     "extend": _extends("extend", lambda items, more: (*items, *more)),
-    "extendleft": _extends("extend", lambda items, more: (*reversed(more), *items)),
+    "extendleft": _extends("extend", lambda items, more: (*reversed(more), *items), left=True),
     "remove": _forgets("remove"),
     "reverse": _forgets("reverse"),
     "rotate": _forgets("rotate"),
-    "sort": _forgets("sort"),
+    "sort": _sorts,
+    "new_child": _merges,
     "clear": _clears,
     "pop": _shrinks("pop", -1),
     "popleft": _shrinks("pop", 0),

@@ -16,7 +16,7 @@ _TOLD_APART: Final = 16  # items of a sequence of which each is looked at by its
 _ORDERED: Final = (int, float, str)
 
 
-def _sorted(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+def put_in_order(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`sorted([t1, t2])` asks which of two is less, of the items themselves or of what `key` makes of them."""
     if not arguments.positional:
         return Sequence("list", None, UNKNOWN)
@@ -100,7 +100,7 @@ def _head(value: Value) -> Any:
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
-    "builtins.sorted": _sorted,
+    "builtins.sorted": put_in_order,
     "builtins.max": _extreme("max"),
     "builtins.min": _extreme("min"),
 }

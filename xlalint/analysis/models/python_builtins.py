@@ -52,7 +52,7 @@ def _iterator(form: str) -> FunctionModel:
     """`zip(..)`, `enumerate(..)` and the like: each argument is iterated."""
 
     def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-        elements = []
+        elements, iterables = [], []
         for position, value in enumerate(arguments.positional):
             if form == "enumerate" and position:
                 break
@@ -60,21 +60,25 @@ def _iterator(form: str) -> FunctionModel:
                 interpreter.refute_tensor(frame, value)
             where = _node(arguments, node, position)
             iterable = interpreter.iterate(frame, value, where, form)
+            iterables.append(iterable)
             elements.append(interpreter.element(frame, iterable, where))
         if arguments.rest is not None:
             return _transposed(arguments.rest) if form == "zip" and not elements else Sequence("list", None, UNKNOWN)
         if form == "enumerate":
-            match arguments.positional:
-                case [Sequence(items=tuple(items))] if len(items) <= _TOLD_APART:
-                    numbered = (Sequence("tuple", (Static(number), item)) for number, item in enumerate(items))
+            match iterables, arguments.get(1, "start"):
+                case [Sequence(items=tuple(items))], None | Static(int()) as start if len(items) <= _TOLD_APART:
+                    first_number = 0 if start is None else start.constant
+                    numbered = (
+                        Sequence("tuple", (Static(number), item)) for number, item in enumerate(items, first_number)
+                    )
                     return Sequence("list", tuple(numbered))
             elements.insert(0, interpreter.counter(frame, node))
         if form in ("zip", "enumerate"):
-            if form == "zip" and (rows := _rows(arguments.positional, elements)) is not None:
+            if form == "zip" and (rows := _rows(iterables, elements)) is not None:
                 return Sequence("list", tuple(Sequence("tuple", row) for row in rows))
             return Sequence("list", None, Sequence("tuple", tuple(elements)))
         kind = "tuple" if form == "tuple" else "set" if form == "set" else "list"
-        match arguments.positional[:1]:
+        match iterables[:1]:
             case [Sequence(items=tuple(items))] if form in ("list", "tuple"):
                 return Sequence(kind, items)
             case [Sequence(items=tuple(items))] if form == "reversed":
@@ -127,6 +131,10 @@ def _deque(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
     items = replace(arguments, positional=arguments.positional[:1])
     made = _iterator("list")(interpreter, frame, items, node) or UNKNOWN
     if isinstance(made, Sequence) and arguments.get(1, "maxlen") not in (None, NONE):
+        match arguments.get(1, "maxlen"), made.items:
+            case Static(int() as most), tuple(held) if most > 0:
+                capped = Variation("capped", Location(frame.unit, node), shapes=most)
+                return replace(made, items=held[-most:], varies=(capped,))
         return replace(made, varies=(Variation("capped", Location(frame.unit, node)),))
     return made
 
@@ -189,6 +197,8 @@ def _chosen(form: str) -> FunctionModel:
                     frame, TruthOf, node, operands=(item,), form=form, tested=False, names=dict(frame.env or {})
                 )
             return STATIC  # Python's own, also where AutoGraph converts the function
+        if isinstance(item, Structure):
+            return item
         return tensor if tensor is not None else STATIC if isinstance(item, Static) else UNKNOWN
 
     return handle

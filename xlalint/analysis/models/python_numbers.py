@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import as_tensor, options, perhaps_array
+from ..domain.kinds import as_tensor, is_told, options
 from ..domain.values import (
     STATIC,
     ApiObject,
@@ -40,7 +40,7 @@ def _reader(name: str) -> FunctionModel:
 
     def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
         value = first(arguments)
-        if as_tensor(value, Dependence.STATIC) and not perhaps_array(value):
+        if is_told(value, frame.context.kind is ContextKind.XLA) and as_tensor(value, Dependence.STATIC):
             interpreter.note_eager_read(frame, value)
             interpreter.emit(frame, HostRead, node, value=value, reader=name, names=dict(frame.env or {}))
             dtype = {"int": "int", "float": "float"}.get(name)

@@ -6,10 +6,18 @@ class ContextVar:
         return self.value
 
     def set(self, value):
+        token = Token(self, self.value)
         self.value = value
+        return token
 
     def reset(self, token):
         pass
+
+
+class Token:
+    def __init__(self, var, old_value):
+        self.var = var
+        self.old_value = old_value
 
 
 def copy_context():

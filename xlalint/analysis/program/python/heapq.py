@@ -3,28 +3,35 @@ def heappush(heap, item):
 
 
 def heappop(heap):
-    return heap.pop(hash(None))
+    heap.sort()
+    return heap.pop(0)
 
 
 def heappushpop(heap, item):
-    return [item, *heap][hash(None)]
+    heap.append(item)
+    return heappop(heap)
 
 
 def heapreplace(heap, item):
-    return heap[hash(None)]
+    least = heappop(heap)
+    heap.append(item)
+    return least
 
 
 def heapify(x):
-    pass
+    x.sort()
 
 
 def merge(*iterables, key=None, reverse=False):
-    return sorted([value for iterable in iterables for value in iterable])
+    values = ()
+    for iterable in iterables:
+        values = (*values, *iterable)
+    return sorted(values, key=key, reverse=reverse)
 
 
 def nlargest(n, iterable, key=None):
-    return sorted([*iterable], key=key)
+    return sorted(iterable, key=key, reverse=True)[:n]
 
 
 def nsmallest(n, iterable, key=None):
-    return sorted([*iterable], key=key)
+    return sorted(iterable, key=key)[:n]

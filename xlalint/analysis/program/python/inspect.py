@@ -18,3 +18,27 @@ class BoundArguments:
 
     def apply_defaults(self):
         pass
+
+
+def getmembers(object, predicate=None):
+    found = []
+    for name in dir(object):
+        value = getattr(object, name)
+        if predicate is None or predicate(value):
+            found.append((name, value))
+    return found
+
+
+def getattr_static(obj, attr, *default):
+    return getattr(obj, attr, *default)
+
+
+def unwrap(func, *, stop=None):
+    return getattr(func, "__wrapped__", func)
+
+
+def isfunction(object):
+    return callable(object)
+
+
+ismethod = isroutine = isfunction

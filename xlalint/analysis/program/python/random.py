@@ -8,3 +8,7 @@ def choices(population, weights=None, *, cum_weights=None, k=1):
 
 def sample(population, k, *, counts=None):
     return [population[hash(None)] for _ in range(k)]
+
+
+def shuffle(x):
+    x.rotate()

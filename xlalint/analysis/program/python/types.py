@@ -9,3 +9,17 @@ class SimpleNamespace:
 
 def MappingProxyType(mapping):
     return mapping
+
+
+def new_class(name, bases=(), kwds=None, exec_body=None):
+    namespace = {}
+    if exec_body is not None:
+        exec_body(namespace)
+    return type(name, (*bases,), namespace)
+
+
+DynamicClassAttribute = property
+
+
+def coroutine(gen_func):
+    return gen_func

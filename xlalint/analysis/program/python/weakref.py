@@ -9,4 +9,9 @@ def proxy(object, callback=None):
     return object
 
 
+def finalize(obj, func, /, *args, **kwargs):
+    return lambda: func(*args, **kwargs)
+
+
 WeakValueDictionary = WeakKeyDictionary = dict
+WeakSet = set

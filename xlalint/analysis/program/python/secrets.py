@@ -1,0 +1,2 @@
+def choice(sequence):
+    return sequence[hash(None)]
