@@ -231,7 +231,7 @@ def test_other_settings_are_another_analysis(ran: list[str]) -> None:
         run(**options)
         assert sorted(ran) == ["alone", "ops", "user"]
     ran.clear()
-    report, told = observe(["."], Settings(jobs=1, cache_dir=Path(".cache")), ())
+    report, told, _ = observe(["."], Settings(jobs=1, cache_dir=Path(".cache")), ())
     assert (sorted(ran), told) == (["alone", "ops", "user"], ())
     assert report == fresh()
 

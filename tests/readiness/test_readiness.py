@@ -134,6 +134,16 @@ def test_what_nobody_has_seen_is_not_ok(tmp_path: Path, call: str) -> None:
     assert states(tmp_path, spoiled)["shapes"] is State.ATTENTION
 
 
+def test_a_finding_that_a_comment_suppresses_is_not_ok(tmp_path: Path) -> None:
+    masked = "x = tf.boolean_mask(x, x > 0)  # xlalint: ignore[XLA201]"
+    code = READY.replace("return self.dense(x)", f"{masked}\n        return self.dense(x)")
+    (tmp_path / "train.py").write_text(code, encoding="utf-8")
+    answers = {answer.line.name: answer for answer in examine([tmp_path], Settings()).answers}
+    assert answers["shapes"].state is State.NOT_SEEN
+    assert (answers["shapes"].next_step or "").startswith("a comment suppresses XLA201 (")
+    assert answers["control-flow"].state is State.OK
+
+
 def test_a_call_of_what_is_static_hides_nothing(tmp_path: Path) -> None:
     code = READY.replace("return self.dense(x)", "return self.dense(x) * others.scale(3)")
     assert set(states(tmp_path, code.replace("import numpy", "import others\nimport numpy")).values()) == {State.OK}

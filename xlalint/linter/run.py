@@ -83,14 +83,20 @@ def check(
 @without_warnings()
 def observe(
     paths: Sequence[str | Path], settings: Settings, watchers: Sequence[Rule]
-) -> tuple[Report, tuple[Finding, ...]]:
+) -> tuple[Report, tuple[Finding, ...], tuple[Finding, ...]]:
     """Lint files and folders, and report; beside that, what the watchers have to say, which is no finding and which no
-    comment suppresses. Nothing is cached."""
+    comment suppresses; and the findings that comments suppress. Nothing is cached."""
     inputs = _inputs(paths, settings, None, {})
     inputs.read()
-    entry, observed, _ = _analyse(inputs, settings, watchers=watchers)
-    observed = [finding for finding in observed if finding.path in inputs.reported]
-    return _report(inputs, settings, entry), tuple(sorted(observed, key=lambda finding: finding.sort_key))
+    suppressed: list[Finding] = []
+    entry, observed, _ = _analyse(inputs, settings, watchers=watchers, suppressed=suppressed)
+    return _report(inputs, settings, entry), _reported(observed, inputs), _reported(suppressed, inputs)
+
+
+def _reported(findings: Iterable[Finding], inputs: Inputs) -> tuple[Finding, ...]:
+    """Those in the files that were asked for, in order."""
+    here = (finding for finding in findings if finding.path in inputs.reported)
+    return tuple(sorted(here, key=lambda finding: finding.sort_key))
 
 
 def _report(inputs: Inputs, settings: Settings, entry: Entry) -> Report:
@@ -162,9 +168,10 @@ def _analyse(
     watchers: Sequence[Rule] = (),
     session: Session | None = None,
     spent: Spent | None = None,
+    suppressed: list[Finding] | None = None,
 ) -> tuple[Entry, list[Finding], bool]:
     """Every finding of the readable files, after selection and suppression; what `watchers` say; and whether the same
-    files would give the same another time."""
+    files would give the same another time. `suppressed` is filled with what comments suppress."""
     found: list[Finding] = []
     observed: list[Finding] = []
     imported: dict[str, str] = {}
@@ -176,7 +183,11 @@ def _analyse(
             outcome = Analysis(inputs, settings, watchers, session, cache, spent).run()
         found, observed, imported, lasts = outcome.findings, outcome.observed, outcome.imported, outcome.lasts
         inputs.problems += outcome.problems
-    found = list(_after_comments(_selected(found, inputs, settings), inputs, settings))
+    selected = _selected(found, inputs, settings)
+    found = list(_after_comments(selected, inputs, settings))
+    if suppressed is not None:
+        kept = set(map(id, found))
+        suppressed += [finding for finding in selected if id(finding) not in kept]
     skipped = [about_file(UNFINISHED_FILE, *one, settings) for one in inputs.oversized.items()]
     found += _selected(skipped, inputs, settings)
     if notebooks := {file.display for file in inputs.checked if is_notebook(file.path)}:

@@ -63,7 +63,7 @@ class Proof:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A line with its answer. `proofs`: what a compiler said, where it was asked; `unseen`: the calls of compiled code
-    that keep the evidence from being enough."""
+    that keep the evidence from being enough; `suppressed`: the findings that a comment hides, which do so, too."""
 
     line: Line
     state: State
@@ -71,6 +71,7 @@ class Answer:
     evidence: tuple[Finding, ...]
     proofs: tuple[Proof, ...] = ()
     unseen: tuple[Finding, ...] = ()
+    suppressed: tuple[Finding, ...] = ()
 
     @property
     def next_step(self) -> str | None:
@@ -83,6 +84,10 @@ class Answer:
                 others = f" and {len(self.unseen) - 1} more" if len(self.unseen) > 1 else ""
                 where = place(first.path, first.cell, first.span.line)
                 return f"what {first.message} does was not seen ({where}{others}): {_NOT_ALL}"
+            case State.NOT_SEEN if self.suppressed:
+                codes = " ".join(dict.fromkeys(finding.code for finding in self.suppressed))
+                first = self.suppressed[0]
+                return f"a comment suppresses {codes} ({place(first.path, first.cell, first.span.line)})"
             case State.NOT_SEEN:
                 return self.line.look
             case State.ATTENTION if self.proofs:
@@ -156,8 +161,8 @@ def examine(paths: Sequence[str | Path], settings: Settings) -> Readiness:
     """The checklist of the program in these files and folders."""
     # A rule that is not run finds nothing wrong, and a program on its way to a TPU need not show one.
     every_rule = settings.everywhere(codes=frozenset(rule_names()), exposure="certain")
-    report, observed = observe(paths, every_rule, watchers())
-    answers = tuple(_answer(line, report.findings, observed) for line in LINES)
+    report, observed, suppressed = observe(paths, every_rule, watchers())
+    answers = tuple(_answer(line, report.findings, observed, suppressed) for line in LINES)
     return Readiness(answers, report.problems, report.files_checked)
 
 
@@ -168,10 +173,14 @@ def _is_against(finding: Finding, line: Line) -> bool:
     return finding.code.startswith(line.codes or ("-",)) and finding.severity >= Severity.WARNING
 
 
-def _answer(line: Line, findings: Iterable[Finding], observed: Iterable[Finding]) -> Answer:
-    """Findings decide before evidence does; what only informs decides nothing."""
+def _answer(
+    line: Line, findings: Iterable[Finding], observed: Iterable[Finding], suppressed: Iterable[Finding]
+) -> Answer:
+    """Findings decide before evidence does; what only informs decides nothing, and what a comment suppresses was not
+    seen to be right."""
     against = tuple(finding for finding in findings if _is_against(finding, line))
     speaking = tuple(seen for seen in observed if seen.code == line.evidence)
     unseen = tuple(seen for seen in observed if seen.code == UNSEEN_CALL) if line.evidence == _COMPILED_CODE else ()
-    state = State.ATTENTION if against else State.OK if speaking and not unseen else State.NOT_SEEN
-    return Answer(line, state, against, speaking, unseen=unseen if speaking else ())
+    hidden = tuple(finding for finding in suppressed if _is_against(finding, line))
+    state = State.ATTENTION if against else State.OK if speaking and not (unseen or hidden) else State.NOT_SEEN
+    return Answer(line, state, against, speaking, unseen=unseen if speaking else (), suppressed=hidden)
