@@ -67,6 +67,8 @@ def _lowered(report: Report) -> str:
 
 def _found(report: Report, paint: Paint) -> str:
     checked = f"({counted(report.files_checked, 'file')} checked)"
+    if not report.findings and report.problems and not report.files_checked:
+        return ""  # nothing was looked at, as the problems say
     if not report.findings:
         return f"No findings {checked}.\n{_probed(report)}"
     parts = [
