@@ -31,7 +31,7 @@ def number_for_tensor(x, n: int = 2):
 
 @tf.function(jit_compile=True)
 def all_selected(x):
-    kept = tf.boolean_mask(x, tf.abs(x) >= 0.0)  # <- open: selects as much
+    kept = tf.boolean_mask(x, tf.abs(x) >= 0.0)  # <- open: selects the same number
     return kept[-1]
 
 
@@ -48,7 +48,7 @@ def ignored(x):
 
 @tf.function(jit_compile=True)
 def compiles_as_said(x):
-    if tf.reduce_sum(x) > 0.0:  # <- open: says itself
+    if tf.reduce_sum(x) > 0.0:  # <- open: says that this TensorFlow compiles it
         x = x * 2.0
     return x
 
