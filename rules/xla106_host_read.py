@@ -288,6 +288,16 @@ def f(x: tf.Tensor):
     good = (
         Good(
             """
+class Net(tf.keras.Model):
+    @property
+    def dummy_inputs(self):
+        return {"pixels": tf.constant(tf.random.uniform((2, 3)))}
+""",
+            None,
+            why="nobody is seen to trace it, and eagerly a constant can be made of a tensor",
+        ),
+        Good(
+            """
 LIMITS = tf.constant([1.0, 2.0, 3.0, 4.0])
 
 @tf.function(jit_compile=True)

@@ -239,3 +239,32 @@ def test_what_leads_to_a_step_is_followed(tmp_path: Path, files: dict[str, str])
     assert report.problems == ()
     found = {(Path(it.path).name, it.span.line, it.code) for it in report.findings if it.severity > Severity.INFO}
     assert found == wanted
+
+
+@pytest.mark.parametrize(("replaced", "found"), [("update_state", []), ("reset_state", ["XLA106"])])
+def test_a_method_that_new_replaces_is_not_what_keras_calls(tmp_path: Path, replaced: str, found: list[str]) -> None:
+    (tmp_path / "metric.py").write_text(
+        f"""\
+import types
+import numpy as np
+import tensorflow as tf
+
+class Matched(tf.keras.metrics.Metric):
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls)
+        on_host = made.{replaced}
+
+        def on_cpu(self, y_true, y_pred):
+            return tf.py_function(on_host, [y_true, y_pred], [])
+
+        made.{replaced} = types.MethodType(on_cpu, made)
+        return made
+
+    def update_state(self, y_true, y_pred):
+        self.total = float(np.sum(y_true == y_pred))
+""",
+        encoding="utf-8",
+    )
+    codes = frozenset(("XLA106",))
+    findings = check([tmp_path], Settings(exposure="certain", codes=codes)).findings
+    assert [finding.code for finding in findings] == found

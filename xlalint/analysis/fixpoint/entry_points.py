@@ -41,7 +41,7 @@ from .call_paths import (
 )
 from .partitions import GatheredMessages, Key, Message, Messages, Partition, Round, UncalledFunction
 from .role_calls import RoleCalls
-from .roles import KINDS, OUTSIDE, is_eager_by_role, may_take_tensors, role_arguments
+from .roles import KINDS, OUTSIDE, is_eager_by_role, is_replaced, may_take_tensors, role_arguments
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
 from .trainers import trainer_entries
 
@@ -241,7 +241,7 @@ class _Analysis:
             self.project.show(cls.module, Shows.KERAS, Sign(1, f"`{cls.name}`"))
             autograph, how = self.interpreter.keras_runs(cls.module)
             for name in api.keras_roles(kind):
-                method = cls.find(name)
+                method = None if is_replaced(cls, name) else cls.find(name)
                 if method is None or method.owner is None or self._is_told_by_others(cls, name, method):
                     continue
                 value = self.interpreter.decorated(method_value(method, self.interpreter.canonical_instance(cls)))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...syntax import nodes as cst
 from ..domain.values import (
     NONE,
+    Class,
     Dependence,
     Function,
     FunctionValue,
@@ -53,6 +55,20 @@ def may_take_tensors(value: FunctionValue, context: Context) -> bool:
     module = value.function.module
     compiled = context.kind in (ContextKind.XLA, ContextKind.GRAPH)
     return compiled or module.serves_tensorflow or module.file.may_be_fragment
+
+
+def is_replaced(cls: Class, method: str) -> bool:
+    """Whether `__new__` gives each object another function under that name: Keras runs this one, not the method."""
+    new = cls.find("__new__")
+    return new is not None and _assigns_attribute(new.node, method)
+
+
+def _assigns_attribute(node: cst.CSTNode, name: str) -> bool:
+    match node:
+        case cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value=found))) if found == name:
+            return True
+        case _:
+            return any(_assigns_attribute(child, name) for child in node.children)
 
 
 def role_arguments(kind: str, name: str, method: Function) -> Arguments:

@@ -34,6 +34,8 @@ def report_constant(interpreter: Interpreter, frame: Frame, name: str, value: Va
     """Say that a constant is made of a tensor, which no trace can: of one that was computed before, it can."""
     given = value.tensor if isinstance(value, Structure) else value
     if (tensor := as_tensor(given, Dependence.SHAPE)) is not None:
+        if frame.context.kind is ContextKind.OPEN:
+            frame.summary.host_only = True  # eagerly it works
         interpreter.emit(frame, HostRead, node, value=tensor, reader=name)
 
 
