@@ -294,7 +294,7 @@ class Net(tf.keras.Model):
         return {"pixels": tf.constant(tf.random.uniform((2, 3)))}
 """,
             None,
-            why="nobody is seen to trace it, and eagerly a constant can be made of a tensor",
+            why="no visible code traces it, and eager code can make a constant of a tensor",
         ),
         Good(
             """

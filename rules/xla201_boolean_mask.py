@@ -330,7 +330,7 @@ def f(x, labels):
                 match node.slice:
                     case [cst.SubscriptElement(cst.Index(mask_node))]:
                         yield from self._begin(Selection(event.location, node.value, mask_node, base, index))
-            case ApiCall() if made_by(event):
+            case ApiCall() if made_by(event) and SELECTIONS[event.api][1] in event.arguments:
                 values, mask_name = SELECTIONS[event.api]
                 arguments, nodes = event.arguments, event.argument_nodes
                 shown = event.api == "tf.boolean_mask" and nodes.keys() == {values, mask_name}

@@ -56,7 +56,6 @@ MISJUDGED: Final = {
     "tf.cond with branches of different sizes": "what lambdas give is not compared",
     "tf.get_static_value of a value": "None in place of a number is what it is meant for",
     "tf.random.Generator": "a generator of TensorFlow's, with a seed",
-    "time.perf_counter_ns()": "that the time is taken while the function is traced is not said",
     "tf.ragged.boolean_mask": "that a reduction of its rows fails is not followed",
     "tf.sparse.reduce_sum": "of constants alone, which are folded",
     "tf.vectorized_map with tf.cond": "what becomes of branches in it is not followed",

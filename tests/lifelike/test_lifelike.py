@@ -8,7 +8,7 @@ from tests.sampling import chance, size
 
 from .trial import Worker, tried
 
-FUNCTIONS = 24
+FUNCTIONS = 16
 
 
 @pytest.mark.compiler
