@@ -54,6 +54,14 @@ from collections.abc import Iterator
 from xlalint.analysis.interpreter.events import BuildTraced, Event
 from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Good, Rule, Severity
 
+HOLDS_A_LAYER = """
+import keras
+
+class L(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(4)
+"""
 TRAINED = """
 model.compile("sgd", "mse", jit_compile=True)
 model.fit(tf.ones([4, 4]), tf.zeros([4, 4]), verbose=0)
@@ -67,14 +75,7 @@ class FrozenWeights(Rule):
     handles = (BuildTraced,)
     bad = (
         Bad(
-            f"""
-import keras
-
-class L(keras.Model):
-    def __init__(self):
-        super().__init__()
-        self.dense = keras.layers.Dense(4)
-
+            f"""{HOLDS_A_LAYER}
     @tf.function
     def call(self, x):
         return self.dense(x)
@@ -119,14 +120,7 @@ model = L()
             effect=Effect.DIVERGES,
         ),
         Bad(
-            f"""
-import keras
-
-class L(keras.Model):
-    def __init__(self):
-        super().__init__()
-        self.dense = keras.layers.Dense(4)
-
+            f"""{HOLDS_A_LAYER}
     def call(self, x):
         return tf.nn.relu(self.encode(x))
 
@@ -200,28 +194,14 @@ model = L()
     )
     good = (
         Good(
-            """
-import keras
-
-class L(keras.Model):
-    def __init__(self):
-        super().__init__()
-        self.dense = keras.layers.Dense(4)
-
+            f"""{HOLDS_A_LAYER}
     def call(self, x):
         return self.dense(x)
 """,
             inputs=("f32[3, 5]",),
         ),
         Good(
-            """
-import keras
-
-class L(keras.Model):
-    def __init__(self):
-        super().__init__()
-        self.dense = keras.layers.Dense(4)
-
+            f"""{HOLDS_A_LAYER}
     def build(self, shape):
         self.dense.build(shape)
 
@@ -232,14 +212,7 @@ class L(keras.Model):
             inputs=("f32[3, 5]",),
         ),
         Good(
-            """
-import keras
-
-class L(keras.Model):
-    def __init__(self):
-        super().__init__()
-        self.dense = keras.layers.Dense(4)
-        self.dense.build((None, 5))
+            f"""{HOLDS_A_LAYER}        self.dense.build((None, 5))
 
     @tf.function
     def call(self, x):

@@ -5,6 +5,7 @@ space are not filled as they are built: `text_of` has the text, and where in it 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from typing import TypeAlias as Alias
 
@@ -25,6 +26,13 @@ else:
     globals().update({name: KINDS.get(name, getattr(libcst, name)) for name in libcst.__all__})
 
 BaseOperator: Alias = BaseAugOp | BaseBinaryOp | BaseBooleanOp | BaseCompOp | BaseUnaryOp
+
+
+def within(node: CSTNode) -> Iterator[CSTNode]:  # noqa: F405
+    """The node, and all nodes below it."""
+    yield node
+    for child in node.children:
+        yield from within(child)
 
 
 def sign_of(operator: BaseOperator) -> str:

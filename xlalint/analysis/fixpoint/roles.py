@@ -60,15 +60,8 @@ def may_take_tensors(value: FunctionValue, context: Context) -> bool:
 def is_replaced(cls: Class, method: str) -> bool:
     """Whether `__new__` gives each object another function under that name: Keras runs this one, not the method."""
     new = cls.find("__new__")
-    return new is not None and _assigns_attribute(new.node, method)
-
-
-def _assigns_attribute(node: cst.CSTNode, name: str) -> bool:
-    match node:
-        case cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value=found))) if found == name:
-            return True
-        case _:
-            return any(_assigns_attribute(child, name) for child in node.children)
+    targets = () if new is None else (it.target for it in cst.within(new.node) if isinstance(it, cst.AssignTarget))
+    return any(isinstance(target, cst.Attribute) and target.attr.value == method for target in targets)
 
 
 def role_arguments(kind: str, name: str, method: Function) -> Arguments:

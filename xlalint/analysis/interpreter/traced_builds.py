@@ -69,11 +69,8 @@ def _names(cls: Class, method: str, attribute: str) -> bool:
     """Whether a method of the class, or of an ancestor in the project, names such an attribute."""
     for ancestor in cls.mro:
         found = None if isinstance(ancestor, str) else ancestor.functions.get(method)
-        if found is not None and _has_attribute(found.node, attribute):
+        if found is not None and any(
+            isinstance(it, cst.Attribute) and it.attr.value == attribute for it in cst.within(found.node)
+        ):
             return True
     return False
-
-
-def _has_attribute(node: cst.CSTNode, name: str) -> bool:
-    is_it = isinstance(node, cst.Attribute) and node.attr.value == name
-    return is_it or any(_has_attribute(child, name) for child in node.children)
