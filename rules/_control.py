@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from xlalint.analysis.domain.values import Dependence, Tensor
-from xlalint.analysis.interpreter.events import KERAS_3_TRACES, Context
+from xlalint.analysis.interpreter.events import Context, Tracing
 from xlalint.linter.rule import reached
 
 REFUSED: Final = "this raises OperatorNotAllowedInGraphError"
@@ -18,8 +18,13 @@ def unconverted(context: Context) -> str | None:
         return None
     if context.autograph:
         return f"AutoGraph does not convert functions that contain {context.plain_python}"
-    name, by_keras, rest = reached(context).partition(f", {KERAS_3_TRACES}")
-    return f"Keras 3 traces {name} without AutoGraph{rest}" if by_keras else f"AutoGraph does not convert {name}"
+    match context.keras:
+        case Tracing.KERAS_3:
+            return f"Keras 3 traces {context.entry} without AutoGraph"
+        case Tracing.EITHER:
+            return f"Keras 3 traces {context.entry} without AutoGraph (Keras 2 converts it)"
+        case _:
+            return f"AutoGraph does not convert {reached(context)}"
 
 
 def of_a_tensor(tensor: Tensor) -> str:

@@ -44,7 +44,7 @@ def fed(
         Effect.RECOMPILES,
         help,
         location=variation.location,
-        notes=(DraftNote(event.location, f"this reaches {event.context.entry}"),),
+        notes=(DraftNote(event.location, f"this reaches {event.context.reached}"),),
         at_most=Severity.WARNING if certain else Severity.INFO,
         rewrite=rewrite,
     )

@@ -440,19 +440,19 @@ report(tf.ones([4]))
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case BranchOn(test=test, form=form, statement=statement) if tensor := as_tensor(test, Dependence.STATIC):
-                outcome = _outcome(event, tensor)
-                if outcome is None:
+                if (outcome := _outcome(event, tensor)) is None:
                     return
                 effect, reason = outcome
                 message = f"{LABELS[form]} on {of_a_tensor(tensor)}: {reason}"
                 head = self._head(event.location, statement, tensor)
+                plain = not event.context.converted and form != "comprehension if"
                 if head is not None:
-                    note = DraftNote(event.location, "`elif` on the same value", "elif")
-                    yield Draft(message, effect, location=head, notes=(note,))
+                    elifs = (DraftNote(event.location, "`elif` on the same value", "elif"),)
+                    yield Draft(message, effect, None, head, elifs, unconverted=plain)
                 else:
-                    help = _help(statement)
                     rewrite = branches.branch(event.location.at(statement), test, event.names)
-                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
+                    notes = origin_note(tensor.origin, event)
+                    yield Draft(message, effect, _help(statement), None, notes, rewrite=rewrite, unconverted=plain)
 
     def _head(self, location: Location, statement: cst.CSTNode, tensor: Tensor) -> Location | None:
         """The reported test further up the chain on the same value; remembers this one for those further down."""

@@ -257,7 +257,8 @@ print(shrink(tf.ones([4]) * 8.0))
                     effect, reason = outcome
                     message = f"`while` on {of_a_tensor(tensor)}: {reason}"
                     rewrite = while_loop(event.location.at(statement), test, event.names)
-                    yield Draft(message, effect, notes=origin_note(tensor.origin, event), rewrite=rewrite)
+                    notes, plain = origin_note(tensor.origin, event), not event.context.converted
+                    yield Draft(message, effect, notes=notes, rewrite=rewrite, unconverted=plain)
                     if effect is Effect.NAMED:
                         yield from _without_gradient(self._pairs.loop(event))
 

@@ -424,7 +424,8 @@ for row in tf.reshape(tf.range(6), [2, 3]):
                     rewrite = partial(parts, event) if effect is Effect.FAILS else None
                     notes = origin_note(tensor.origin, event)
                     on_tpu = TpuOutcome.FAILS if effect is Effect.RECOMPILES else None
-                    yield Draft(message, effect, help, notes=notes, rewrite=rewrite, on_tpu=on_tpu)
+                    plain = not event.context.converted and form in CONVERTED
+                    yield Draft(message, effect, help, None, notes, rewrite=rewrite, on_tpu=on_tpu, unconverted=plain)
 
     def _outcome(self, event: IterateOver, tensor: Tensor) -> tuple[Effect, str] | None:
         if why := unconverted(event.context):

@@ -55,6 +55,7 @@ from xlalint.syntax import nodes as cst
 from ._control import KERAS_3, REFUSED, not_a_truth, of_a_tensor, unconverted
 
 BUILTINS = frozenset(("max", "min", "any", "all"))
+NEVER = BUILTINS | {"in", "sorted"}  # what AutoGraph does not convert
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
 
 
@@ -276,7 +277,8 @@ def f(x):
                     rewrite = partial(logic.builtin, event)
                     if form not in BUILTINS:
                         rewrite = partial(logic.logical, event, self._of_others)
-                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
+                    notes, plain = origin_note(tensor.origin, event), not event.context.converted and form not in NEVER
+                    yield Draft(message, effect, help, notes=notes, rewrite=rewrite, unconverted=plain)
 
 
 def _asked(form: str, operands: tuple[Value, ...]) -> Tensor | None:
@@ -290,7 +292,7 @@ def _asked(form: str, operands: tuple[Value, ...]) -> Tensor | None:
 def _outcome(event: TruthOf, tensor: Tensor) -> tuple[Effect, str] | None:
     if why := unconverted(event.context):
         return Effect.FAILS, f"{why}, so {REFUSED}"
-    if event.form in BUILTINS or event.form in ("in", "sorted"):
+    if event.form in NEVER:
         return Effect.FAILS, f"AutoGraph does not convert it, so {REFUSED}"
     if event.form != "chained comparison" and (why := not_a_truth(tensor)):
         return Effect.FAILS, why

@@ -475,17 +475,15 @@ print(float(np.mean(losses)), losses.numpy().tolist(), len(losses))
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case HostRead(value=value, reader=reader) if tensor := as_tensor(value, Dependence.STATIC):
-                outcome = _outcome(event, tensor)
-                if outcome is not None:
+                if outcome := _outcome(event, tensor):
                     effect, reason = outcome
-                    message = f"{LABELS.get(reader, f'`{_spelled(reader)}` reads')} {of_a_tensor(tensor)}: {reason}"
+                    spelled = f"{reader}()" if reader.startswith(".") else reader
+                    message = f"{LABELS.get(reader, f'`{spelled}` reads')} {of_a_tensor(tensor)}: {reason}"
                     help = host_read(reader, event.location.node)
                     rewrite = partial(read_in_graph, event)
-                    yield Draft(message, effect, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
-
-
-def _spelled(reader: str) -> str:
-    return f"{reader}()" if reader.startswith(".") else reader
+                    notes = origin_note(tensor.origin, event)
+                    plain = reader in CONVERTED and not event.context.converted
+                    yield Draft(message, effect, help, notes=notes, rewrite=rewrite, unconverted=plain)
 
 
 def _outcome(event: HostRead, tensor: Tensor) -> tuple[Effect, str] | None:

@@ -10,7 +10,6 @@ from ..analysis.budget import Clock, Work
 from ..analysis.files.troubles import InternalTrouble
 from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import (
-    KERAS_2_CONVERTS,
     ApiCall,
     CallPath,
     Context,
@@ -21,6 +20,7 @@ from ..analysis.interpreter.events import (
     Run,
     Setup,
     SetupCall,
+    Tracing,
 )
 from ..analysis.library import raw_ops
 from ..analysis.library.strategies import is_tpu
@@ -138,7 +138,7 @@ class Candidate:
 
 _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
     _UNUSED: lambda handled: handled.event.context.unused,
-    _CONVERTED: lambda handled: KERAS_2_CONVERTS in handled.draft.message,
+    _CONVERTED: lambda handled: handled.draft.unconverted and handled.event.context.keras is Tracing.EITHER,
 }
 
 

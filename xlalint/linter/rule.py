@@ -148,7 +148,7 @@ class Draft:
     for every value `OK`, `BOUNDED` or `FAILS`, of what is about TPUs alone `FAILS`. `told`: for which code it is told;
     with an `on_tpu`, unless that is all code. `rewrite` is asked only for what is reported, once for each time that the
     location was handled: all must answer the same, else there is no fix. Without a `help`, the rewrite's text is the
-    help.
+    help. `unconverted`: it holds only because AutoGraph converts no control flow here.
     """
 
     message: str
@@ -160,6 +160,7 @@ class Draft:
     rewrite: Rewriter | None = None
     on_tpu: TpuOutcome | None = None
     told: Told = Told.ALWAYS
+    unconverted: bool = False
 
 
 # For all operations of `tf.raw_ops` that no function stands for.
@@ -205,7 +206,7 @@ def origin_note(origin: Origin | None, event: Event) -> tuple[DraftNote, ...]:
 
 def reached(context: Context) -> str:
     """How a message names the code around it: "`M.call`, which Keras 3 traces without AutoGraph", ..."""
-    return context.entry or "code that XLA may compile"
+    return context.reached or "code that XLA may compile"
 
 
 def all_rules() -> tuple[type[Rule], ...]:

@@ -239,22 +239,22 @@ class _Analysis:
             if not cls.is_keras(kind) or (kind in ("layer", "model") and self._stays_outside(cls)):
                 continue
             self.project.show(cls.module, Shows.KERAS, Sign(1, f"`{cls.name}`"))
-            autograph, how = self.interpreter.keras_runs(cls.module)
+            autograph, keras = self.interpreter.keras_runs(cls.module)
             for name in api.keras_roles(kind):
                 method = None if is_replaced(cls, name) else cls.find(name)
                 if method is None or method.owner is None or self._is_told_by_others(cls, name, method):
                     continue
                 value = self.interpreter.decorated(method_value(method, self.interpreter.canonical_instance(cls)))
-                entry = f"`{cls.name}.{name}`, {how}"
+                entry = f"`{cls.name}.{name}`"
                 own = value.compiled
                 if isinstance(own, Compilation) and own.kind is not ContextKind.OPEN:
-                    autograph_here, entry = own.autograph, f"`{cls.name}.{name}`, which Keras may compile"
+                    entry = f"{entry}, which Keras may compile"
+                    context = Context(ContextKind.XLA, own.autograph, entry, by_keras=True)
                 else:
-                    autograph_here = autograph and not (isinstance(own, Compilation) and not own.autograph)
-                context = Context(ContextKind.XLA, autograph_here, entry, by_keras=True)
-                self.interpreter.enter(
-                    replace(value, compiled=None), context, role_arguments(kind, name, method), "keras"
-                )
+                    converted = autograph and not (isinstance(own, Compilation) and not own.autograph)
+                    context = Context(ContextKind.XLA, converted, entry, by_keras=True, keras=keras)
+                arguments = role_arguments(kind, name, method)
+                self.interpreter.enter(replace(value, compiled=None), context, arguments, "keras")
 
     def _is_told_by_others(self, cls: Class, role: str, method: Function) -> bool:
         """Whether enough other classes inherit the method as well and give all that it comes to name the same meaning,

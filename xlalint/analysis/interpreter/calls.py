@@ -54,7 +54,7 @@ from ..library.tokenizers import MODEL
 from ..program.exposure import Shows
 from ..program.python_library import may_be_written
 from ..record import Record, replace
-from .events import HOST, KERAS_3, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead
+from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead, Tracing
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
 from .host_reads import MAKE_CONSTANTS, report_constant, report_host_read
@@ -267,7 +267,9 @@ class Calls(Interpreter):
                     if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):
                         run = self.by_keras(owner, frame)
                         kept = isinstance(own, Compilation) and not own.autograph  # Keras runs it as it is marked
-                        value = value.compiled_by(replace(run, autograph=False, entry=own.entry) if kept else run)
+                        if isinstance(own, Compilation) and kept:
+                            run = replace(run, autograph=False, entry=own.entry, keras=own.keras)
+                        value = value.compiled_by(run)
                         if self.keras_version(owner.cls.module) == 2:
                             arguments = _first_converted(arguments)
                         elif frame.context.kind not in NOT_TRACED:
@@ -283,11 +285,11 @@ class Calls(Interpreter):
 
     def by_keras(self, owner: Instance, frame: Frame) -> Compilation:
         """How Keras runs `call`: in the caller's context, converted by AutoGraph only in Keras 2."""
-        autograph, how = self.keras_runs(owner.cls.module)
+        autograph, keras = self.keras_runs(owner.cls.module)
         kind, by_keras = frame.context.kind, frame.context.by_keras
         if kind in (ContextKind.HOST, ContextKind.OPEN):
             kind, by_keras = ContextKind.XLA, True
-        return Compilation(kind, autograph, f"`{owner.cls.name}.call`, {how}", by_keras=by_keras)
+        return Compilation(kind, autograph, f"`{owner.cls.name}.call`", by_keras=by_keras, keras=keras)
 
     def _pass_to_host(self, context: Context, arguments: Arguments) -> None:
         """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""
@@ -354,12 +356,11 @@ class Calls(Interpreter):
     def said_keras(self, module: Module) -> int | None:
         return self.options.keras_near.get(module.path.parent, self.options.keras)
 
-    def keras_runs(self, module: Module) -> tuple[bool, str]:
-        """Whether AutoGraph converts what Keras runs, and which Keras that is, for a message."""
+    def keras_runs(self, module: Module) -> tuple[bool, Tracing]:
+        """Whether AutoGraph converts what Keras runs, and which Keras that is."""
         if self.keras_version(module) == 2:
-            return True, "which Keras 2 converts with AutoGraph"
-        sure = self.said_keras(module) is not None
-        return False, KERAS_3[sure]
+            return True, Tracing.KERAS_2
+        return False, Tracing.EITHER if self.said_keras(module) is None else Tracing.KERAS_3
 
     @classmethod
     def functions_in(cls, value: Value) -> tuple[FunctionValue, ...]:

@@ -32,9 +32,18 @@ class ContextKind(StrEnum):
 NOT_TRACED: Final = (ContextKind.HOST, ContextKind.OPEN)
 
 
+class Tracing(StrEnum):
+    """Which Keras calls what it calls, and what it does with control flow there; completes an `entry` in a message."""
+
+    KERAS_2 = "which Keras 2 converts with AutoGraph"
+    KERAS_3 = "which Keras 3 traces without AutoGraph"
+    EITHER = f"{KERAS_3} (Keras 2 converts it)"  # nothing says which it is
+
+
 class Context(Record):
-    """How a function is run. `entry` completes "reached from ..." in a message; `plain_python` says why AutoGraph
-    converts nothing here although it is on ("a walrus", "a match statement"), else None. `pipeline`: the host runs it
+    """How a function is run. `entry` completes "reached from ..." in a message, and `keras` the entry, where Keras
+    makes the call; `plain_python` says why AutoGraph converts nothing here although it is on ("a walrus", "a match
+    statement"), else None. `pipeline`: the host runs it
     as part of an input pipeline. `scope`: the scope of a distribution strategy around it. `by_keras`: nobody but Keras
     decides whether XLA compiles it; `unused`: nothing that is run here was seen to lead to it, and no step of training
     does."""
@@ -47,6 +56,12 @@ class Context(Record):
     scope: Scope | None = None
     by_keras: bool = False
     unused: bool = False
+    keras: Tracing | None = None
+
+    @property
+    def reached(self) -> str:
+        """How a message names the code: "`M.call`, which Keras 3 traces without AutoGraph", ..."""
+        return self.entry if self.keras is None else f"{self.entry}, {self.keras}"
 
     @property
     def converted(self) -> bool:
@@ -54,9 +69,6 @@ class Context(Record):
         return self.autograph and self.plain_python is None
 
 
-KERAS_3_TRACES: Final = "which Keras 3 traces without AutoGraph"  # completes the `entry` of what Keras calls
-KERAS_2_CONVERTS: Final = " (Keras 2 converts it)"  # completes an `entry` where nothing says which Keras it is
-KERAS_3: Final = {True: KERAS_3_TRACES, False: f"{KERAS_3_TRACES}{KERAS_2_CONVERTS}"}  # by whether that is certain
 HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
 PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs on the host", pipeline=True)
 

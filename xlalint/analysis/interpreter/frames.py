@@ -23,11 +23,11 @@ from ..domain.values import (
 )
 from ..files.unit import Location, Unit
 from ..record import Record, replace
-from .events import CallPath, Context, ContextKind, Event
+from .events import CallPath, Context, ContextKind, Event, Tracing
 
 
 class Compilation(Record):
-    """What `tf.function` (or a relative) makes of a function. `entry` completes "reached from ..."."""
+    """What `tf.function` (or a relative) makes of a function. `entry` and `keras`: as in `Context`."""
 
     kind: ContextKind
     autograph: bool
@@ -37,11 +37,12 @@ class Compilation(Record):
     gradient: bool = False  # `tf.custom_gradient`: it returns its result and the function of its gradient
     by_keras: bool = False  # nobody but Keras decides whether XLA compiles it
     perhaps: bool = False  # a strategy compiles it, if that is the TPU's
+    keras: Tracing | None = None
 
     @property
     def context(self) -> Context:
         """The context of what is called from outside."""
-        return Context(self.kind, self.autograph, self.entry, by_keras=self.by_keras)
+        return Context(self.kind, self.autograph, self.entry, by_keras=self.by_keras, keras=self.keras)
 
 
 class Arguments(Struct, eq=False):

@@ -397,14 +397,14 @@ def _compiled_context(value: FunctionValue, caller: Context) -> Context:
         case (ContextKind.OPEN, _):
             if compiled.autograph:
                 return caller
-            return replace(caller, autograph=False, entry=compiled.entry)
+            return replace(caller, autograph=False, entry=compiled.entry, keras=compiled.keras)
         case (ContextKind.HOST, _):
             return caller
         case (ContextKind.GRAPH, _) if caller.pipeline:
             return caller  # each function of a pipeline becomes part of its graph, which XLA does not see
         case (ContextKind.GRAPH, ContextKind.XLA):
             # A function called inside a compiled one becomes part of it.
-            entry = caller.entry if compiled.autograph else compiled.entry
-            return replace(caller, autograph=compiled.autograph, entry=entry, plain_python=None)
+            by = caller if compiled.autograph else compiled
+            return replace(caller, autograph=compiled.autograph, entry=by.entry, keras=by.keras, plain_python=None)
         case _:
             return compiled.context

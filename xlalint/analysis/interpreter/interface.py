@@ -25,10 +25,7 @@ from ..domain.values import (
 from ..files.unit import Unit
 from ..program.exposure import Shows
 from ..program.project import Project
-from .events import (
-    Context,
-    Event,
-)
+from .events import Context, Event, Tracing
 from .frames import Aliases, Arguments, Compilation, Frame, Summary
 
 
@@ -318,8 +315,8 @@ class Interpreter(ABC):
         """The version of Keras that the settings or the project's requirements name, 2 or 3; None where they do not."""
 
     @abstractmethod
-    def keras_runs(self, module: Module) -> tuple[bool, str]:
-        """Whether AutoGraph converts what Keras runs, and which Keras that is, for a message."""
+    def keras_runs(self, module: Module) -> tuple[bool, Tracing]:
+        """Whether AutoGraph converts what Keras runs, and which Keras that is."""
 
     @classmethod
     @abstractmethod

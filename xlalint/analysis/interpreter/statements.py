@@ -117,7 +117,8 @@ class Statements(Interpreter):
         """The context inside `tf.xla.experimental.jit_scope`."""
         if context.kind is ContextKind.HOST:
             return context
-        return replace(context, kind=ContextKind.XLA, entry="code inside `tf.xla.experimental.jit_scope`")
+        entry = "code inside `tf.xla.experimental.jit_scope`"
+        return replace(context, kind=ContextKind.XLA, entry=entry, keras=None)
 
     def _try(self, frame: Frame, node: cst.Try | cst.TryStar) -> None:
         before = frame.env

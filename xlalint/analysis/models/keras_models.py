@@ -71,12 +71,12 @@ _OUTSIDE: Final = "transformers."
 
 
 def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: str, count: int) -> None:
-    autograph, how = interpreter.keras_runs(frame.module)
+    autograph, keras = interpreter.keras_runs(frame.module)
     for found in interpreter.functions_in(function):
         found = interpreter.decorated(found) if found.compiled is None else found
         if found.compiled is not None:
             continue
-        entry = f"the {role} `{found.function.qualname}`, {how}"
+        entry = f"the {role} `{found.function.qualname}`"
         origin = _argument(found, role)
         apart = structures_among(found.function.node)
         parameters = found.function.node.params.params[found.bound is not None :]
@@ -91,7 +91,7 @@ def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: 
             given = [
                 replace(value, carried=True, mixed=True) if isinstance(value, Tensor) else value for value in given
             ]
-        compiled = Compilation(ContextKind.XLA, autograph, entry, by_keras=True)
+        compiled = Compilation(ContextKind.XLA, autograph, entry, by_keras=True, keras=keras)
         interpreter.enter(found, compiled, Arguments(given, unknown=True), role)
 
 
