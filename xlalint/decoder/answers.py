@@ -99,7 +99,7 @@ def _hits(log: Log) -> list[_Hit]:
     found: list[_Hit] = []
     taken = bytearray(len(log.text))
     for match in UNSUPPORTED.finditer(log.text):
-        pattern, reason = operation_error(match["op"], match["device"], match["attributes"])
+        pattern, reason = operation_error(match["op"], match["device"], match["attributes"], match["node"] or "")
         found.append(_Hit(match.start(), match.end(), pattern, reason))
         taken[match.start() : match.end()] = b"x" * len(match[0])
     for match in UNSUPPORTED_LIST.finditer(log.text):
@@ -112,7 +112,9 @@ def _hits(log: Log) -> list[_Hit]:
             if not any(taken[match.start() : match.end()]) and _beside(log, match.start(), pattern.beside):
                 taken[match.start() : match.end()] = b"x" * len(match[0])
                 caught = {name: value or "" for name, value in match.groupdict().items()}
-                caught["op"] = next(filter(None, map(caught.get, ("op", "old", "short", "name"))), "an operation")
+                caught["op"] = next(
+                    filter(None, map(caught.get, ("op", "old", "short", "title", "name"))), "an operation"
+                )
                 found.append(_Hit(match.start(), match.end(), pattern, pattern.reason.format_map(caught), caught["op"]))
     return sorted(found, key=lambda hit: hit.start)
 

@@ -18,12 +18,13 @@ LISTED: Final = re.compile(r"(?:\w+, )*\w+(?=\*{0,2}\s*(?:\n|\[\[|$))")
 # A kernel is missing.
 UNSUPPORTED: Final = wording(
     r"No registered `(?P<op>\w+)` OpKernel for (?P<device>XLA_\w+)"
-    r"(?: devices compatible with node (?:\{\{[^}\n]*\}\}|\w*)"
+    r"(?: devices compatible with node (?:\{\{(?P<node>[^}\n]*)\}\}|\w*)"
     r"(?:\n?\s*\(OpKernel was found, but attributes didn't match\) Requested Attributes: (?P<attributes>[^\n]*))?)?"
 )
 _NAMES: Final = {device: f"the {device.upper()}" for device in tables.DEVICES}
 _COLUMNS: Final = {f"XLA_{device.upper()}_JIT": device for device in tables.DEVICES}
-_TYPE: Final = re.compile(r"\bT\w*=(DT_\w+)")
+_TYPE: Final = re.compile(r"\b(?:T\w*|dtype)=(DT_\w+)")
+_OF_GRADIENT: Final = re.compile(r"node (?:gradient_tape|gradients)/")  # the nodes of a gradient
 # Operations that several calls make.
 _SHARED: Final = {
     "StringFormat": (
@@ -33,6 +34,29 @@ _SHARED: Final = {
     "TensorListResize": (Candidate("XLA204", "it comes from a `tf.TensorArray` that has to grow"),),
 }
 _LAYER: Final = Candidate("XLA408", "it comes from a Keras preprocessing layer", frozenset(("preprocessing layer",)))
+# What XLA itself puts where an operation is moved to the host.
+_OF_XLA: Final = frozenset(("XlaHostCompute", "XlaSendToHost", "XlaRecvFromHost"))
+_MOVED: Final = (
+    "`{op}` is no operation of the program: soft placement moves an operation that the TPU has no kernel for to the"
+    " host, and this one takes or returns what cannot be moved (a list of tensors, a string)."
+)
+_AT_HOME: Final = (
+    "Turn soft placement off (`tf.config.set_soft_device_placement(False)`) to see which operation has no kernel, and"
+    " do it outside the compiled function."
+)
+# A list of tensors, an optional or a ragged tensor stands behind `DT_VARIANT`.
+_LIST: Final = (
+    "A list of tensors (of a loop, a `tf.TensorArray`, a conditional or its gradient) reaches `{op}`, and XLA's kernel"
+    " on {where} does not take that."
+)
+_OF_LISTS: Final = (
+    Candidate("XLA407", "it is the gradient of a conditional with a loop in it", frozenset(("call gradient",))),
+    Candidate("XLA204", "the `tf.TensorArray` has no static size", frozenset(("call TensorArray", "call write"))),
+)
+_IN_GRADIENT: Final = (
+    Candidate("XLA407", "it is the gradient of a call"),
+    Candidate("XLA410", "the call itself has that dtype"),
+)
 _ELSEWHERE: Final = "do it outside the compiled function: in dataset.map, or on what the function returns"
 _STRINGS: Final = "XLA404"
 _DTYPE: Final = "XLA410"
@@ -40,16 +64,24 @@ _OPTION: Final = "XLA406"
 _TPU_DTYPE: Final = "XLA507"
 
 
-def operation_error(op: str, device: str, attributes: str | None) -> tuple[Pattern, str]:
-    """The pattern of an operation that has no kernel for a device, and the reason in words."""
+def operation_error(op: str, device: str, attributes: str | None, node: str = "") -> tuple[Pattern, str]:
+    """The pattern of an operation that has no kernel for a device, and the reason in words; `node`: that of the graph
+    which needs it."""
     where = _NAMES.get(_COLUMNS.get(device, ""), device)
     dtype = match[1] if attributes and (match := _TYPE.search(attributes)) else None
     if dtype == "DT_STRING":
         return _pattern(_STRINGS, op), f"A string reaches `{op}`, and XLA has no strings on {where}."
     if attributes is not None and "TPU" in device and "DT_COMPLEX128" in attributes:
         return _pattern(_TPU_DTYPE, op), f"XLA's kernel for `{op}` on {where} takes complex64, but not complex128."
+    if op in _OF_XLA:
+        return Pattern(UNSUPPORTED, "", (), _AT_HOME, compiled=True), _MOVED.format(op=op)
+    if dtype == "DT_VARIANT":
+        return Pattern(UNSUPPORTED, "", _OF_LISTS, _ELSEWHERE, compiled=True), _LIST.format(op=op, where=where)
+    if attributes is not None and dtype and _OF_GRADIENT.match(node):
+        said = f"The gradient needs `{op}` for {_plain(dtype)}, and XLA's kernel on {where} does not take that."
+        return Pattern(UNSUPPORTED, "", _IN_GRADIENT, compiled=True), said
     if attributes is not None:
-        kind = dtype.removeprefix("DT_").lower() if dtype else "these attributes"
+        kind = _plain(dtype) if dtype else "these attributes"
         code = _DTYPE if dtype else _OPTION
         return _pattern(code, op), f"XLA has a kernel for `{op}` on {where}, but not for {kind}."
     found = family(op)
@@ -62,6 +94,11 @@ def operation_error(op: str, device: str, attributes: str | None) -> tuple[Patte
     makers = [f"`{maker}`" for maker in _makers(op)]
     made = f" It comes from {' or '.join(makers[:3])}." if makers else ""
     return _pattern(found.code, op), f"XLA has no kernel for `{op}` on {where}{why}.{_others(op)}{made}"
+
+
+def _plain(dtype: str) -> str:
+    """A dtype as users write it."""
+    return dtype.removeprefix("DT_").lower()
 
 
 def _since(op: str, device: str) -> str | None:

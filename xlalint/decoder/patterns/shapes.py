@@ -74,6 +74,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             rf" must be a compile[- ]time constant{_ALL}|Argument to function must be a compile-time constant{_ALL}"
             rf"|while evaluating input \d+ of (?P<name>\S+) as a compile-time constant|{_CONCRETE}"
             r"|`?\b(?P<short>\w+)`? Op must be a compile[- ]time constant"
+            r"|with op `?(?P<title>\w+)`? must be a compile[- ]time constant"
         ),
         _SHAPE_DEPENDS,
         (
@@ -188,13 +189,31 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "For single small arrays call the model itself: model(x, training=False).",
     ),
     Pattern(
-        wording(r"<function [\w.]+\.<locals>\.[\w.<>]+ at \w+> triggered tf\.function retracing"),
+        wording(r"<function \w+\.[\w.]+\.<locals>\.[\w.<>]+ at \w+> triggered tf\.function retracing"),
         "Another function creates this function on each call. A new `tf.function` is traced again, and with XLA"
         " compiled again, whatever its arguments are.",
         (
             candidate("XLA307", "the `tf.function` is created in a loop, or in a function that a loop calls"),
             candidate("XLA306", "its arguments are Python numbers that change, such as the counter of a loop"),
         ),
+    ),
+    Pattern(
+        wording(r"<function \w+\.<locals>\.[\w.<>]+ at \w+> triggered tf\.function retracing"),
+        "Another function creates this function. If that runs once, it is retraced for each new Python number,"
+        " Python object or shape among its arguments. If that runs again and again, each new `tf.function` is traced"
+        " again whatever its arguments are. With XLA each trace is compiled again.",
+        (
+            candidate(
+                "XLA307", "the `tf.function` is created in a loop, or in a function that a loop calls", "call function"
+            ),
+            candidate(
+                "XLA302", "one shape is that of full batches, the other that of a smaller last batch", "call fit"
+            ),
+            candidate(
+                "XLA306", "its arguments are Python numbers that change, such as the counter of a loop", "call range"
+            ),
+        ),
+        rewrite="Create the function once, and pass it tensors of one shape, or of a few (padded).",
     ),
     Pattern(
         wording(r"triggered tf\.function retracing"),

@@ -57,8 +57,14 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(r"Condition argument must be a boolean for XLA compilation"),
-        "`and`, `or` and `if` became a conditional in the graph. XLA needs a boolean condition, not a number.",
-        (candidate("XLA104", "`and`, `or`, `not` on tensors", "operator|any"), candidate("XLA101", "an `if`", "if")),
+        "XLA needs a boolean condition, not a number. The condition is that of `tf.cond`, or of `and`, `or`, `if` or"
+        " `while`, which became a conditional in the graph.",
+        (
+            candidate("XLA104", "`and`, `or`, `not` on tensors", "operator"),
+            candidate("XLA101", "an `if`", "if"),
+            candidate("XLA102", "a `while`", "while"),
+        ),
+        rewrite="Compare the number, or cast it to tf.bool, before it becomes the condition.",
         compiled=True,
     ),
     Pattern(
@@ -75,7 +81,10 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         ),
     ),
     Pattern(
-        wording(r"Cannot convert a symbolic (?:tf\.)?Tensor \((?:\S*/)?strided_slice(?:_\d+)?:0\) to a numpy array"),
+        wording(
+            r"Cannot convert a symbolic (?:tf\.)?Tensor \((?:\S*/)?(?:strided_slice|Size)(?:_\d+)?:0\) to a"
+            r" numpy array"
+        ),
         "A size that the graph computes reaches NumPy. In TensorFlow or Keras code (an LSTM, `tf.ones`), the cause is"
         " NumPy 1.20 or later with an older TensorFlow. In your own code, the line calls NumPy with a tensor.",
         (candidate("XLA106", "NumPy is called with a tensor", "numpy"),),
