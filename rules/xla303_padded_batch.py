@@ -88,6 +88,20 @@ class PaddedBatch(Rule):
             safety=Safety.DISPLAY,
         ),
         Bad(
+            f"""{DATA}
+padded = dataset.padded_batch(
+    2,
+    ([None], []),  # tokens, labels
+    drop_remainder=True,
+)
+model.fit(padded, verbose=0)
+""",
+            ["dataset.padded_batch(\n    2,\n    ([None], []),  # tokens, labels\n    drop_remainder=True,\n)"],
+            Runs(4),
+            help="dataset.padded_batch( 2, ([MAXIMUM], []), drop_remainder=True, )",
+            safety=Safety.DISPLAY,
+        ),
+        Bad(
             f"{DATA}\nmodel.fit(dataset.bucket_by_sequence_length({BUCKETS}, drop_remainder=True), verbose=0)\n",
             [f"dataset.bucket_by_sequence_length({BUCKETS}, drop_remainder=True)"],
             Runs(4),

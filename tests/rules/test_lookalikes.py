@@ -351,6 +351,48 @@ class Blocks:
 def f(x):
     return Blocks().apply(x)
 """
+# Two annotations: the one where the value is used says what it is, and arguments are no rows of a tensor.
+ANNOTATED_TWICE: Final = """\
+from typing import Dict, List, Tuple
+
+import tensorflow as tf
+
+def net(places: List[tf.Tensor], time: tf.Tensor):
+    x, y = places
+    return tf.concat((x, y, time), 1)
+
+def residual(value, x, y, time):
+    return value[:, :1] * x + y * time
+
+def loss(data):
+    places, time, wanted = data
+    return tf.reduce_sum(residual(net(places, time), *places, time) - wanted)
+
+def step(batch: Dict[str, Tuple[tf.Tensor, tf.Tensor, tf.Tensor]]):
+    return tf.add_n([loss(data) for data in batch.values()])
+
+@tf.function(jit_compile=True)
+def f(x):
+    return step({"inside": ([x[:, :1], x[:, 1:]], x[:, :1], x[:, 1:])})
+"""
+# What the host chooses by a tensor is a Python value, whoever it passes it to.
+CHOSEN_ON_HOST: Final = """\
+import tensorflow as tf
+
+count = tf.Variable(0)
+
+@tf.function(jit_compile=True)
+def f(x, doubled=False):
+    if doubled:
+        return x * 2.0
+    return x
+
+def train(x):
+    flag = True if (count + 1) % 10 == 0 else False
+    return f(x, flag)
+
+train(tf.ones([3, 2]))
+"""
 CODE: Final = {
     "what Python asks for": ASKED_BY_PYTHON,
     "what may be a structure": STRUCTURES,
@@ -361,6 +403,8 @@ CODE: Final = {
     "optional parts": OPTIONAL_PARTS,
     "one kind or another": EITHER_KIND,
     "a method by its name": METHODS_BY_NAME,
+    "a tensor for one annotation, a list for another": ANNOTATED_TWICE,
+    "a flag that the host chooses": CHOSEN_ON_HOST,
 }
 
 

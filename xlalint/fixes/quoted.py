@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from collections.abc import Mapping
 from typing import Final
 
@@ -25,7 +27,18 @@ def one_line(node: cst.CSTNode) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    return re.sub(r"\s*\n\s*", " ", text)
+    return re.sub(r"\s*\n\s*", " ", _without_comments(text) if "#" in text and "\n" in text else text)
+
+
+def _without_comments(text: str) -> str:
+    """The source of an expression; a comment would swallow what follows it on one line."""
+    lines = text.splitlines(keepends=True)
+    for token in tokenize.generate_tokens(io.StringIO(f"({text}\n)").readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            line, before = lines[row - 1], column - (row == 1)  # the bracket stands before the first line
+            lines[row - 1] = f"{line[:before].rstrip()}\n"
+    return "".join(lines)
 
 
 def replaced(node: cst.CSTNode, texts: Mapping[cst.CSTNode, str]) -> str:

@@ -14,11 +14,11 @@ from ..domain.values import NONE, STATIC, Api, Array, ClassValue, Dependence, Di
 from .frames import Frame
 from .interface import Interpreter
 
-_TENSOR: Final = Tensor(Dependence.VALUE)
+PROMISED: Final = Tensor(Dependence.VALUE)  # by an annotation, and nothing else
 _NAMED: Final[dict[str, Value]] = {
-    "tf.Tensor": _TENSOR,
+    "tf.Tensor": PROMISED,
     "tf.Variable": Tensor(Dependence.VALUE, variable=True),
-    "keras.KerasTensor": _TENSOR,
+    "keras.KerasTensor": PROMISED,
     "np.ndarray": Array(),
     **{f"builtins.{name}": STATIC for name in ("int", "float", "bool", "str", "bytes", "complex")},
     "tf.DType": STATIC,

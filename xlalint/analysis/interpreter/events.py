@@ -65,8 +65,8 @@ class Context(Record):
 
     @property
     def converted(self) -> bool:
-        """AutoGraph really rewrites control flow here."""
-        return self.autograph and self.plain_python is None
+        """AutoGraph really rewrites control flow here: never in what the host runs line by line."""
+        return self.autograph and self.plain_python is None and self.kind is not ContextKind.HOST
 
 
 HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")

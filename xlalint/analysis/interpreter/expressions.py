@@ -22,6 +22,7 @@ from ..domain.values import (
 )
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedFunction
+from .annotations import PROMISED
 from .events import HostRead
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
@@ -127,6 +128,8 @@ class Expressions(Interpreter):
                     nodes.append(arg.value)
                 continue
             self.refute_tensor(frame, value)
+            if value == PROMISED:
+                value = UNKNOWN  # the code contradicts the annotation: people pass no rows of a tensor as arguments
             if arg.star == "*":
                 match self.iterate(frame, value, arg.value, "star"):
                     case Sequence(items=tuple(items)) if rest is None:

@@ -30,7 +30,7 @@ from ..domain.values import (
 )
 from ..program.project import Project
 from ..record import replace
-from .annotations import value_of_annotation
+from .annotations import PROMISED, value_of_annotation
 from .events import HOST
 from .frames import Aliases, Arguments, Frame, Summary
 from .interface import Interpreter, Models, Options
@@ -133,8 +133,11 @@ class Parameters(Interpreter):
         if given is not None:
             if promise is not None and (_is_vague(given) or isinstance(given, Tensor)):
                 said = self.annotated_value(*promise)
-                if isinstance(said, Tensor):
-                    given = _promised(given, said)
+                match said:
+                    case Tensor():
+                        given = _promised(given, said)
+                    case Sequence() if given == PROMISED:
+                        given = said  # of two annotations, the one that is read where the value is used
                 # A promise of tensors in some structure gives way to what is written there.
                 if said is not None and (
                     isinstance(given, Unknown)
