@@ -267,3 +267,46 @@ def test_readiness_counts_everything(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text(HELPER)
     states = {answer.line.name: answer.state for answer in examine([tmp_path], Settings()).answers}
     assert states["shapes"] is State.ATTENTION
+
+
+CLUSTERED: Final = """\
+import os
+import tensorflow as tf
+
+{switch}
+
+@tf.function
+def step(x):
+    kept = tf.boolean_mask(x, x > 0)
+    return tf.reduce_sum(kept) + tf.reduce_sum(tf.zeros([tf.cast(x[0, 0], tf.int32)]))
+
+for x in tf.data.Dataset.from_tensor_slices(tf.zeros([10, 3])).batch(4):
+    step(x)
+"""
+
+
+@pytest.mark.parametrize(
+    "switch",
+    [
+        "tf.config.optimizer.set_jit(True)",
+        'tf.config.optimizer.set_jit("autoclustering")',
+        'os.environ["TF_XLA_FLAGS"] = "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"',
+        'os.environ.setdefault("TF_XLA_FLAGS", "--tf_xla_auto_jit=2")',
+    ],
+)
+def test_autoclustering_recompiles_and_refuses_nothing(tmp_path: Path, switch: str) -> None:
+    (tmp_path / "train.py").write_text(CLUSTERED.format(switch=switch), encoding="utf-8")
+    found = {finding.code: finding for finding in check([tmp_path], Settings()).findings}
+    assert {code: finding.severity for code, finding in found.items()} == {
+        "XLA201": Severity.INFO,
+        "XLA205": Severity.WARNING,
+        "XLA302": Severity.WARNING,
+    }
+    assert found["XLA201"].context is not None
+    assert found["XLA201"].context.shown.endswith("autoclustering leaves out what XLA refuses")
+
+
+def test_a_switch_that_is_off_shows_nothing(tmp_path: Path) -> None:
+    code = CLUSTERED.format(switch="tf.config.optimizer.set_jit(False)")
+    (tmp_path / "train.py").write_text(code, encoding="utf-8")
+    assert {finding.severity for finding in check([tmp_path], Settings()).findings} == {Severity.INFO}

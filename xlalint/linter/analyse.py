@@ -93,7 +93,7 @@ class Analysis:
         self._linted = self._shown.keys() | self._shown.values()
         checked = inputs.checked
         read = {file.path: partial(inputs.source, file.display) for file in checked}
-        self._files = Files(read, inputs.strategies, session)
+        self._files = Files(read, inputs.strategies, inputs.clusters, session)
         ranges = shares([(file.display, inputs.facts[file.display].size + 1) for file in checked])
         self._shares = [tuple(checked[position].path for position in share) for share in ranges]
         self._text = sum(inputs.facts[file.display].size for file in checked)

@@ -40,13 +40,14 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True):
 class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What a run has to know of each file, whether or not it reads it. `size`: in characters, of one that is read;
     `matters`: it names TensorFlow or Keras; `comments`: it may hold suppressions to account for; `strategies`: those
-    that it names."""
+    that it names; `clusters`: it may turn autoclustering on."""
 
     digest: str
     size: int = 0
     matters: bool = False
     comments: bool = False
     strategies: Strategies = Strategies.NONE
+    clusters: bool = False
 
 
 _Stat: TypeAlias = tuple[int, int, int, int, int]

@@ -41,6 +41,7 @@ _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 _SOMETIMES: Final = "where a caller passes something other than a tensor"
 _BREAKING: Final = frozenset((Effect.FAILS, Effect.DIVERGES))
 _UNUSED: Final = "no script here is seen to call this function"
+_LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
 _CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
 TPU: Final = frozenset(("tpu",))
 ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
@@ -306,8 +307,9 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     """What is said of a file of which it is so sure that XLA compiles its program."""
     finding, (severity, effect) = candidate.finding, candidate.gravity
     lowered, shown = False, exposed.shown
+    left_out = exposed.clusters and finding.effect is not Effect.RECOMPILES
     of_program = {_UNUSED: exposed.whole, _CONVERTED: exposed.keras_2}
-    reasons = [reason for reason in candidate.lowered_by if of_program[reason]]
+    reasons = [reason for reason in candidate.lowered_by if of_program[reason]] + [_LEFT_OUT] * left_out
     if exposed.exposure is Exposure.NONE or reasons:
         least = Severity.INFO if _CONVERTED in reasons else candidate.unexposed
         severity = min(severity, least)

@@ -47,8 +47,9 @@ class Read(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 class Record(msgspec.Struct, forbid_unknown_fields=True):
     """A partition as it was run: what it sent and asked, what it found, and what it read for that. `names`, `absent`
-    and `offered`: as in `Reads`; `roots`: the folders that modules were looked for in, as a digest; `strategies`: as in
-    `Files`; `tpu`: a strategy for TPUs is made there; `modules`: what its files show of whether XLA compiles them."""
+    and `offered`: as in `Reads`; `roots`: the folders that modules were looked for in, as a digest; `strategies`,
+    `clusters`: as in `Files`; `tpu`: a strategy for TPUs is made there; `modules`: what its files show of whether XLA
+    compiles them."""
 
     rounds: list[Round]
     candidates: list[Candidate]
@@ -56,6 +57,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     tpu: bool = False
     modules: list[ModuleSigns] = []
     strategies: Strategies = Strategies.NONE
+    clusters: bool = False
     roots: str = ""
     reads: list[Read] = []
     names: list[tuple[str, str, str]] = []
@@ -119,7 +121,7 @@ class World:
     def describe(self, record: Record, reads: Reads, share: Iterable[Path]) -> None:
         """Write into a record what the partition read; its own files, the `share`, as a whole."""
         own = set(share)
-        record.strategies = self.files.strategies
+        record.strategies, record.clusters = self.files.strategies, self.files.clusters
         record.roots = self.files.roots_digest
         record.reads = [self._read(path, reads, path in own) for path in dict.fromkeys((*own, *reads.files))]
         record.names = [(str(folder), name, str(found or "")) for (folder, name), found in reads.names.items()]
@@ -154,7 +156,7 @@ class World:
         """Whether a partition that is run now would read what it read when it was recorded."""
         files = self.files
         return (
-            record.strategies == files.strategies
+            (record.strategies, record.clusters) == (files.strategies, files.clusters)
             and record.roots == files.roots_digest
             and all(map(self._is_same, record.reads))
             and all(files.lacks(Path(folder), name) for folder, names in record.absent.items() for name in names)

@@ -11,7 +11,7 @@ from ..findings.findings import Problem
 from ..settings.config import Settings
 from ..settings.requirements import keras_near
 from ..sources.discovery import FileToCheck
-from ..sources.reading import Strategies, may_matter, source_of, strategies_named
+from ..sources.reading import Strategies, clusters_named, may_matter, source_of, strategies_named
 from ..sources.suppressions import names_rules
 from ..sources.text import OversizedSource, Source, UnreadableSource, digest_of, read_bytes
 from .cache import Digests, Facts
@@ -68,7 +68,8 @@ class Inputs:
             source = source_of(data, file.path, file.display)
             self._keep(source)
             text = source.text
-            facts = Facts(digest, len(text), matters, names_rules(text), strategies_named(text))
+            named = strategies_named(text), clusters_named(text)
+            facts = Facts(digest, len(text), matters, names_rules(text), *named)
         else:
             facts = Facts(digest)
         self.facts[file.display] = facts
@@ -152,6 +153,11 @@ class Inputs:
         """Which distribution strategies the files name that are checked."""
         named = (facts.strategies for facts in self.facts.values() if facts.matters)
         return max(named, default=Strategies.NONE)
+
+    @property
+    def clusters(self) -> bool:
+        """Whether a file that is checked may turn autoclustering on."""
+        return any(facts.clusters for facts in self.facts.values() if facts.matters)
 
 
 def settings_parts(settings: Settings) -> Iterator[str]:

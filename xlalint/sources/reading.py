@@ -75,6 +75,11 @@ def strategies_named(text: str) -> Strategies:
     return Strategies.SOME if "Strategy" in text or "get_strategy" in text else Strategies.NONE
 
 
+def clusters_named(text: str) -> bool:
+    """Whether source may turn TensorFlow's autoclustering on."""
+    return "set_jit" in text or "tf_xla_auto_jit" in text
+
+
 def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> Source:
     """The source that `data` is. Raises UnreadableSource."""
     if is_notebook(path):

@@ -27,6 +27,8 @@ from ..domain.values import (
     Value,
 )
 from ..library.class_checks import is_called_tensor
+from ..library.strategies import sets_clustering
+from ..program.exposure import Shows
 from ..program.parameter_uses import asked_for
 from ..program.project import Project
 from .events import (
@@ -177,6 +179,8 @@ class Assignments(Interpreter):
                 self.assign_quietly(frame, target.value, changed)
             case Instance():
                 self.special(frame, base, "__setitem__", (*index, value), target)
+            case Api("os.environ") if sets_clustering(index[0], value):
+                self.show(frame, Shows.CLUSTERS, target, f"`{frame.unit.code(target)}`")
             case Sequence(kind, tuple(items)) if isinstance(index[0], Slice):
                 self._mutated(frame, statement, target.value, "item")
                 put = value.items if isinstance(value, Sequence) else None

@@ -48,7 +48,15 @@ from ..library.call_kinds import (
 from ..library.host_shapes import shaped
 from ..library.host_sizes import sized
 from ..library.keras_classes import ended_with_keras_2
-from ..library.strategies import OF_OTHERS, asks_for_complex128, sets_up, shows_xla, strictest, with_creation
+from ..library.strategies import (
+    OF_OTHERS,
+    asks_for_complex128,
+    sets_up,
+    shows_xla,
+    strictest,
+    turns_clustering_on,
+    with_creation,
+)
 from ..library.text import call_text
 from ..library.tokenizers import MODEL
 from ..program.exposure import Shows
@@ -172,6 +180,8 @@ class Calls(Interpreter):
         compiled = frame.context.kind is ContextKind.XLA
         if shows_xla(name):
             self.show(frame, Shows.XLA, node, f"`{name}`")
+        if turns_clustering_on(name, bound):
+            self.show(frame, Shows.CLUSTERS, node, f"`{name}`")
         if ended_with_keras_2(name, bound) and self.said_keras(frame.module) is None:
             self.show(frame, Shows.KERAS_2, node, f"`{name}`")
         frame.summary.trains |= name == "tf.GradientTape.gradient"

@@ -91,8 +91,9 @@ class Functions(Interpreter):
         return UNKNOWN if self.has_another_result(value.function) else summary.value
 
     def _is_compiled(self, how: Compilation) -> bool:
-        """Whether XLA compiles a function by itself; for a target, what becomes a graph."""
-        return how.jit or (self.options.target is not None and how.kind is ContextKind.GRAPH)
+        """Whether XLA compiles a function by itself; for a target, and with autoclustering, what becomes a graph."""
+        graphs = self.options.target is not None or self.project.files.clusters
+        return how.jit or (graphs and how.kind is ContextKind.GRAPH)
 
     def analyse(
         self,

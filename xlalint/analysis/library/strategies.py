@@ -119,6 +119,21 @@ def shows_xla(name: str) -> bool:
     return name.startswith(_OF_XLA) or (_STRATEGY.match(name) is not None and "TPU" in name)
 
 
+def turns_clustering_on(name: str, arguments: Mapping[str, Value]) -> bool:
+    """Whether a call has TensorFlow compile the parts of its graphs that XLA takes."""
+    return name == "tf.config.optimizer.set_jit" and arguments.get("enabled") in (
+        Static(True),
+        Static("autoclustering"),
+    )
+
+
+def sets_clustering(variable: Value | None, value: Value | None) -> bool:
+    """Whether a variable of the environment, set to this, does the same."""
+    return (
+        variable == Static("TF_XLA_FLAGS") and isinstance(value, Static) and "tf_xla_auto_jit=" in str(value.constant)
+    )
+
+
 def asks_for_complex128(arguments: Mapping[str, Value], result: Value) -> bool:
     """Whether a call is told to make a tensor of complex128."""
     return isinstance(result, Tensor) and any(map(_is_complex128, arguments.values()))

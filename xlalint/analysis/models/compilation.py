@@ -27,6 +27,7 @@ from ..interpreter.feeding import (
 )
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..library.strategies import sets_clustering
 from ..program.exposure import Shows
 from ..record import replace
 
@@ -158,7 +159,15 @@ def _call_wrapped(
     return interpreter.call(frame, owner.payload or UNKNOWN, arguments, node)
 
 
+def _environment(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`os.environ.setdefault(..)`."""
+    if sets_clustering(arguments.get(0, "key"), arguments.get(1, "default")):
+        interpreter.show(frame, Shows.CLUSTERS, node, "`TF_XLA_FLAGS`")
+    return UNKNOWN
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "os.environ.setdefault": _environment,
     "tf.function": _function,
     "tf.xla.experimental.compile": _xla_compile,
     "tf.autograph.experimental.do_not_convert": _unconverted,

@@ -58,6 +58,7 @@ _STEPS: Final = {
     "test_on_batch": "test",
     "predict_on_batch": "predict",
 }
+_KERAS_3_DECIDES: Final = "Keras 3's default where it finds an accelerator"
 _TRAINS: Final = frozenset(("fit", "train_on_batch"))
 # What layers are made with and call themselves, by the last word of its parameter; and the layers.
 _CALLED_BY_LAYERS: Final = frozenset(("activation", "regularizer", "constraint"))
@@ -174,7 +175,7 @@ def _remember_compiled(
     model = _owner(interpreter, frame, node.func.value, owner)
     show_setting(interpreter, frame, "jit_compile", arguments.keywords.get("jit_compile"), node)
     how = Compiled(*_jit(interpreter, frame, model, arguments.keywords), Location(frame.unit, node))
-    if how.jit is None:
+    if how.jit is None and how.why == _KERAS_3_DECIDES:
         interpreter.show(frame, Shows.KERAS_3, node, f"`{frame.unit.code(node.func)}`: {how.why}")
     if how.jit is not False and isinstance(model, ApiObject):
         context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`", by_keras=True)
@@ -240,10 +241,16 @@ def _held(payload: Value | None) -> Iterator[ApiObject]:
 
 def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:
     """Whether XLA compiles the steps, and why; None where Keras 3 decides, which takes an accelerator to say yes."""
-    made = making_of(model)
-    scope = frame.context.scope or (None if made is None else made.scope)  # a model remembers where it was created
     if settings.get("run_eagerly", Static(False)) != Static(False):
         return False, ""
+    jit, why = _asked(interpreter, frame, model, settings)
+    return (None, "autoclustering") if jit is False and interpreter.project.files.clusters else (jit, why)
+
+
+def _asked(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:
+    """The same, by the settings of the model alone."""
+    made = making_of(model)
+    scope = frame.context.scope or (None if made is None else made.scope)  # a model remembers where it was created
     if scope is not None and is_tpu(scope.strategy):
         return True, "a TPU strategy"
     if interpreter.options.target is not None and settings.get("jit_compile") != Static(False):
@@ -256,7 +263,7 @@ def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[st
         case None | Static("auto") if scope is None:
             outside = isinstance(model, ApiObject) and model.api.startswith(_OUTSIDE)
             decides = not outside and interpreter.keras_version(frame.module) == 3
-            return None if decides else False, "Keras 3's default where it finds an accelerator"
+            return None if decides else False, _KERAS_3_DECIDES
         case _:  # any other strategy turns the default off
             return False, ""
 

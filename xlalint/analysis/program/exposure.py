@@ -21,6 +21,7 @@ class Shows(StrEnum):
     XLA = "xla"  # XLA compiles something, for certain
     PERHAPS = "perhaps"  # a switch decides that when it runs
     KERAS_3 = "keras 3"  # Keras decides that when it runs, if it is Keras 3
+    CLUSTERS = "clusters"  # autoclustering compiles parts of its graphs
     KERAS_2 = "keras 2"  # the program does not run on Keras 3
     TRAINING = "training"  # a model is trained, and nothing else is said
     KERAS = "keras"  # a class that Keras runs
@@ -50,12 +51,14 @@ class Exposed(Struct, frozen=True):
     """How sure it is of a file, and what shows that. `whole`: the scripts that use the file are here, so that nobody
     calls what they do not lead to; a package without a script, or one that is made to be installed, has users
     elsewhere. `keras_2`: the program does not run
-    on Keras 3."""
+    on Keras 3; `clusters`: nothing but autoclustering compiles it, which leaves out what XLA refuses and compiles the
+    rest again for new shapes and sizes (measured)."""
 
     exposure: Exposure
     shown: str = ""
     whole: bool = False
     keras_2: bool = False
+    clusters: bool = False
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
@@ -64,6 +67,7 @@ _LEVELS: Final = {
     Shows.XLA: Exposure.CERTAIN,
     Shows.PERHAPS: Exposure.LIKELY,
     Shows.KERAS_3: Exposure.LIKELY,
+    Shows.CLUSTERS: Exposure.LIKELY,
 }
 
 
@@ -78,7 +82,7 @@ def exposures(
     units: dict[str, Exposed] = {}
     for shows, exposure in _LEVELS.items():
         signs = {
-            file: Exposed(exposure, f"{sign.text} ({_place(name(file), sign)})")
+            file: Exposed(exposure, f"{sign.text} ({_place(name(file), sign)})", clusters=shows is Shows.CLUSTERS)
             for file, sign in graph.of(shows)
             if shows is not Shows.KERAS_3 or graph.unit[file] not in of_keras_2
         }
@@ -87,7 +91,11 @@ def exposures(
     libraries = dict.fromkeys(graph.libraries(), _LIBRARY)
     units = {**_spread(libraries, graph.imports), **units}
     found = {file: units.get(unit, NOT_EXPOSED) for file, unit in graph.unit.items()}
-    found |= {file: said for file, said in own.items() if said.exposure is found[file].exposure}
+    found |= {
+        file: said
+        for file, said in own.items()
+        if (said.exposure, said.clusters) == (found[file].exposure, found[file].clusters)
+    }
     whole = graph.used_by_scripts(is_installed)
     return {
         file: replace(of, whole=graph.unit[file] in whole, keras_2=graph.unit[file] in of_keras_2)
