@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable, Sequence
 
 import keras  # type: ignore[import-untyped]
@@ -282,3 +283,56 @@ def switched(x, inverse=False, scale=0.0):
     if scale != 0.0:
         return x * scale + 3.0
     return x
+
+
+class Schedule(abc.ABC):
+    def doubled(self, x):
+        return self.rate(x) * 2.0
+
+    @abc.abstractmethod
+    def rate(self, x):
+        raise NotImplementedError
+
+
+class Constant(Schedule):
+    def rate(self, x):
+        return tf.ones_like(x)
+
+
+class Prepared:
+    def __init__(self, size):
+        self.size = size
+
+    def build_table(self):
+        self.table = tf.ones([self.size])
+
+    @property
+    def total(self):
+        return tf.reduce_sum(tf.ones([self.size]))
+
+    def looked_up(self, x):
+        return x * self.table
+
+
+def words(text):
+    return tf.constant([word.decode().lower() for word in text.numpy().flat])
+
+
+class Space:
+    __hash__ = None
+
+    def __init__(self, low: float = 0.5):
+        self.low = low
+
+
+def lowest(x, space: Space):
+    return tf.maximum(x, space.low)
+
+
+class Stateful:
+    def run(self, x):
+        self.kept = x + 1.0
+        return self.joined(x)
+
+    def joined(self, y):
+        return y + self.kept

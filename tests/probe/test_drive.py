@@ -126,6 +126,11 @@ def line_of(text: str) -> int:
         ("Trained.train_step", None),
         ("Plain.scaled", None),
         ("Plain.__own", None),
+        ("Schedule.doubled", ["x: f32[4, 4]"]),
+        ("Prepared.looked_up", None),
+        ("Prepared.total", []),
+        ("words", ["text: str[4, 4]"]),
+        ("lowest", ["x: f32[4, 4]", "space: Space()"]),
     ],
 )
 def test_driven_without_help(driver: Driver, qualname: str, inputs: list[str] | None) -> None:
@@ -221,6 +226,23 @@ def test_what_a_fragment_does_is_said_of_its_own_lines(tmp_path: Path) -> None:
     [failure] = found[0].observations
     assert (failure.kind, failure.spots) == (FAILS, (Spot(str(file), 2),))
     assert found[0].reached == {str(file): (1, 2)}
+
+
+def test_what_a_method_of_its_object_leaves_is_there_when_that_calls_it(driver: Driver) -> None:
+    first = line_of("def joined")
+    assert "not" in driver("Stateful.joined", lines=(first, first + 1))
+    found = driver("Stateful.joined", lines=(first, first + 1), callers=(Frame(str(CODE), "Stateful.run"),))
+    assert "as `Stateful.run` does" in found["how"]
+
+
+def test_flags_of_a_program_have_their_defaults(driver: Driver, tmp_path: Path) -> None:
+    program = tmp_path / "flagged.py"
+    program.write_text(
+        "from absl import flags\nflags.DEFINE_integer('most_boxes', 3, 'the most boxes')\n\n"
+        "def first_boxes(x):\n    return x[: flags.FLAGS.most_boxes]\n"
+    )
+    for _ in range(2):  # it is imported again, and defines them again
+        assert driver("first_boxes", str(program))["shapes"][0] == [3, 4]
 
 
 def test_a_caller_helps_where_the_parameters_say_too_little(driver: Driver) -> None:

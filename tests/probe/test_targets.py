@@ -91,6 +91,24 @@ def test_findings_are_of_the_innermost_function_around_them(package: Path) -> No
     assert (inner.kind, inner.callers[0].qualname) == ("nested", "Gated.scaled")
 
 
+def test_callers_of_its_file_and_tests_show_what_it_is_called_with(package: Path) -> None:
+    folder = package.parent
+    (folder / "more.py").write_text(
+        "class Table:\n    def first(self, x):\n        return self.second(x)\n\n"
+        "    def second(self, x):\n        return x\n\n"
+        "def other(table):\n    return table.second(1)\n"
+    )
+    (folder / "more_test.py").write_text(
+        "from .more import Table\n\ndef test_second():\n    Table().second(2)\n\n"
+        "def test_more(x):\n    Table().second(x)\n"
+    )
+    more = folder / "more.py"
+    found = Targets().at(more, "Table.second").callers
+    tests = Frame(str(folder / "more_test.py"), "test_second")
+    assert found == (Frame(str(more), "Table.first"), Frame(str(more), "other"), tests)
+    assert Targets().at(more, "other").callers == ()
+
+
 def test_every_finding_belongs_to_one_target(package: Path) -> None:
     findings = findings_of(package)
     pairs = Targets().of_findings([*findings, replace(findings[0], cell=1)])

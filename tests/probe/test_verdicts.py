@@ -96,6 +96,15 @@ def test_a_failure_confirms_the_finding_at_its_line_and_leaves_the_others_open(f
     assert {one.severity for one in report.findings} == {Severity.ERROR}
 
 
+def test_a_raise_confirms_the_condition_that_it_stands_under(file: Path) -> None:
+    file.write_text(CODE.replace("x = x / 2.0", "raise ValueError(x)"))
+    assert statuses(judge(file, outcome(file, seen(file, FAILS, 5)), finding(4))) == [(4, CONFIRMED)]
+    other = finding(4, code="XLA205", name="size-from-value")
+    assert statuses(judge(file, outcome(file, seen(file, FAILS, 5)), other))[0] == (4, OPEN)
+    lacking = replace(seen(file, FAILS, 5), ops=("Lu",))
+    assert statuses(judge(file, outcome(file, lacking), finding(4)))[0] == (4, OPEN)
+
+
 def test_what_compiles_refutes_and_weighs_less(file: Path) -> None:
     [one] = judge(file, outcome(file), finding(4)).findings
     assert one.verdict is not None

@@ -22,20 +22,22 @@ _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 class Definition:
     """A function or class, or what the file's top binds to a name. `kind`: "function", "method", "nested", "class" or
     "object"; `lines`: decorators included; `comments`: the inputs in the probe comments right above it; `owner`: the
-    class around a method."""
+    class around a method; `needs`: whether it has parameters besides its object that have to be filled."""
 
     qualname: str
     kind: str
     lines: tuple[int, int]
     comments: tuple[str, ...]
     owner: Definition | None = None
+    needs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FileDefinitions:
     """All definitions of a file, outer ones first; `fragment`: the whole file as one, where it reads names that it
     does not bind; `objects`: what its top binds to names otherwise; `receivers`: by line, those of which the top calls
-    a method there; `length`: how many lines it has."""
+    a method there; `length`: how many lines it has; `calls`: by the last part of its name, the lines of the calls of a
+    function."""
 
     path: Path
     found: Sequence[Definition]
@@ -43,6 +45,7 @@ class FileDefinitions:
     objects: Sequence[Definition] = ()
     receivers: Mapping[int, str] = field(default_factory=dict)
     length: int = 0
+    calls: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: Path) -> FileDefinitions:
@@ -58,12 +61,17 @@ class FileDefinitions:
         fragment = Definition("", "fragment", (1, len(lines)), inputs) if free_names(text) else None
         tree = ast.parse(text)
         definitions, objects = tuple(_definitions(tree, "", None, lines)), tuple(_objects(tree, lines))
-        return cls(path, definitions, fragment, objects, dict(_receivers(tree)), len(lines))
+        return cls(path, definitions, fragment, objects, dict(_receivers(tree)), len(lines), _calls(tree))
 
     def around(self, line: int) -> Definition | None:
         """The innermost function around a line, or the fragment that it is in."""
         inside = [one for one in self.found if one.lines[0] <= line <= one.lines[1] and one.kind != "class"]
         return inside[-1] if inside else self.fragment
+
+    def calling(self, name: str) -> list[Definition]:
+        """The functions that call something of this name, nearest to the top of the file first."""
+        around = (self.around(line) for line in self.calls.get(name, ()))
+        return list(dict.fromkeys(one for one in around if one is not None))
 
     def named(self, qualname: str) -> Definition | None:
         """A definition by its qualified name; the last of several, which is the one that counts; "" is the fragment."""
@@ -83,12 +91,32 @@ def _definitions(
         name = prefix + child.name
         is_class = isinstance(child, ast.ClassDef)
         kind = "class" if is_class else "nested" if inside else "function" if owner is None else "method"
-        made = Definition(name, kind, (first, child.end_lineno or first), tuple(_comments(lines, first)), owner)
+        needs = not is_class and _needs(child, bound=kind == "method")
+        made = Definition(name, kind, (first, child.end_lineno or first), tuple(_comments(lines, first)), owner, needs)
         yield made
         if is_class:
             yield from _definitions(child, f"{name}.", made, lines, inside)
         else:
             yield from _definitions(child, f"{name}.<locals>.", None, lines, True)
+
+
+def _needs(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, *, bound: bool) -> bool:
+    """Whether a function has parameters without a default, besides that of its object."""
+    if isinstance(node, ast.ClassDef):
+        return False
+    taken = node.args
+    required = len(taken.posonlyargs) + len(taken.args) - len(taken.defaults)
+    return required > int(bound) or any(default is None for default in taken.kw_defaults)
+
+
+def _calls(tree: ast.Module) -> dict[str, list[int]]:
+    """The lines of all calls, by the last part of the name of what is called."""
+    found: dict[str, list[int]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+                found.setdefault(name, []).append(node.lineno)
+    return {name: sorted(set(lines)) for name, lines in found.items()}
 
 
 def _objects(tree: ast.Module, lines: Sequence[str]) -> Iterator[Definition]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 _HEADED = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Try, ast.Match)
@@ -14,6 +15,7 @@ class Statements:
 
     def __init__(self) -> None:
         self._known: dict[str, dict[int, tuple[int, int]]] = {}
+        self._raising: dict[str, dict[int, int]] = {}
 
     def together(self, path: str, line: int, first: int, last: int) -> bool:
         """Whether a line is part of a stretch of lines, or of the statement that the stretch begins in."""
@@ -22,18 +24,40 @@ class Statements:
         start, end = self._known[path].get(line, (line, line))
         return first <= line <= last or start <= first <= end
 
+    def condition_of_raise(self, path: str, line: int) -> int | None:
+        """The line of the innermost condition around a `raise` at a line; None where another statement is there."""
+        if path not in self._raising:
+            self._raising[path] = dict(_raises(_tree(path), None))
+        return self._raising[path].get(line)
+
+
+def _raises(node: ast.AST, condition: int | None) -> Iterator[tuple[int, int]]:
+    """The lines of `raise` statements under conditions, each with that of the innermost one."""
+    for child in ast.iter_child_nodes(node):
+        match child:
+            case ast.Raise(lineno=first, end_lineno=last) if condition is not None:
+                yield from ((line, condition) for line in range(first, (last or first) + 1))
+            case ast.If(test=test):
+                yield from _raises(child, test.lineno)
+            case _:
+                yield from _raises(child, None if isinstance(child, _DEFINED) else condition)
+
+
+def _tree(path: str) -> ast.Module:
+    """The syntax of a file; an empty one of what cannot be read or parsed any more."""
+    try:
+        return ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return ast.Module([], [])
+
 
 def statements(path: str) -> dict[int, tuple[int, int]]:
     """By line of a file, the first and last line of the innermost statement there; of a compound one, of its head.
 
     Empty for what cannot be read or parsed any more.
     """
-    try:
-        tree = ast.parse(Path(path).read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return {}
     found: dict[int, tuple[int, int]] = {}
-    for node in ast.walk(tree):  # from the outside to the inside
+    for node in ast.walk(_tree(path)):  # from the outside to the inside
         if isinstance(node, ast.stmt):
             last = node.end_lineno or node.lineno
             if isinstance(node, (*_HEADED, *_DEFINED)):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from ..findings.findings import Finding
 from ..sources.packages import dotted_name
 from ..sources.text import UnreadableSource
+from .callers import Callers
 from .definitions import Definition, FileDefinitions
 from .knowledge import Knowledge, knowledge_of
 from .protocol import PROGRAM
@@ -20,6 +22,7 @@ from .target import Frame, Given, Parameter, Target
 
 _FACTORY: Final = "factory:"
 _CALLED: Final = ("call", "__call__")
+_MOST_CALLERS: Final = 3
 
 
 # A file, the qualified name of the function (None for its top), whether AutoGraph converts it, whether it is host code.
@@ -47,6 +50,10 @@ class Targets:
     _files: dict[Path, FileDefinitions] = field(default_factory=dict)
     _knowledge: Knowledge = field(default_factory=Knowledge)
     _analysed: set[Path] = field(default_factory=set)
+    _known_callers: Callers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._known_callers = Callers(self._file_if_readable)
 
     def of_findings(self, findings: Iterable[Finding]) -> list[tuple[Target | NoTarget, list[Finding]]]:
         """The functions around findings, each with its findings, in their order."""
@@ -73,7 +80,7 @@ class Targets:
                 nothing.setdefault(str(error), []).extend(here)
                 continue
             extreme = any(finding.name in OF_EXTREMES for finding in here)
-            callers = tuple(dict.fromkeys(caller for finding in here for caller in self._callers(finding)))
+            callers = tuple(dict.fromkeys((*chain.from_iterable(map(self._callers, here)), *target.callers)))
             made.append((replace(target, wanted=wanted, autograph=autograph, callers=callers, extreme=extreme), here))
         return made + [(NoTarget(reason), here) for reason, here in nothing.items()]
 
@@ -200,6 +207,9 @@ class Targets:
                 raise TargetError(f"{path} cannot be read: {error}") from error
         return self._files[path]
 
+    def _file_if_readable(self, path: Path) -> FileDefinitions | None:
+        return self._file(path) if self._readable(path) else None
+
     def _definition(self, path: Path, qualname: str) -> Definition:
         file = self._file(path)
         found = file.named(qualname)
@@ -219,6 +229,7 @@ class Targets:
             # The comment above a class is for the object, that above its `call` for the call.
             called = next((one for one in self._called(path, qualname)), None)
             made_of, texts = texts, self._texts(called, name) if called is not None else []
+        called_by = self._known_callers.of(path, definition, Path(_root_of(path)))
         return Target(
             file=str(path),
             qualname=qualname,
@@ -229,6 +240,7 @@ class Targets:
             made_of=_given(made_of),
             factory=next((text.removeprefix(_FACTORY) for text in texts if text.startswith(_FACTORY)), None),
             roots=(_root_of(path),),
+            callers=tuple(islice(called_by, _MOST_CALLERS)) if definition.kind in ("function", "method") else (),
         )
 
     def _target_or_refusal(self, path: Path, definition: Definition) -> Target:

@@ -60,6 +60,7 @@ _EFFECTS: Final = {
 # What rules say that a function is compiled for again and again, where that is another thing than values.
 _PER: Final = {"growing-sequence": "shape", "python-argument": "value", "function-made-in-loop": "value"}
 _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
+_BRANCH: Final = "branch-on-tensor"
 _EMULATED: Final = "a TPU computes with 32 bits, and uses several such numbers for one"
 
 
@@ -120,7 +121,8 @@ class _Places:
         for one in seen:
             self._at_sources(one)
             for spot in one.observation.spots:
-                if here := self._meant(one.observation, spot):  # the innermost line at which there is a finding
+                here = self._meant(one.observation, spot) or self._condition(one.observation, spot)
+                if here:  # the innermost line at which there is a finding
                     self.known.add(id(one.observation))
                     certain = len({findings[position].code for position in here}) == 1
                     for position in here:
@@ -129,6 +131,15 @@ class _Places:
                         else:
                             self.shared[position] = one
                     break
+
+    def _condition(self, observation: Observation, spot: Spot) -> list[int]:
+        """The findings on the condition under which a place raises: while a function is traced, a `raise` under a
+        condition on a tensor always runs."""
+        line = self.statements.condition_of_raise(spot.path, spot.line)
+        if line is None or observation.kind != FAILS or observation.ops:
+            return []
+        meant = self._meant(observation, replace(spot, line=line, span=None))
+        return [position for position in meant if self._findings[position].name == _BRANCH]
 
     def _at_sources(self, one: _Seen) -> None:
         """What differs from eager execution also bears out what says so of a selection that it is computed from."""

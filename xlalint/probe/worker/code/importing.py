@@ -17,6 +17,7 @@ import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.sources.packages import dotted_name
 
+from . import flags
 from .messages import first_line
 
 
@@ -39,9 +40,13 @@ class Loaded:
         for folder in self._path:
             if folder in sys.path:
                 sys.path.remove(folder)
-        for name in set(sys.modules) - self._before if self._folders else ():
-            if str(getattr(sys.modules[name], "__file__", None)).startswith(self._folders):
-                del sys.modules[name]
+        new = set(sys.modules) - self._before if self._folders else ()
+        forgotten = [
+            name for name in new if str(getattr(sys.modules[name], "__file__", None)).startswith(self._folders)
+        ]
+        flags.forget(forgotten)
+        for name in forgotten:
+            del sys.modules[name]
 
 
 def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
@@ -55,9 +60,12 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
     folders = _put_first([*search, str(root)])
     try:
         if "." in name or path.name == "__init__.py":
-            return Loaded(_member(name, path, root), _path=folders)
+            loaded = Loaded(_member(name, path, root), _path=folders)
+            flags.use_defaults()
+            return loaded
         before = frozenset(sys.modules)
         module, ended = _alone(path, needed)
+        flags.use_defaults()
         inside = tuple(f"{folder}{os.sep}" for folder in (path.parent, *search))
         return Loaded(module, before, inside, folders, ended)
     except BaseException as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import tensorflow as tf  # type: ignore[import-untyped]
@@ -53,7 +54,8 @@ def compiled(driven: Driven) -> Callable[..., Any]:
     call = driven.call
     if isinstance(call, TensorFunction) and getattr(call, "_jit_compile", None):
         return call  # type: ignore[no-any-return]
-    if isinstance(call, TensorFunction) or not inspect.isroutine(call):
+    inner = call.func if isinstance(call, partial) else call
+    if isinstance(call, TensorFunction) or not inspect.isroutine(inner):
         return tf.function(lambda *one, **two: call(*one, **two), jit_compile=True, autograph=False)  # type: ignore[no-any-return]
     return tf.function(call, jit_compile=True, autograph=driven.autograph)  # type: ignore[no-any-return]
 

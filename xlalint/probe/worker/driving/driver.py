@@ -27,7 +27,8 @@ from ..code.line_tracing import TooLongError
 from ..code.messages import described, first_line
 from ..inputs.recorded_calls import first_call
 from ..inputs.search import NotFoundError, Search, Solution, follow, pinned
-from ..inputs.slots import Choice
+from ..inputs.slots import Choice, subclasses
+from ..inputs.tensors import Arguments
 from . import harnesses
 from .driven import Driven, NotDrivenError
 from .harnesses import Arranged, Given, Harness
@@ -37,6 +38,7 @@ from .training import NoTrainingError, is_compiled, training_of
 
 _DEEPEST: Final = 3  # callers of callers
 _SECONDS: Final = 30.0  # to look for inputs
+_BEFORE_CALLERS: Final = 0.5  # the share of them that a definition by itself gets, where it has callers
 _OF_TRAINING: Final = 2  # batches that a step of training gets
 _LOCALS: Final = ".<locals>."
 _APART: Final = "replicas are not compiled together"
@@ -120,26 +122,33 @@ class _Driver:
     def driven(self) -> Driven:
         """By its own parameters first; then by what its callers pass."""
         target = self.target
-        if _LOCALS in target.qualname:
-            return self._called_by(Frame(target.file, target.qualname.rpartition(_LOCALS)[0]), self.loaded)
         try:
-            if target.factory is not None:
-                return self._supplied(target.factory)
-            _, found = _looked_up(self.loaded, target.qualname)
-            if is_model(found):
-                return self._model(found, "the model")
-            harness = self._harness(target, self.loaded, _forms(target.given))
-            solution = self._solved(harness)
-            if is_model(solution.attempt.result):
-                return self._model(solution.attempt.result, f"the model that it gives when {harness.how(solution)}")
-            return self._finished(harness, solution)
+            return self._by_itself()
         except NotDrivenError:
-            for caller in target.callers[:_DEEPEST]:
+            outer = target.qualname.rpartition(_LOCALS)[0]
+            callers = [one for one in target.callers if (one.file, one.qualname) != (target.file, outer)][:_DEEPEST]
+            for number, caller in enumerate(callers):
                 try:
-                    return self._called_by(caller, None)
+                    return self._called_by(caller, None, 1.0 / (len(callers) - number))
                 except NotDrivenError:
                     continue
             raise
+
+    def _by_itself(self) -> Driven:
+        """By its own parameters; what is made inside a function by those of that."""
+        target, share = self.target, _BEFORE_CALLERS if self.target.callers else 1.0
+        if _LOCALS in target.qualname:
+            return self._called_by(Frame(target.file, target.qualname.rpartition(_LOCALS)[0]), self.loaded, share)
+        if target.factory is not None:
+            return self._supplied(target.factory)
+        _, found = _looked_up(self.loaded, target.qualname)
+        if is_model(found):
+            return self._model(found, "the model")
+        harness = self._harness(target, self.loaded, _forms(target.given))
+        solution = self._solved(harness, share=share)
+        if is_model(solution.attempt.result):
+            return self._model(solution.attempt.result, f"the model that it gives when {harness.how(solution)}")
+        return self._finished(harness, solution)
 
     def _supplied(self, name: str) -> Driven:
         """With what the user's own function makes: a tuple of arguments, a dict of them by name, or one."""
@@ -158,10 +167,13 @@ class _Driver:
         if inspect.isclass(found):
             return harnesses.of_object(found, said)
         name = _inside(owner, target.qualname.rpartition(".")[2])
-        if not callable(found):
+        if not callable(found) and not isinstance(found, property):
             raise NotDrivenError(f"`{target.qualname}` is not a function ({type(found).__name__})")
         if owner is None or isinstance(inspect.getattr_static(owner, name), staticmethod | classmethod):
             return harnesses.of_function(found, said)
+        if inspect.isabstract(owner):
+            heirs = (heir for heir in subclasses(owner) if getattr(heir, name, None) is found)
+            owner = next(heirs, owner)
         if found is called_method(owner):
             return harnesses.of_object(owner, said)
         if is_step(name) and keras_kind(owner) == "model":
@@ -229,10 +241,11 @@ class _Driver:
         if self.given is None:
             harness.search.vary(solution, called)
         target = self.target
+        called, make = _without_objects(called, solution)
         autograph = harness.owner is None or keras_kind(harness.owner) is None or keras_converts(harness.owner)
         return Driven(
             call=called,
-            make=lambda value_set, variant: solution.make("call", value_set, variant),
+            make=make,
             value_sets=len(solution.sets),
             variants=len(solution.shapes),
             state=lambda: [*harness.state(), *_variables_of(self.loaded)],
@@ -240,7 +253,7 @@ class _Driver:
             how=harness.how(solution),
             inputs=solution.inputs("call"),
             reached=solution.reached,
-            extreme=solution.extreme,
+            extreme=solution.extreme if make == solution.make_call else None,
         )
 
     @property
@@ -292,8 +305,8 @@ class _Driver:
 
     # -- by way of a caller -------------------------------------------------------------------------------------------
 
-    def _called_by(self, caller: Frame, loaded: Loaded | None) -> Driven:
-        """What the target is called with while a caller of it runs."""
+    def _called_by(self, caller: Frame, loaded: Loaded | None, share: float = 1.0) -> Driven:
+        """What the target is called with while a caller of it runs. `share`: of the time that is left."""
         if loaded is None:
             loaded = _loaded(Path(caller.file), self.target, "its caller's", caller.qualname)
             self.others.append(loaded)
@@ -308,7 +321,7 @@ class _Driver:
             inside = first <= code.co_firstlineno <= last
             return inside and code.co_name == name and os.path.samefile(code.co_filename, self.target.file)
 
-        solution = self._solved(harness, caller=True)
+        solution = self._solved(harness, caller=True, share=share)
         groups = {group: solution.make(group, 0, 0) for group in dict.fromkeys(slot.group for slot in harness.slots)}
         with eager_execution():
             call = first_call(lambda: harness.run(groups), matches)
@@ -331,6 +344,38 @@ class _Driver:
                     driven.notes += (f"one of {call.replicas} replicas: {_APART}",)
                 return driven
         raise AssertionError("both branches return or raise")
+
+
+def _without_objects(
+    called: Callable[..., Any], solution: Solution
+) -> tuple[Callable[..., Any], Callable[[int, int], Arguments]]:
+    """What is called, and what with: what `tf.function` does not take as an argument is bound, as code that traces a
+    function of it would do."""
+    chosen = zip(solution.slots, solution.shapes[0], strict=True)
+    slots = [slot for slot, choice in chosen if slot.group == "call" and choice is not None]
+    positional, keywords = solution.make_call(0, 0)
+    named = [slot.name for slot in slots if slot.name not in keywords]
+    values = dict(zip(named, positional, strict=False)) | keywords
+    objects = {name: value for name, value in values.items() if not _is_argument(value)}
+    if not objects or any(slot.star for slot in slots) or not inspect.isroutine(called):
+        return called, solution.make_call
+
+    def make(value_set: int, variant: int) -> Arguments:
+        positional, keywords = solution.make_call(value_set, variant)
+        given = dict(zip(named, positional, strict=True)) | keywords
+        return (), {name: value for name, value in given.items() if name not in objects}
+
+    return partial(called, **objects), make
+
+
+def _is_argument(value: Any) -> bool:
+    """Whether `tf.function` takes something as an argument: tensors in structures, and what can be told from others."""
+    try:
+        hash(value)
+    except TypeError:
+        leaves = tf.nest.flatten(value)
+        return not any(leaf is value for leaf in leaves) or tf.is_tensor(value) or hasattr(value, "dtype")
+    return True
 
 
 def _nothing() -> None:

@@ -29,6 +29,7 @@ from .keras_objects import (
     state_of,
     step_of,
 )
+from .preparing import preparations
 
 Given: TypeAlias = Mapping[str | int, Choice]  # the user's inputs, by name or position
 
@@ -183,9 +184,14 @@ def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> H
     making = said.of_object(cls) if built is None else []
     made: list[Any] = []
 
+    before = preparations(cls, name) if built is None else ()
+
     def new(groups: Mapping[str, Arguments]) -> Any:
         if built is None:
-            return make_object(cls, groups)
+            thing = make_object(cls, groups)
+            for preparation in before:
+                getattr(thing, preparation)()
+            return thing
         if not made:
             made.append(make_object(cls, {"init": built.make("init", 0, 0)}))
             positional, keywords = built.make("call", 0, 0)
@@ -214,7 +220,8 @@ def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> H
 
     def how(solution: Solution) -> str:
         inside = words_of(built or solution, "init")
-        return f"{cls.__qualname__}({inside}).{name} with {words_of(solution, 'call')}"
+        first = "".join(f" after {preparation}()," for preparation in before)
+        return f"{cls.__qualname__}({inside}).{name}{first} with {words_of(solution, 'call')}"
 
     code = None if isinstance(attribute, property) else code_of(getattr(cls, name))
     return Harness(making + slots, run, ready, how, code, cls, lambda: state_of(made[0]))

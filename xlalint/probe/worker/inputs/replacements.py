@@ -28,6 +28,7 @@ _INTEGER: Final = re.compile(r"integer|indices|index|slice|\bint\b|isn't allowed
 _SHAPES: Final = re.compile(
     r"shape|rank|dim|axis|size|broadcast|incompatible|index|unpack|out of (?:range|bounds)", re.I
 )
+_OF_STRINGS: Final = frozenset(name for name in dir(str) if not name.startswith("_") and name not in dir(tuple))
 _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ndarray")
 
 
@@ -76,8 +77,9 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
             yield replace(part, style="sparse")
         elif clues.attribute[1] in ("row_splits", "flat_values", "bounding_shape", "to_tensor", "nested_row_splits"):
             yield replace(part, style="ragged")
-        elif clues.attribute[1] in ("split", "lower", "startswith", "endswith", "format"):
-            yield from (Literal(word) for word in ("same", "relu", "sum"))
+    if clues.attribute is not None and clues.attribute[1] in _OF_STRINGS and part.dtype != "string":
+        yield replace(part, dtype="string", style="")
+        yield from (Literal(word) for word in ("same", "relu", "sum"))
     yield from classes
     for count in range(len(clues.keys), 0, -1):  # all that it names may be too much
         yield Keyed(tuple((key, part) for key in clues.keys[:count]))

@@ -66,6 +66,10 @@ class Solution:
         """The arguments of one group."""
         return arguments(self.slots, self.shapes[variant], group, self.sets[value_set], variant)[0]
 
+    def make_call(self, value_set: int, variant: int) -> Arguments:
+        """The arguments of the call."""
+        return self.make("call", value_set, variant)
+
     def extreme(self, number: int) -> Arguments:
         """The arguments of a call with extreme values."""
         return arguments(self.slots, self.shapes[0], "call", number)[0]

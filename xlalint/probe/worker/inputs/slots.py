@@ -281,7 +281,7 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
     if issubclass(cls, BaseException) or cls in (object, type) or depth > _DEEPEST:
         return ()
     if inspect.isabstract(cls):
-        found = [choice for subclass in _subclasses(cls) for choice in of_class(subclass, depth + 1)]
+        found = [choice for subclass in subclasses(cls) for choice in of_class(subclass, depth + 1)]
         # What needs the least is the likeliest to be right.
         return tuple(sorted(found, key=lambda choice: len(str(choice)))[:_DEEPEST])
     try:
@@ -303,7 +303,7 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
     return (_made_of(cls, first),)
 
 
-def _subclasses(cls: Any) -> list[Any]:
+def subclasses(cls: Any) -> list[Any]:
     """The classes below a class that can be made, nearest first."""
     found: list[Any] = []
     pending = list(cls.__subclasses__())
