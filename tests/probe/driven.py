@@ -336,3 +336,13 @@ class Stateful:
 
     def joined(self, y):
         return y + self.kept
+
+
+class OfSettings(keras.layers.Layer):
+    def __init__(self, config):
+        super().__init__()
+        self.dense = keras.layers.Dense(config.model.width, activation=config.activation)
+        self.rate = config["rate"]
+
+    def call(self, x):
+        return self.dense(x) * self.rate

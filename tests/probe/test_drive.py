@@ -126,6 +126,7 @@ def line_of(text: str) -> int:
         ("Trained.train_step", None),
         ("Plain.scaled", None),
         ("Plain.__own", None),
+        ("OfSettings", ["x: f32[4, 4]"]),
         ("Schedule.doubled", ["x: f32[4, 4]"]),
         ("Prepared.looked_up", None),
         ("Prepared.total", []),

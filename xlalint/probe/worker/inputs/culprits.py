@@ -13,6 +13,7 @@ from typing import Any
 
 from .error_clues import ErrorClues
 from .parts import Assignment, PartPath, part_at, parts_of
+from .settings import SettingsInput
 from .slots import Slot
 
 
@@ -36,6 +37,7 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
             if part is not None and not isinstance(part, bool):
                 by_identity.setdefault(id(part), (slot, path))
     by_name = {slot.name: position for position, slot in enumerate(failed.slots)}
+    by_entry = _entries(failed.assignment)
     found: dict[tuple[int, PartPath], None] = {}
     words = {_bare(word) for word in re.findall(r"\w{3,}", clues.text)}
     for frame in frames_of(failed.error.__traceback__):
@@ -51,6 +53,8 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
                 found.setdefault(by_identity[id(values[name])])
             elif frame.f_code is failed.entry and name in by_name:
                 found.setdefault((by_name[name], ()))
+            for place in by_entry.get(name, ()):
+                found.setdefault(place)
     for word in (*clues.words, *re.findall(r"\w+", clues.text)):
         if word in by_name:
             found.setdefault((by_name[word], ()))
@@ -64,6 +68,16 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
         for inner, _ in parts_of(failed.assignment[position], None):
             paths.setdefault((position, inner))
     return [(position, path) for position, path in paths if not failed.slots[position].fixed]
+
+
+def _entries(assignment: Assignment) -> dict[str, list[tuple[int, PartPath]]]:
+    """Where the entries of settings are, by their names."""
+    found: dict[str, list[tuple[int, PartPath]]] = {}
+    for slot, choice in enumerate(assignment):
+        for path, _ in parts_of(choice, None):
+            if path and isinstance(part_at(choice, path[:-1]), SettingsInput):
+                found.setdefault(str(path[-1]), []).append((slot, path))
+    return found
 
 
 def _bare(name: str) -> str:
@@ -140,12 +154,14 @@ def _last(node: ast.stmt) -> int:
 
 
 def _loaded(node: ast.AST) -> Iterator[str]:
-    """The names that are read, and the attributes of `self`."""
+    """The names that are read, and the attributes: of `self`, which are named after parameters, and of settings."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             yield inner.id
-        elif isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == "self":
-            yield inner.attr.lstrip("_")
+        elif isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Load):
+            yield (
+                inner.attr.lstrip("_") if isinstance(inner.value, ast.Name) and inner.value.id == "self" else inner.attr
+            )
 
 
 def _bound(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from xlalint.probe.specs import Keyed, Literal, Many, Spec
 
+from .settings import SettingsInput, entries_of
 from .slots import Choice
 from .tensors import ObjectInput
 
@@ -23,14 +24,16 @@ def parts_of(form: Choice, value: Any, path: PartPath = ()) -> Iterator[tuple[Pa
     elif isinstance(form, Keyed):
         for key, item in form.entries:
             yield from parts_of(item, value[key] if value is not None else None, (*path, key))
+    for name, entry in entries_of(form):
+        yield from parts_of(entry, getattr(value, name, None), (*path, name))
 
 
 def part_at(form: Choice, path: PartPath) -> Choice:
     for step in path:
         if isinstance(form, Many):
             form = form.items[int(step)]
-        elif isinstance(form, Keyed):
-            form = dict(form.entries)[str(step)]
+        elif isinstance(form, Keyed | SettingsInput):
+            form = next(part for name, part in form.entries if name == step)
     return form
 
 
@@ -41,6 +44,9 @@ def with_part(assignment: Assignment, slot: int, path: PartPath, part: Choice) -
 def _replaced(form: Choice, path: PartPath, part: Choice) -> Choice:
     if not path:
         return part
+    if isinstance(form, SettingsInput):
+        inner = _replaced(dict(form.entries)[str(path[0])], path[1:], part)
+        return form if inner is None else form.with_entry(str(path[0]), inner)
     if part is None or isinstance(part, ObjectInput):
         return form  # a structure holds what the grammar can write
     if isinstance(form, Many):

@@ -18,6 +18,7 @@ from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 from .culprits import FailedCall, culprits_of, frames_of, user_frames_of
 from .error_clues import ErrorClues
 from .parts import Assignment, part_at, with_part
+from .settings import SettingsInput, settings
 from .slots import IDENTITY, OBJECTS, SIZE, Choice, Slot, of_class, tensor
 from .tensors import ObjectInput, map_specs
 
@@ -28,7 +29,8 @@ _INTEGER: Final = re.compile(r"integer|indices|index|slice|\bint\b|isn't allowed
 _SHAPES: Final = re.compile(
     r"shape|rank|dim|axis|size|broadcast|incompatible|index|unpack|out of (?:range|bounds)", re.I
 )
-_OF_STRINGS: Final = frozenset(name for name in dir(str) if not name.startswith("_") and name not in dir(tuple))
+_OF_STRINGS: Final = {name for name in (*dir(str), *dir(bytes)) if not name.startswith("_") and name not in dir(tuple)}
+_PLAIN: Final = ("int", "float", "bool", "str", "list", "tuple", "NoneType", "EagerTensor")
 _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ndarray")
 
 
@@ -62,6 +64,8 @@ def _others(part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequenc
         yield from _instead_of_many(part, slot, clues)
     elif isinstance(part, Keyed):
         yield from _instead_of_keyed(part, slot, clues)
+    elif isinstance(part, SettingsInput):
+        yield from _instead_of_settings(part, clues)
     else:
         yield from _instead_of_value(part, slot, clues, classes)
 
@@ -81,6 +85,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield replace(part, dtype="string", style="")
         yield from (Literal(word) for word in ("same", "relu", "sum"))
     yield from classes
+    yield from _as_settings(clues)
     for count in range(len(clues.keys), 0, -1):  # all that it names may be too much
         yield Keyed(tuple((key, part) for key in clues.keys[:count]))
     if "not callable" in clues.text:
@@ -197,6 +202,7 @@ def _instead_of_value(
     wants_tensor = clues.attribute is not None and clues.attribute[1] in ("shape", "dtype", "get_shape", "rank", "ndim")
     if not wants_tensor:
         yield from classes
+        yield from _as_settings(clues)
     if "not callable" in clues.text:
         yield IDENTITY
     for word, made in OBJECTS.items():
@@ -220,6 +226,25 @@ def _instead_of_value(
     yield from (Literal(2), Literal(0.5), Literal(True), Literal("same"), Literal(None), IDENTITY)
     yield from (Many(kind, (Literal(4), Literal(4))) for kind in ("list", "tuple"))
     yield Many("list", (tensor(), tensor()))
+
+
+def _as_settings(clues: ErrorClues) -> Iterator[Choice]:
+    """Settings, where an attribute is missed that neither numbers nor tensors have."""
+    if clues.attribute is not None and clues.attribute[0] in _PLAIN and not _is_of_tensors(clues.attribute[1]):
+        yield settings({clues.attribute[1]: Literal(SIZE)})
+
+
+def _is_of_tensors(attribute: str) -> bool:
+    """Whether some kind of tensor, a variable, a structure or a string has an attribute."""
+    kinds = (tf.Tensor, tf.Variable, tf.SparseTensor, tf.RaggedTensor, dict, list, str)
+    return any(hasattr(kind, attribute) for kind in kinds)
+
+
+def _instead_of_settings(part: SettingsInput, clues: ErrorClues) -> Iterator[Choice]:
+    """More settings, where one is missed."""
+    missed = clues.attribute[1] if clues.attribute is not None else clues.key
+    if missed is not None and missed not in dict(part.entries):
+        yield part.with_entry(missed, Literal(SIZE))
 
 
 def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
