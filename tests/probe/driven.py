@@ -346,3 +346,7 @@ class OfSettings(keras.layers.Layer):
 
     def call(self, x):
         return self.dense(x) * self.rate
+
+
+def of_columns(columns):
+    return tf.add_n([column["weights"] * 2.0 for column in columns])

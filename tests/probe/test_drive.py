@@ -127,6 +127,7 @@ def line_of(text: str) -> int:
         ("Plain.scaled", None),
         ("Plain.__own", None),
         ("OfSettings", ["x: f32[4, 4]"]),
+        ("of_columns", ["columns: [{'weights': f32[4, 4]}, {'weights': f32[4, 4]}]"]),
         ("Schedule.doubled", ["x: f32[4, 4]"]),
         ("Prepared.looked_up", None),
         ("Prepared.total", []),

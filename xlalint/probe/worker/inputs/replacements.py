@@ -30,7 +30,6 @@ _SHAPES: Final = re.compile(
     r"shape|rank|dim|axis|size|broadcast|incompatible|index|unpack|out of (?:range|bounds)", re.I
 )
 _OF_STRINGS: Final = {name for name in (*dir(str), *dir(bytes)) if not name.startswith("_") and name not in dir(tuple)}
-_PLAIN: Final = ("int", "float", "bool", "str", "list", "tuple", "NoneType", "EagerTensor")
 _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ndarray")
 
 
@@ -85,7 +84,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield replace(part, dtype="string", style="")
         yield from (Literal(word) for word in ("same", "relu", "sum"))
     yield from classes
-    yield from _as_settings(clues)
+    yield from _as_settings(clues, "EagerTensor")
     for count in range(len(clues.keys), 0, -1):  # all that it names may be too much
         yield Keyed(tuple((key, part) for key in clues.keys[:count]))
     if "not callable" in clues.text:
@@ -106,7 +105,9 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield tensor(clues.unpack, part.dtype)
         yield Many("list", (part,) * clues.unpack)
     if "Only integers, slices" in clues.text or "NoneType" in clues.text:
-        yield from (Keyed(((word, part),)) for word in clues.words if word not in ("None", "NoneType", "int"))
+        named = [Keyed(((word, part),)) for word in clues.words if word not in ("None", "NoneType", "int")]
+        yield from named
+        yield from (Many("list", (one, one)) for one in named)  # it may be an element that is indexed by name
     yield from (Many("list", (part,) * count) for count in clues.counts)
     if re.search(r"\b(?:list|tuple|sequence)\b|subscriptable", clues.text):
         yield Many("list", (part, part))
@@ -202,7 +203,7 @@ def _instead_of_value(
     wants_tensor = clues.attribute is not None and clues.attribute[1] in ("shape", "dtype", "get_shape", "rank", "ndim")
     if not wants_tensor:
         yield from classes
-        yield from _as_settings(clues)
+        yield from _as_settings(clues, type(part.value).__name__ if isinstance(part, Literal) else "NoneType")
     if "not callable" in clues.text:
         yield IDENTITY
     for word, made in OBJECTS.items():
@@ -215,6 +216,8 @@ def _instead_of_value(
     if slot is not None:
         yield from (choice for choice in slot.choices if choice != part)
     value = part.value if isinstance(part, Literal) else None
+    if slot is None and value == SIZE:  # the first guess of a setting, which may be of any kind
+        yield from (Literal(None), Literal(0.5), IDENTITY, Literal(True), Literal("relu"))
     if isinstance(value, int) and not isinstance(value, bool):
         yield from (Literal(number) for number in clues.numbers if number != value)
         yield from (Literal(number) for number in (1, 2, 4, 3, 0, 8) if number != value)
@@ -228,9 +231,9 @@ def _instead_of_value(
     yield Many("list", (tensor(), tensor()))
 
 
-def _as_settings(clues: ErrorClues) -> Iterator[Choice]:
-    """Settings, where an attribute is missed that neither numbers nor tensors have."""
-    if clues.attribute is not None and clues.attribute[0] in _PLAIN and not _is_of_tensors(clues.attribute[1]):
+def _as_settings(clues: ErrorClues, kind: str) -> Iterator[Choice]:
+    """Settings instead of an input of a kind that misses an attribute which no sort of tensor has."""
+    if clues.attribute is not None and clues.attribute[0] == kind and not _is_of_tensors(clues.attribute[1]):
         yield settings({clues.attribute[1]: Literal(SIZE)})
 
 
