@@ -30,9 +30,11 @@ BaseOperator: Alias = BaseAugOp | BaseBinaryOp | BaseBooleanOp | BaseCompOp | Ba
 
 def within(node: CSTNode) -> Iterator[CSTNode]:  # noqa: F405
     """The node, and all nodes below it."""
-    yield node
-    for child in node.children:
-        yield from within(child)
+    pending = [node]
+    while pending:
+        here = pending.pop()
+        yield here
+        pending.extend(reversed(here.children))
 
 
 def sign_of(operator: BaseOperator) -> str:

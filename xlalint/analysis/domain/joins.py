@@ -49,9 +49,10 @@ def join(a: Value, b: Value) -> Value:
     """The value that may be either. Returns `a` itself where `b` adds nothing, so that loops see their fixed point."""
     if a is b:
         return a
-    if isinstance(a, Deferred) or isinstance(b, Deferred):
-        a, b = settled(a), settled(b)
-    if not isinstance(a, OneOf) and not isinstance(b, OneOf):
+    kinds = type(a), type(b)
+    if Deferred in kinds:
+        return join(settled(a), settled(b))
+    if OneOf not in kinds:  # most values
         met = _meet(a, b)
         return OneOf((_apart(a), _apart(b))) if met is None else met
     merged = list(options(a))

@@ -110,8 +110,8 @@ def as_tensor(value: Value, at_least: Dependence = Dependence.VALUE) -> Tensor |
     A join with `None` (a default) counts as the tensor; a join of a SHAPE tensor with anything else does not: a helper
     that returns the static number or list where there is one (`shape_list`) returns that.
     """
-    if not isinstance(value, OneOf):
-        return value if isinstance(value, Tensor) and value.dependence >= at_least else None
+    if type(value) is not OneOf:
+        return value if type(value) is Tensor and value.dependence >= at_least else None
     best: Tensor | None = None
     another = False
     for option in value.options:

@@ -56,6 +56,8 @@ _LONGEST_FOLDED: Final = 1000
 
 def arithmetic_tensor(value: Value) -> Tensor | None:
     """The tensor that an operand of an operator is: a nest in arithmetic is one."""
+    if type(value) is Tensor:
+        return value
     for option in options(value):
         match option:
             case Tensor():

@@ -233,19 +233,23 @@ class Files:
 
     def lacks(self, folder: Path, first: str) -> bool:
         """Whether a folder has neither a file nor a folder for modules whose dotted name begins so."""
-        if folder not in self._listings:
-            self._listings[folder] = _listing(folder)
-        return first not in self._listings[folder] and f"{first}.py" not in self._listings[folder]
+        listing = self._listings.get(folder)
+        if listing is None:
+            listing = self._listings[folder] = _listing(folder)
+        return first not in listing and f"{first}.py" not in listing
 
     def _look_up(self, folder: Path, name: str) -> Path | None:
         """The file of a module below a folder, by its dotted name."""
-        if (folder, name) not in self._found:
+        asked = folder, name
+        try:
+            return self._found[asked]
+        except KeyError:
             relative = Path(*name.split("."))
             candidates = (folder / relative.with_suffix(".py"), folder / relative / "__init__.py")
-            self._found[folder, name] = next(
+            found = self._found[asked] = next(
                 (path for path in candidates if path in self.checked or (self._is_near(path) and path.is_file())), None
             )
-        return self._found[folder, name]
+            return found
 
     def _is_near(self, path: Path) -> bool:
         """Whether a file may be read because another imports it: not what lies beside the repository, where its files

@@ -19,16 +19,14 @@ _TEST_CASES: Final = ("unittest.TestCase", "tf.test.TestCase")
 _UNCOMPILED: Final = (ContextKind.GRAPH, ContextKind.OPEN)
 
 
-def reached_from(
-    roots: Iterable[Summary], ends: Callable[[Summary], bool] = lambda summary: False
-) -> dict[Summary, None]:
+def reached_from(roots: Iterable[Summary], ends: Callable[[Summary], bool] | None = None) -> dict[Summary, None]:
     """The analyses that these lead to, themselves among them, in an order that nothing but the calls decides; those
     where the way `ends` lead nowhere."""
     pending = list(roots)
     seen = dict.fromkeys(pending)
     while pending:
         summary = pending.pop()
-        if ends(summary):
+        if ends is not None and ends(summary):
             continue
         for _, callee in summary.calls:
             if callee not in seen:
@@ -100,19 +98,9 @@ def root_key(root: Summary) -> tuple[str, int, str]:
 
 def around_steps(roots: Iterable[Summary]) -> set[Summary]:
     """What has a strategy run steps, and what calls that: loops that stay outside of what XLA compiles."""
-    callers: dict[Summary, list[Summary]] = {}
     seen = reached_from(roots)
-    for summary in seen:
-        for _, callee in summary.calls:
-            callers.setdefault(callee, []).append(summary)
     found = {summary for summary in seen if summary.steps and summary.context.kind in _UNCOMPILED}
-    pending = list(found)
-    while pending:
-        for caller in callers.get(pending.pop(), ()):
-            if caller not in found and caller.context.kind in _UNCOMPILED:
-                found.add(caller)
-                pending.append(caller)
-    return found
+    return _with_callers(found, seen, lambda caller: caller.context.kind in _UNCOMPILED)
 
 
 def events_reached_from(
@@ -122,7 +110,8 @@ def events_reached_from(
     anything, what only eager code can do ends the way, and so does what is in `without`; a loop around steps leads to
     the steps alone."""
     seen = set(without)
-    used = reached_from(root for root in roots if root.context.kind is not ContextKind.OPEN or _trains(root))
+    training = _that_train(roots)
+    used = reached_from(root for root in roots if root.context.kind is not ContextKind.OPEN or root in training)
     runs: dict[object, list[Run]] = {}
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     while pending:
@@ -147,8 +136,27 @@ def events_reached_from(
         pending = following
 
 
-def _trains(root: Summary) -> bool:
-    return any(summary.trains for summary in reached_from((root,)))
+def _that_train(roots: Iterable[Summary]) -> set[Summary]:
+    """What takes gradients or steps of an optimizer, and what leads to that."""
+    seen = reached_from(roots)
+    return _with_callers({summary for summary in seen if summary.trains}, seen, lambda caller: True)
+
+
+def _with_callers(found: set[Summary], seen: Iterable[Summary], leads: Callable[[Summary], bool]) -> set[Summary]:
+    """Some analyses, and those among what is `seen` that lead to them by way of callers that `leads` lets pass."""
+    if not found:
+        return found
+    callers: dict[Summary, list[Summary]] = {}
+    for summary in seen:
+        for _, callee in summary.calls:
+            callers.setdefault(callee, []).append(summary)
+    pending = list(found)
+    while pending:
+        for caller in callers.get(pending.pop(), ()):
+            if caller not in found and leads(caller):
+                found.add(caller)
+                pending.append(caller)
+    return found
 
 
 def entered_by_host(roots: Iterable[Summary]) -> dict[Summary, None]:

@@ -38,10 +38,14 @@ from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import truth
 
-_REMAINDERS: Final = (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
-_ARITHMETIC: Final = (
-    *(cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power, cst.MatrixMultiply),
-    *(cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign, cst.DivideAssign, cst.PowerAssign),
+_REMAINDERS: Final[frozenset[type[object]]] = frozenset(
+    (cst.FloorDivide, cst.FloorDivideAssign, cst.Modulo, cst.ModuloAssign)
+)
+_ARITHMETIC: Final[frozenset[type[object]]] = frozenset(
+    (
+        *(cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power, cst.MatrixMultiply),
+        *(cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign, cst.DivideAssign, cst.PowerAssign),
+    )
 )
 _UNARY: Final = {cst.Minus: "__neg__", cst.Plus: "__pos__", cst.BitInvert: "__invert__"}
 _TOLD_APART: Final = 16  # items of a list that is multiplied
@@ -91,7 +95,7 @@ class Operations(Interpreter):
         """The value of `left sign right`."""
         if (overloaded := self.overloaded(frame, sign, left, right, node)) is not None:
             return overloaded
-        if isinstance(sign, _ARITHMETIC) and not (isinstance(left, Tensor) and isinstance(right, Tensor)):
+        if type(sign) in _ARITHMETIC and not (isinstance(left, Tensor) and isinstance(right, Tensor)):
             for side, other in ((left, right), (right, left)):
                 if isinstance(side, Unknown | Structure) and _tells_numbers(side, other):
                     self.confirm_number(frame, side)
@@ -107,7 +111,7 @@ class Operations(Interpreter):
         match left, right:
             case Static(a), Static(b):
                 made = fold(type(sign), a, b)
-                varies = () if isinstance(sign, _REMAINDERS) else united(left.varies, right.varies)
+                varies = () if type(sign) in _REMAINDERS else united(left.varies, right.varies)
                 return replace(made, varies=varies) if varies else made
             case (Array(), _) | (_, Array()):
                 return Array()
@@ -142,7 +146,7 @@ class Operations(Interpreter):
         tensors: list[Tensor],
     ) -> Tensor:
         strongest = max(tensors, key=lambda tensor: (tensor.dependence, tensor.origin is not None))
-        if isinstance(sign, _REMAINDERS):
+        if type(sign) in _REMAINDERS:
             symbol = "%" if isinstance(sign, cst.Modulo | cst.ModuloAssign) else "//"
             self.emit(frame, DivideBy, node, left=left, right=right, sign=symbol)
         kinds = {dtype_of(left), dtype_of(right)} - {None}

@@ -76,9 +76,8 @@ class Parameters(Interpreter):
                 given = _from_rest(parameter, arguments) or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown | Structure):
                 aliases.note(parameter, given)
-            promise = self._promise(scope, value, parameter)
             crosses = crossing and not (sizes and _is_size(given))
-            env[parameter.name.value] = self._parameter(scope, parameter, promise, given, arguments, crosses)
+            env[parameter.name.value] = self._parameter(scope, value, parameter, given, arguments, crosses)
         if isinstance(parameters.star_arg, cst.Param):
             rest = Sequence("tuple", tuple(positional)) if arguments.rest is None and not arguments.unknown else None
             element = arguments.rest or (UNKNOWN if not positional else join_all(*positional))
@@ -87,9 +86,8 @@ class Parameters(Interpreter):
             given = keywords.pop(parameter.name.value, None) or _from_keywords(parameter, arguments)
             if isinstance(given, Unknown | Structure):
                 aliases.note(parameter, given)
-            promise = self._promise(scope, value, parameter)
             crosses = crossing and not (sizes and _is_size(given))
-            env[parameter.name.value] = self._parameter(scope, parameter, promise, given, arguments, crosses)
+            env[parameter.name.value] = self._parameter(scope, value, parameter, given, arguments, crosses)
         if parameters.star_kwarg is not None:
             others = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
             env[parameters.star_kwarg.name.value] = Dict(keywords, others)
@@ -123,15 +121,16 @@ class Parameters(Interpreter):
     def _parameter(
         self,
         scope: Frame,
+        value: FunctionValue,
         parameter: cst.Param,
-        promise: _Promise | None,
         given: Value | None,
         arguments: Arguments,
         crossing: bool,
     ) -> Value:
         name = parameter.name.value
         if given is not None:
-            if promise is not None and (_is_vague(given) or isinstance(given, Tensor)):
+            asked = type(given) is Tensor or _is_vague(given)
+            if asked and (promise := self._promise(scope, value, parameter)) is not None:
                 said = self.annotated_value(*promise)
                 match said:
                     case Tensor():
@@ -151,6 +150,7 @@ class Parameters(Interpreter):
             if isinstance(given, Structure):
                 return replace(given, parameter=parameter)
             return _as_placeholder(given) if crossing else given
+        promise = self._promise(scope, value, parameter)
         said = self.annotated_value(*promise) if promise is not None else None
         if parameter.default is None:
             return said or Unknown(frozenset((name,)))

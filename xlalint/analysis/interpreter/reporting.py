@@ -89,9 +89,9 @@ class Reporting(Interpreter):
 
     def doubt_tensor(self, frame: Frame, value: Value) -> None:
         """Remember that it would matter whether `value` is a tensor."""
-        if isinstance(value, Unknown) and value.names:
+        if type(value) is Unknown:
             frame.doubts |= value.names
-        elif isinstance(value, Structure) and value.parameter is not None:
+        elif type(value) is Structure and value.parameter is not None:
             note_use(frame, value.parameter, Use.EITHER)
 
     def confirm_tensor(self, frame: Frame, value: Value) -> None:
@@ -114,7 +114,7 @@ class Reporting(Interpreter):
 
     def refute_tensor(self, frame: Frame, value: Value) -> None:
         """A use that a tensor has not: what `value` comes from is a structure, a flag or an object."""
-        if isinstance(value, Unknown) and value.names:
+        if type(value) is Unknown and value.names:
             frame.summary.structures |= value.names
 
     def confirm_structure(self, frame: Frame, value: Value) -> None:

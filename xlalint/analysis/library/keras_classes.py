@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
@@ -119,15 +119,24 @@ _ENDED: Final = (
     *("keras.mixed_precision.set_policy", "tf.contrib.", "tf.estimator."),
 )
 _LOOPS: Final = ("fit", "evaluate", "predict")
+_LOOPED: Final = ("keras.Model", "keras.Sequential")
+_OF_LOOPS: Final = frozenset(("use_multiprocessing", "workers"))
 
 
-def ended_with_keras_2(name: str, arguments: Container[str]) -> bool:
+def ended_with_keras_2(name: str, arguments: Iterable[str]) -> bool:
     """Whether a call of the library, with arguments of these names, fails in Keras 3 for what it is."""
+    ended = _ended(name)
+    return ended if isinstance(ended, bool) else not ended.isdisjoint(arguments)
+
+
+@cache
+def _ended(name: str) -> bool | frozenset[str]:
+    """Whether each call of this name fails; the arguments with which it does, where only some do."""
     owner, _, method = name.rpartition(".")
     if method == "reset_states":
         return owner.startswith("keras.metrics.")
-    if owner.startswith("keras.optimizers") and "lr" in arguments:
-        return True
-    if method in _LOOPS and ("use_multiprocessing" in arguments or "workers" in arguments):
-        return owner in ("keras.Model", "keras.Sequential")
+    if owner.startswith("keras.optimizers"):
+        return frozenset(("lr",))
+    if method in _LOOPS and owner in _LOOPED:
+        return _OF_LOOPS
     return name.startswith(_ENDED)

@@ -91,8 +91,8 @@ _CHANGED: Final = {
 _COPYING: Final = frozenset(("like", "promote", *_CHANGED))
 
 # Values that bring nothing into the result of a call.
-_WITHOUT_CONTENT: Final = (Static, Api)
-_STRUCTURES: Final = (OneOf, Sequence, Dict)
+_WITHOUT_CONTENT: Final = frozenset((Static, Api))
+_STRUCTURES: Final = frozenset((OneOf, Sequence, Dict))
 
 
 # -- looking up -------------------------------------------------------------------------------------------------------
@@ -165,9 +165,10 @@ def content(call: Call, names: Iterable[str] | None = None) -> Content:
     if call.owner is not None:
         given.insert(0, ("", call.owner))
     for name, value in given:
-        if isinstance(value, _WITHOUT_CONTENT):
+        kind = type(value)
+        if kind in _WITHOUT_CONTENT:
             continue
-        for leaf in leaves(value) if isinstance(value, _STRUCTURES) else (value,):
+        for leaf in leaves(value) if kind in _STRUCTURES else (value,):
             dependence, source = Dependence.STATIC, None
             match leaf:
                 case Tensor():

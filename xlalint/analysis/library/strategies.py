@@ -102,6 +102,7 @@ OF_OTHERS: Final = frozenset(("to_tf_dataset", "prepare_tf_dataset"))
 
 
 @cache
+@cache
 def sets_up(name: str) -> bool:
     """Whether a call of this canonical name sets a program up."""
     if name in _FUNCTIONS or _STRATEGY.match(name):
@@ -113,6 +114,7 @@ def sets_up(name: str) -> bool:
     return kind is not None and method in _METHODS.get(kind, ())
 
 
+@cache
 @cache
 def shows_xla(name: str) -> bool:
     """Whether nobody calls this, by its canonical name, but for what XLA compiles."""
