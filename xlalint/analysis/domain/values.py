@@ -152,6 +152,7 @@ class Tensor(Record):
     mixed: bool = False  # carried, and made of data that no loop carries as well
     varies: tuple[Variation, ...] = ()  # on the host: why its shape is another one from call to call
     returned: bool = False  # by a function that is compiled by itself, to code that is not
+    number: Origin | None = None  # where AutoGraph casts, and eager execution makes a Python number: `int(t)`
 
     @property
     def is_mask(self) -> bool:

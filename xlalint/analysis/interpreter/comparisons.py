@@ -18,6 +18,7 @@ from ..domain.operators import (
 from ..domain.values import STATIC, UNKNOWN, Array, Dependence, Dict, Sequence, Static, Tensor, Unknown, Value
 from .events import BranchOn, TruthOf
 from .frames import Frame
+from .host_reads import mix_number
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
 
@@ -103,6 +104,7 @@ class Comparisons(Interpreter):
         overloaded = self.overloaded(frame, sign, left, right, node)
         if overloaded is not None:
             return overloaded
+        mix_number(self, frame, node, left, right)
         return self.compare_values(frame, sign, left, right)
 
     def compare_values(self, frame: Frame, sign: cst.BaseCompOp, left: Value, right: Value) -> Value:

@@ -232,6 +232,15 @@ class DivideBy(Event):
     sign: str
 
 
+class MixNumber(Event):
+    """A float tensor is combined with what AutoGraph makes of `int(t)`; place: the whole operation. `number`: where it
+    does."""
+
+    left: Value
+    right: Value
+    number: Location
+
+
 UNSEEN: Final = "(unseen)"
 """Stands in an `ApiCall` for the name of what is called in compiled code, takes what may be a tensor, and is neither in
 the files nor a function of a library that is known."""
@@ -384,6 +393,7 @@ __all__ = [
     "LeaveLoop",
     "LoopWhile",
     "MakeCompiled",
+    "MixNumber",
     "MutateInLoop",
     "Program",
     "Run",

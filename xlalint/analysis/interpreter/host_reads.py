@@ -1,4 +1,4 @@
-"""Reads of tensors by libraries of the host, and constants that are made of tensors."""
+"""Reads of tensors by libraries of the host, constants that are made of tensors, and numbers that are read of them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor, is_told
-from ..domain.values import Dependence, Sequence, Structure, Value
-from .events import ContextKind, HostRead
+from ..domain.values import Dependence, Origin, Sequence, Structure, Tensor, Value
+from .events import ContextKind, HostRead, MixNumber
 from .frames import Frame
 from .interface import Interpreter
 
@@ -48,3 +48,14 @@ def _given(value: Value) -> tuple[Value, ...]:
             return (element,)
         case _:
             return (value,)
+
+
+def mix_number(interpreter: Interpreter, frame: Frame, node: cst.CSTNode, left: Value, right: Value) -> None:
+    """An operator takes both sides: a Python number fits any tensor, the int32 tensor that AutoGraph makes of `int(t)`
+    only another one."""
+    for number, other in ((left, right), (right, left)):
+        match number, other:
+            case Tensor(dtype="int", number=Origin(location=location)), Tensor(dtype="float"):
+                interpreter.emit(frame, MixNumber, node, left=left, right=right, number=location)
+            case _:
+                pass

@@ -35,6 +35,7 @@ from ..domain.values import (
 from ..record import replace
 from .events import Consume, DivideBy, TruthOf
 from .frames import Frame
+from .host_reads import mix_number
 from .interface import Handlers, Interpreter
 from .narrowing import truth
 
@@ -105,6 +106,7 @@ class Operations(Interpreter):
         if tensors:
             if isinstance(left, Static) and isinstance(left.constant, str):
                 return STATIC  # "%s" % tensor is text
+            mix_number(self, frame, node, left, right)
             return as_sure_as(self._operate_on_tensors(frame, node, sign, left, right, tensors), left, right)
         self.doubt_tensor(frame, left)
         self.doubt_tensor(frame, right)
@@ -177,6 +179,7 @@ class Operations(Interpreter):
             carried,
             mixed=carried and (is_mixed(tensors) or unfolded),
             varies=reduce(united, (tensor.varies for tensor in tensors)),
+            number=tensors[0].number if len(tensors) == 1 and dtype == "int" else None,
         )
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {

@@ -16,6 +16,7 @@ from ..domain.values import (
     FunctionValue,
     Instance,
     OneOf,
+    Origin,
     Sequence,
     Static,
     Structure,
@@ -23,6 +24,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..files.unit import Location
 from ..interpreter.events import NOT_TRACED, ContextKind, HostRead
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
@@ -47,8 +49,11 @@ def _reader(name: str) -> FunctionModel:
             tensor = as_tensor(value, Dependence.STATIC)
             if frame.context.kind is ContextKind.HOST and not frame.context.pipeline:
                 return interpreter.number(frame, node) if frame.python_loop and dtype else STATIC
-            # Where AutoGraph converts the call, the result is a tensor still.
-            return tensor.with_(dtype=dtype) if frame.context.converted and dtype and tensor else STATIC
+            if not frame.context.converted or not dtype or not tensor:
+                return STATIC
+            # AutoGraph converts the call, and the result is a tensor still.
+            number = Origin(Location(frame.unit, node), "{code}") if name == "int" else None
+            return tensor.with_(dtype=dtype, number=number)
         interpreter.doubt_tensor(frame, value)
         if isinstance(value, Static) and value.known and isinstance(value.constant, int | float) and name == "int":
             return Static(int(value.constant), value.varies) if abs(value.constant) < 1 << 62 else STATIC

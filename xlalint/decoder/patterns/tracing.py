@@ -69,6 +69,18 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(
+            r"must have the same dtype, got tf\.\w+ != tf\.\w+"
+            r"|has type int32 that does not match type (?:b?float|half)\w* of argument"
+            r"|has type (?:b?float|half)\w* that does not match type int32 of argument"
+        ),
+        "An operator combines tensors of different dtypes, which TensorFlow never does. In eager execution `int(t)` is"
+        " a Python number, which fits every dtype; AutoGraph converts it to an int32 tensor. Mixed precision is another"
+        " cause.",
+        (candidate("XLA111", "`int(t)` is combined with a float tensor"),),
+        rewrite="Cast one of them: `tf.cast(n, x.dtype)`.",
+    ),
+    Pattern(
+        wording(
             r"[Ii]terating over (?:a )?(?:symbolic )?`tf\.Tensor` is not allowed|Tensor objects are only iterable when"
             r"|Cannot iterate over a tensor with unknown first dimension|Tensor(?:s are|` object is) not iterable"
             rf"|len is not well defined for a symbolic Tensor|`{_SYMBOLIC}` object is not iterable"
