@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -13,12 +14,13 @@ import pytest
 from tests import sampling
 from tests.commands import ran
 from xlalint.authoring import lowered
-from xlalint.facts.constructs import PLAIN, OnCpu, Program, Verdict, constructs, known, listing, of
+from xlalint.facts.constructs import PLAIN, OnCpu, Program, Verdict, constructs, known, listing, of, spans, versions
 from xlalint.facts.tables import Outcome
 from xlalint.facts.tpu import OnTpu, TpuOutcome
 from xlalint.findings.findings import Effect, Finding, Severity
 from xlalint.measuring import compose
 from xlalint.measuring import constructs as measuring
+from xlalint.measuring.__main__ import main
 from xlalint.tpu import stack
 
 PROGRAMS: Final = [program for one in constructs() for program in one.programs]
@@ -126,14 +128,64 @@ def test_what_was_measured_becomes_the_table(tmp_path: Path) -> None:
     journal = "".join(json.dumps({"name": name, "row": row}) + "\n" for name, row in rows.items())
     (tmp_path / "constructs.jsonl").write_text(journal, encoding="utf-8")
     (tmp_path / "constructs.json").write_text(json.dumps({"packages": {"keras": "9"}}), encoding="utf-8")
-    shipped = {"packages": {}, "programs": {"gone": {}, third.name: {"digest": third.digest, "cpu": {}, "tpu": {}}}}
+    plain = {"digest": third.digest, "cpu": {}, "tpu": {}}
+    shipped = {"packages": {}, "programs": {"gone": {"digest": "", "cpu": {}}, third.name: plain}}
     assert compose.constructs(tmp_path, shipped) == {
         "packages": {"keras": "9"},
+        "older": {},
         "programs": {
             first.name: {**rows[first.name], "rules": measuring.flagged_by(first)},
-            third.name: {"digest": third.digest, "cpu": {}, "tpu": {}, "rules": measuring.flagged_by(third)},
+            third.name: {**plain, "rules": measuring.flagged_by(third)},
         },
     }
+
+
+def test_of_older_versions_the_table_holds_what_differs(tmp_path: Path) -> None:
+    same, other, new = PROGRAMS[:3]
+    fails = {"outcome": "fails", "detail": "why"}
+    plain = {one.name: {"digest": one.digest, "cpu": {}, "tpu": {}} for one in PROGRAMS[:3]}
+    shipped = {
+        "packages": {},
+        "older": {"2.9": {"keras": "2"}},
+        "programs": {
+            **plain,
+            other.name: {**plain[other.name], "older": {"2.9": fails}},
+            new.name: {"digest": "", "cpu": {}},
+        },
+    }
+    (tmp_path / "constructs.jsonl").write_text(json.dumps({"name": new.name, "row": plain[new.name]}), encoding="utf-8")
+    (tmp_path / "constructs-2.10.json").write_text(json.dumps({"packages": {"keras": "2.1"}}), encoding="utf-8")
+    measured = [{"name": one.name, "row": {"digest": one.digest, "cpu": fails}} for one in (same, new)]
+    lines = "".join(json.dumps(row) + "\n" for row in measured)
+    (tmp_path / "constructs-2.10.jsonl").write_text(lines, encoding="utf-8")
+    table = compose.constructs(tmp_path, shipped)
+    untested = {"outcome": "untested"}
+    assert list(table["older"]) == ["2.10", "2.9"]
+    assert {name: row["older"] for name, row in table["programs"].items()} == {
+        same.name: {"2.10": fails},
+        other.name: {"2.10": untested, "2.9": fails},
+        new.name: {"2.10": fails, "2.9": untested},
+    }
+
+
+def test_older_versions_are_told_by_spans() -> None:
+    assert versions()[0] == "2.21"
+    first, *rest = versions()[1:]
+    newest, fails, untested = OnCpu(), OnCpu(Outcome.FAILS, "why"), OnCpu(Outcome.UNTESTED)
+    found = Verdict("", newest, OnTpu(), {first: fails, **dict.fromkeys(rest, untested)})
+    assert list(spans(found)) == [(first, fails), (f"{rest[-1]} to {rest[0]}", untested)]
+    assert list(spans(Verdict("", newest, OnTpu()))) == []
+
+
+@pytest.mark.compiler
+def test_another_interpreter_is_asked_for_its_version(tmp_path: Path) -> None:
+    arguments = ["older", "--python", sys.executable, "--folder", str(tmp_path), "--only", "^if without else$"]
+    assert main(arguments) == 0
+    row = json.loads((tmp_path / "constructs-2.21.jsonl").read_text(encoding="utf-8"))
+    assert row["name"] == "if without else"
+    assert row["row"]["cpu"] == {}
+    with pytest.raises(SystemExit, match="no interpreter with TensorFlow"):
+        main([*arguments, "--python", str(tmp_path / "python")])
 
 
 def test_the_command_lists_constructs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,7 +100,7 @@ def test_full_shows_source_notes_trail_help_and_page() -> None:
         "   |\n"
         "   = reached: `train_step` (train.py:3)\n"
         "              -> `pick` (pkg/a.py:8)\n"
-        "   = compiled: possibly: `fit` (train.py:9)\n"
+        "   = may be compiled: `fit` (train.py:9)\n"
         "   = help: keep the shape:\n"
         "           m = tf.where(x > 0,\n"
         "                        x, 0.0)\n"

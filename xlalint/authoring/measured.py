@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import re
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -115,14 +116,14 @@ class Measured:
         return f"compiles ({calls})"
 
 
-_running: list[Worker] = []
+_running: dict[str, Worker] = {}  # by the interpreter's program
 _folder = tempfile.TemporaryDirectory(prefix="xlalint-compiler-")
 _numbers = count()
 
 
 def _stop() -> None:
     while _running:
-        _running.pop().close()
+        _running.popitem()[1].close()
 
 
 atexit.register(_stop)
@@ -136,6 +137,7 @@ def measure(
     entry: str | None = None,
     search: Sequence[Path] = (),
     limit: float = CALL_LIMIT,
+    program: str = sys.executable,
 ) -> Measured:
     """Compile and run `code` on several value sets of the inputs, and compare each call with eager execution.
 
@@ -143,10 +145,10 @@ def measure(
     What runs is the function `f` or an instance of the class `L` (a Keras layer, model, loss or metric), or `entry`. A
     `tf.function` that is compiled runs as it is, any other function in `tf.function(jit_compile=True)`, a Keras object
     in one without AutoGraph, as Keras does it. `original`: code whose eager result counts instead of that of `code`.
-    `search`: folders from which the code may import.
+    `search`: folders from which the code may import. `program`: the interpreter whose TensorFlow does it.
     """
     target = _target(code, inputs, entry, search)
-    return _asked(target, limit, None if original is None else _target(original, inputs, entry, search))
+    return _asked(target, limit, None if original is None else _target(original, inputs, entry, search), program)
 
 
 def run_program(code: str, *, search: Sequence[Path] = (), limit: float = CALL_LIMIT) -> Measured:
@@ -174,13 +176,13 @@ def _written(code: str) -> str:
     return str(file)
 
 
-def _asked(target: Target, limit: float, original: Target | None = None) -> Measured:
+def _asked(target: Target, limit: float, original: Target | None = None, program: str = sys.executable) -> Measured:
     limits = Limits(function=limit, memory=8192)
-    if not _running or _running[0].spent(limits):
+    if (worker := _running.get(program)) is None or worker.spent(limits):
         _stop()
-        _running.append(Worker(Interpreter()))
+        worker = _running[program] = Worker(Interpreter(program))
     plan = Plan(value_sets=4, gradients=False, locate=False, seconds=limit)
-    outcome = _running[0].ask(target, plan, limits, original)
+    outcome = worker.ask(target, plan, limits, original)
     calls = tuple(_call(call) for call in outcome.calls)
     return Measured(calls, None if outcome.death else outcome.not_run, outcome.death)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from ..facts.constructs import Construct, Program, constructs, of
+from ..facts.constructs import Construct, Program, constructs, of, spans
 from ..facts.describe import WORDS
 from ..findings.codes import rule_names
 from ..reports.page.markup import Markup, element
@@ -47,7 +47,8 @@ def _outcomes(program: Program | None) -> tuple[Markup, Markup]:
     found = None if program is None else of(program)
     if found is None:
         return cell(UNKNOWN, "not applicable"), cell(UNKNOWN, "not applicable")
-    cpu = f"{WORDS[found.cpu.outcome]}: {found.cpu.detail}" if found.cpu.detail else WORDS[found.cpu.outcome]
+    told = [("", found.cpu), *((f"TensorFlow {versions}: ", cpu) for versions, cpu in spans(found))]
+    cpu = ". ".join(f"{when}{WORDS[one.outcome]}{f': {one.detail}' if one.detail else ''}" for when, one in told)
     return cell(OUTCOMES[found.cpu.outcome][0], cpu), cell(TPU_OUTCOMES[found.tpu.outcome][0], found.tpu.said())
 
 

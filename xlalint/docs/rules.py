@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ..analysis.interpreter.events import ContextKind
 from ..authoring import examples
 from ..authoring.verdicts import section
-from ..facts import tables, tpu
+from ..facts import constructs, tables, tpu
+from ..facts.constructs.listing import flagged_by
 from ..facts.describe import WORDS
 from ..findings.codes import FAMILIES
 from ..findings.findings import Effect, Safety
@@ -17,6 +19,7 @@ from ..findings.rule_files import SHIPPED
 from ..findings.site import call_page, rule_page
 from ..linter.dispatch import severity_of
 from ..linter.rule import Bad, Good, Rule, all_rules
+from .cells import OUTCOMES
 
 _MOST: Final = 4  # examples of a kind on a page
 _CONTEXTS: Final = {
@@ -66,6 +69,7 @@ def _page(rule: type[Rule]) -> str:
         *_examples("Flagged", [bad for bad in rule.bad if bad.behaviour is not None]),
         *_examples("Not flagged", [good for good in rule.good if good.behaviour is not None]),
         section(rule),
+        _constructs(rule),
         _calls(rule),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -80,9 +84,7 @@ def _header(rule: type[Rule]) -> str:
     rows.append(("Since", rule.since))
     if section(rule):
         versions, topology = tpu.stack()
-        rows.append(
-            ("Measured", f"TensorFlow {tables.nearest(None)} on a CPU; the TPU compiler ({versions}, {topology})")
-        )
+        rows.append(("Measured", f"TensorFlow {_asked(rule)} on a CPU; the TPU compiler ({versions}, {topology})"))
     return "\n".join(["| about | this rule |", "| --- | --- |", *(f"| {head} | {told} |" for head, told in rows)])
 
 
@@ -135,22 +137,61 @@ def _fenced(markdown: str) -> str:
     return _INDENTED.sub(fence, markdown)
 
 
+def _asked(rule: type[Rule]) -> str:
+    """The versions of TensorFlow with which something was measured that the rule is about."""
+    asked = {*(constructs.versions() if flagged_by(rule.code) else ()), *(tables.versions() if _known(rule) else ())}
+    oldest = min(asked, key=tables.numbers, default=None)
+    newest = tables.nearest(None)
+    return newest if oldest in (None, newest) else f"{oldest} to {newest}"
+
+
+def _constructs(rule: type[Rule]) -> str:
+    """What was measured of the constructs that the rule reports: by version those that changed, else how many."""
+    verdicts = [
+        (program.name, verdict)
+        for construct in flagged_by(rule.code)
+        for program in construct.programs
+        if (verdict := constructs.of(program)) is not None and rule.code in verdict.rules
+    ]
+    if not verdicts:
+        return ""
+    changed = {name: verdict for name, verdict in verdicts if verdict.older}
+    versions = constructs.versions()
+    alike = Counter(OUTCOMES[verdict.cpu.outcome][1] for name, verdict in verdicts if name not in changed)
+    lines = [
+        "## Its constructs by version",
+        "What becomes of the [constructs](../xla/constructs.md) that it reports, on a CPU with TensorFlow",
+        f"{versions[-1]} to {versions[0]}.",
+    ]
+    if alike:
+        told = ", ".join(f"{word} ({number})" for word, number in alike.most_common())
+        lines += [f"The same with all versions: {told}.", ""]
+    rows = [
+        [name, *(OUTCOMES[cpu.outcome][1] for cpu in constructs.by_version(verdict).values())]
+        for name, verdict in changed.items()
+    ]
+    return "\n".join([*lines, *(_table(["construct", *versions], rows) if rows else ())])
+
+
+def _known(rule: type[Rule]) -> list[str]:
+    """The calls that the rule is about and that were measured."""
+    return [name for name in sorted(rule.apis) if (fact := tables.api(name)) is not None and fact.plain is not None]
+
+
 def _calls(rule: type[Rule]) -> str:
     """What the tables say of the calls that the rule is about, by version."""
-    known = [name for name in sorted(rule.apis) if (fact := tables.api(name)) is not None and fact.plain is not None]
-    if not known:
-        return ""
-    heads = ["call", *tables.versions()]
-    lines = [
-        "## Its calls by version",
-        "The result of the plain call, compiled on a CPU, with each version of TensorFlow.",
-        "",
-        f"| {' | '.join(heads)} |",
-        f"|{' --- |' * len(heads)}",
-    ]
-    for name in known:
+    rows = []
+    for name in _known(rule):
         facts = (tables.api(name, version) for version in tables.versions())
         cells = [WORDS[fact.outcome] if fact is not None else "no such call" for fact in facts]
-        link = f'<a href="../{call_page(name)}"><code>{name}</code></a>'
-        lines.append(f"| {' | '.join([link, *cells])} |")
-    return "\n".join(lines)
+        rows.append([f'<a href="../{call_page(name)}"><code>{name}</code></a>', *cells])
+    if not rows:
+        return ""
+    about = "The result of the plain call, compiled on a CPU, with each version of TensorFlow."
+    return "\n".join(["## Its calls by version", about, *_table(["call", *tables.versions()], rows)])
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield ""
+    for cells in (heads, ["---"] * len(heads), *rows):
+        yield f"| {' | '.join(cells)} |"

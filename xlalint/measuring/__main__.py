@@ -2,7 +2,8 @@
 
 `ops` and `apis` leave what they measure in a working folder; `tables` makes the shipped tables of it. To measure
 another version, run `ops` and `apis` with an interpreter that has it, with the same folder, and `tables` once. `tpu`
-is for the interpreter of `xlalint tpu setup`, which `examples` and `constructs` start by themselves.
+is for the interpreter of `xlalint tpu setup`, which `examples` and `constructs` start by themselves, as `older` starts
+the interpreter of an older TensorFlow.
 """
 
 from __future__ import annotations
@@ -144,6 +145,33 @@ def constructs(options: argparse.Namespace) -> None:
             print(name, row["cpu"].get("outcome", "ok"), row["tpu"].get("outcome", "ok"), sep="; ", flush=True)
 
 
+def older(options: argparse.Namespace) -> None:
+    """What becomes of the constructs on a CPU with an older TensorFlow. Goes on where an earlier run ended."""
+    from xlalint.facts import constructs
+    from xlalint.measuring import constructs as measuring
+    from xlalint.measuring import driver, registry
+    from xlalint.probe.interpreters import versions_of
+    from xlalint.probe.process import Interpreter
+
+    found = versions_of(Interpreter(options.python))
+    packages = {name: version for name, version in found.items() if name in registry.PACKAGES}
+    if not any(name.startswith("tensorflow") for name in packages):
+        raise SystemExit(f"{options.python}: no interpreter with TensorFlow")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    version = ".".join(registry.release(packages).split(".")[:2])
+    about = options.folder / f"constructs-{version}.json"
+    about.write_text(json.dumps({"packages": packages}))
+    path = about.with_suffix(".jsonl")
+    known = driver.journal(path)
+    programs = [program for construct in constructs.constructs() for program in construct.programs]
+    wanted = [one for one in programs if not options.only or re.search(options.only, one.name)]
+    left = [one for one in wanted if options.again or known.get(one.name, {}).get("digest") != one.digest]
+    with path.open("a", encoding="utf-8") as out:
+        for name, row in measuring.older_rows(left, options.python):
+            print(json.dumps({"name": name, "row": row}), file=out, flush=True)
+            print(name, row["cpu"].get("outcome", "ok"), sep="; ", flush=True)
+
+
 def constants(options: argparse.Namespace) -> None:
     """Which inputs of each op must be compile-time constants, by the calls of the shipped table."""
     from xlalint.measuring import constants
@@ -183,7 +211,7 @@ def _write(path: Path, text: str) -> None:
 
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
     command.__name__: command
-    for command in (names, ops, apis, outdated, signatures, tpu, examples, constructs, constants, tables, counts)
+    for command in (names, ops, apis, outdated, signatures, tpu, examples, constructs, older, constants, tables, counts)
 }
 
 
@@ -192,11 +220,13 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, command in COMMANDS.items():
         sub = commands.add_parser(name, help=command.__doc__)
-        if name in ("ops", "apis", "signatures", "tpu", "examples", "constructs", "constants", "tables"):
+        if name in ("ops", "apis", "signatures", "tpu", "examples", "constructs", "older", "constants", "tables"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
-        if name in ("apis", "signatures", "tpu"):
-            sub.add_argument("--only", metavar="REGEX", help="the callables whose canonical names it finds")
-        if name in ("apis", "examples", "constructs"):
+        if name in ("apis", "signatures", "tpu", "older"):
+            sub.add_argument("--only", metavar="REGEX", help="the callables or constructs whose names it finds")
+        if name == "older":
+            sub.add_argument("--python", required=True, metavar="PROGRAM", help="the interpreter that has it")
+        if name in ("apis", "examples", "constructs", "older"):
             what = "what is untested so far" if name == "apis" else "all"
             sub.add_argument("--again", action="store_true", help=f"try again {what}")
         if name == "apis":

@@ -1,7 +1,8 @@
 """Makes the shipped tables of what was measured: several versions in one file, of the older ones what differs.
 
 A measurement leaves files in a folder: `ops-*.json` (`registry.measure`), `apis-VERSION.json` with
-`apis-VERSION.jsonl` (`driver.run`), and `constants.json` (`constants.measure`). Versions of the shipped table that are
+`apis-VERSION.jsonl` (`driver.run`), `constants.json` (`constants.measure`), and for constructs `constructs.json` and
+`constructs-VERSION.json`, each with its `.jsonl`. Versions of the shipped table that are
 not in the folder stay as they are.
 """
 
@@ -212,17 +213,53 @@ def _gradient_is_refused(case: Case, row: Mapping[str, Any]) -> bool:
 
 def constructs(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
     """`constructs.json` from the folder's measurements, over what is shipped, of the constructs that there are."""
-    found: dict[str, Any] = {"packages": {}, "programs": {}, **(shipped or {})}
+    found: dict[str, Any] = {"packages": {}, "older": {}, "programs": {}, **(shipped or {})}
+    before: Mapping[str, Any] = found["programs"]
     if (told_of := folder / "constructs.json").exists():
         found |= json.loads(told_of.read_text(encoding="utf-8"))
-    measured = found["programs"] | journal(folder / "constructs.jsonl")
+    measured = {**before, **journal(folder / "constructs.jsonl")}
+    packages = dict(found["older"])
+    seen = {version: _with_older(before, version) for version in packages}
+    for path in folder.glob("constructs-*.json"):
+        version = path.stem.partition("-")[2]
+        packages[version] = json.loads(path.read_text(encoding="utf-8"))["packages"]
+        seen[version] = seen.get(version, {}) | journal(path.with_suffix(".jsonl"))
+    versions = sorted(packages, key=numbers, reverse=True)
     programs = [program for construct in every_construct() for program in construct.programs]
-    current = [one for one in programs if measured.get(one.name, {}).get("digest") == one.digest]
-    rows = {one.name: {**measured[one.name], "rules": flagged_by(one)} for one in current}
+    rows = {}
+    for one in programs:
+        row = measured.get(one.name, {})
+        if row.get("digest") == one.digest:
+            older = {version: _of(seen[version].get(one.name, {}), one.digest) for version in versions}
+            other = {version: cpu for version, cpu in older.items() if _became(cpu) != _became(row["cpu"])}
+            rows[one.name] = {**row, "older": other, "rules": flagged_by(one)}
     return {
         "packages": found["packages"],
-        "programs": {name: {key: value for key, value in row.items() if value != []} for name, row in rows.items()},
+        "older": {version: packages[version] for version in versions},
+        "programs": {
+            name: {key: value for key, value in row.items() if value not in ([], {}) or key in ("cpu", "tpu")}
+            for name, row in rows.items()
+        },
     }
+
+
+def _with_older(programs: Mapping[str, Any], version: str) -> dict[str, Any]:
+    """What a shipped table says of its programs with an older version."""
+    return {
+        name: {"digest": row["digest"], "cpu": row.get("older", {}).get(version, row["cpu"])}
+        for name, row in programs.items()
+    }
+
+
+def _of(row: Mapping[str, Any], digest: str) -> Mapping[str, Any]:
+    """What became of a program on a CPU: untested, where it was another one then."""
+    cpu: Mapping[str, Any] = row["cpu"] if row.get("digest") == digest else {"outcome": Outcome.UNTESTED.value}
+    return cpu
+
+
+def _became(cpu: Mapping[str, Any]) -> str:
+    found: str = cpu.get("outcome", Outcome.OK.value)
+    return found
 
 
 def entry(row: Mapping[str, Any]) -> dict[str, Any]:

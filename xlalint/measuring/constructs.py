@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -36,9 +37,20 @@ def rows(programs: Iterable[Program]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield program.name, msgspec.to_builtins({"digest": program.digest, "cpu": here, "tpu": there})
 
 
-def on_cpu(program: Program) -> OnCpu:
+def older_rows(programs: Iterable[Program], interpreter: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """By name what becomes of each on the CPU with another interpreter's TensorFlow: untested, where that one's eager
+    execution does not take it."""
+    for program in programs:
+        try:
+            found = on_cpu(program, interpreter)
+        except ValueError as error:
+            found = OnCpu(Outcome.UNTESTED, told(reason(str(error).removeprefix(f"{program.name}: "))))
+        yield program.name, msgspec.to_builtins({"digest": program.digest, "cpu": found})
+
+
+def on_cpu(program: Program, interpreter: str = sys.executable) -> OnCpu:
     """What becomes of a program on the CPU. Raises ValueError where eager execution does not take it."""
-    found = measure(program.code, program.inputs)
+    found = measure(program.code, program.inputs, program=interpreter)
     if found.failure is not None:
         raise ValueError(f"{program.name}: {found.failure}")
     return OnCpu(_outcome(found), "" if found.error is None else _why(found.error))

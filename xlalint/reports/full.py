@@ -63,8 +63,8 @@ class _Frame:
             steps = (f"`{safe(step.name)}` ({place(step.path, step.cell, step.line)})" for step in context.trail)
             yield from self._attached("reached", "\n-> ".join(steps))
         if context is not None and context.shown:
-            perhaps = "possibly: " if context.exposure is Exposure.LIKELY else ""
-            yield from self._attached("compiled", safe(f"{perhaps}{context.shown}"))
+            label = "may be compiled" if context.exposure is Exposure.LIKELY else "compiled"
+            yield from self._attached(label, safe(context.shown))
         if finding.verdict is not None:
             yield from self._attached("probe", f"{finding.verdict.status}: {finding.verdict.text}")
             if finding.verdict.how:

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from textwrap import indent
 from typing import Any, Final
@@ -76,18 +77,22 @@ class OnCpu(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What became of a program. `rules`: the codes of those that flag it."""
+    """What became of a program. `older`: by version of TensorFlow, where another thing became of it on a CPU than with
+    the newest. `rules`: the codes of those that flag it."""
 
     digest: str
     cpu: OnCpu
     tpu: OnTpu
+    older: dict[str, OnCpu] = {}
     rules: tuple[str, ...] = ()
 
 
 class _Table(msgspec.Struct):
-    """`constructs.json`: `packages` of the CPU (a TPU's are those of `facts.tpu.stack`), `programs` by name."""
+    """`constructs.json`: `packages` of the CPU (a TPU's are those of `facts.tpu.stack`), `older` by version those of
+    older ones, the newest first, `programs` by name."""
 
     packages: dict[str, str]
+    older: dict[str, dict[str, str]]
     programs: dict[str, Verdict]
 
 
@@ -128,6 +133,26 @@ def of(program: Program) -> Verdict | None:
     """What became of a program; None where it was not measured as it is now."""
     found = table().programs.get(program.name)
     return found if found is not None and found.digest == program.digest else None
+
+
+def versions() -> tuple[str, ...]:
+    """The versions of TensorFlow that were asked on a CPU, the newest first."""
+    newest = next(version for name, version in table().packages.items() if name.startswith("tensorflow"))
+    return ".".join(newest.split(".")[:2]), *table().older
+
+
+def by_version(verdict: Verdict) -> dict[str, OnCpu]:
+    """What became of a program on a CPU, by version, the newest first."""
+    return {version: verdict.older.get(version, verdict.cpu) for version in versions()}
+
+
+def spans(verdict: Verdict) -> Iterator[tuple[str, OnCpu]]:
+    """Where another thing became of a program with older versions: these, as "2.13 to 2.15", and what."""
+    found = by_version(verdict)
+    for outcome, members in groupby(found, key=lambda version: found[version].outcome):
+        if outcome is not verdict.cpu.outcome:
+            newest, *_, oldest = (*members,) * 2
+            yield newest if newest == oldest else f"{oldest} to {newest}", found[newest]
 
 
 def known() -> dict[str, Any]:

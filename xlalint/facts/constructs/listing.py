@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from textwrap import indent
+from textwrap import fill, indent
 from typing import Any, Final
 
 from ...findings.codes import rule_names
@@ -12,7 +12,8 @@ from .. import tpu
 from ..describe import WORDS
 from ..tables import Outcome
 from ..tpu import SHORT
-from . import Construct, Program, Verdict, constructs, of, table
+from . import Construct, Program, Verdict, by_version, constructs, of, spans, table
+from . import versions as versions_of_cpu
 
 _SHORT: Final = {
     Outcome.OK: "compiles",
@@ -23,6 +24,7 @@ _SHORT: Final = {
     Outcome.UNTESTED: "not asked",
 }
 _NONE: Final = "-"
+_WIDTH: Final = 120  # of a line of text
 _HEADS: Final = ("construct", "CPU", "TPU", "CPU", "TPU", "flagged by")
 
 
@@ -89,6 +91,8 @@ def _details(construct: Construct) -> Iterator[str]:
 def _told(verdict: Verdict) -> Iterator[str]:
     cpu = verdict.cpu
     yield f"    on a CPU: {WORDS[cpu.outcome]}{f': {cpu.detail}' if cpu.detail else ''}"
+    for versions, older in spans(verdict):
+        yield f"    with TensorFlow {versions}: {WORDS[older.outcome]}{f': {older.detail}' if older.detail else ''}"
     yield f"    on a TPU, compiled by shapes alone: {verdict.tpu.said()}"
     if verdict.rules:
         yield f"    flagged by {', '.join(f'{code} ({rule_names()[code]})' for code in verdict.rules)}"
@@ -98,10 +102,12 @@ def _asked() -> str:
     versions, topology = tpu.stack()
     packages = table().packages
     tensorflow = next(version for name, version in packages.items() if name.startswith("tensorflow"))
-    return (
-        f"CPU: TensorFlow {tensorflow}, Keras {packages['keras']}, in `tf.function(jit_compile=True)`. TPU: as\n"
-        f"its compiler takes it, lowered by shapes alone, for {topology} ({versions}); nothing was run on one."
+    told = (
+        f"CPU: TensorFlow {tensorflow}, Keras {packages['keras']}, in `tf.function(jit_compile=True)`, and those",
+        f"from {versions_of_cpu()[-1]} on that differ.",
+        f"TPU: as its compiler takes it, lowered by shapes alone, for {topology} ({versions}); nothing was run on one.",
     )
+    return fill(" ".join(told), _WIDTH)
 
 
 def records(found: Sequence[Construct]) -> list[dict[str, Any]]:
@@ -118,6 +124,7 @@ def _record(construct: Construct) -> dict[str, Any]:
 def _way(program: Program) -> dict[str, Any]:
     verdict = of(program)
     if verdict is None:
-        return {"code": program.code, "cpu": None, "tpu": None, "rules": []}
+        return {"code": program.code, "cpu": None, "versions": {}, "tpu": None, "rules": []}
     cpu = {"outcome": verdict.cpu.outcome, "detail": verdict.cpu.detail}
-    return {"code": program.code, "cpu": cpu, "tpu": verdict.tpu.record(), "rules": verdict.rules}
+    versions = {version: one.outcome for version, one in by_version(verdict).items()}
+    return {"code": program.code, "cpu": cpu, "versions": versions, "tpu": verdict.tpu.record(), "rules": verdict.rules}
