@@ -106,6 +106,23 @@ twin.fit(rows.batch(48, drop_remainder=True), verbose=0)
             why="`compile` is overridden and passes the setting on",
         ),
         Bad(
+            """
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(x)
+
+def train(rows: tf.data.Dataset, size: int):
+    for x in rows.batch(size):
+        step(x)
+
+train(tf.data.Dataset.from_tensor_slices(tf.ones([100, 3])), 48)
+""",
+            ["rows.batch(size)"],
+            Runs(2),
+            safety=Safety.UNSAFE,
+            why="an annotation says that it is a dataset, whoever calls it",
+        ),
+        Bad(
             f"""{MODEL}
 model.compile("sgd", "mse", jit_compile=True)
 model.fit(np.ones((100, 4)), np.ones((100, 1)), batch_size=32, verbose=0)

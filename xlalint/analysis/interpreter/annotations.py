@@ -10,7 +10,22 @@ from ...syntax import nodes as cst
 from ...syntax.build import parse_expression
 from ...syntax.expression_builder import NestedTooDeepError
 from ..domain.joins import join_all
-from ..domain.values import NONE, STATIC, Api, Array, ClassValue, Dependence, Dict, Instance, Sequence, Tensor, Value
+from ..domain.values import (
+    NONE,
+    STATIC,
+    Api,
+    ApiObject,
+    Array,
+    ClassValue,
+    Dependence,
+    Dict,
+    Instance,
+    Sequence,
+    Structure,
+    Tensor,
+    Value,
+)
+from ..library.datasets import DATASET
 from .frames import Frame
 from .interface import Interpreter
 
@@ -20,6 +35,7 @@ _NAMED: Final[dict[str, Value]] = {
     "tf.Variable": Tensor(Dependence.VALUE, variable=True),
     "keras.KerasTensor": PROMISED,
     "np.ndarray": Array(),
+    "tf.data.Dataset": ApiObject(DATASET, payload=Structure()),
     **{f"builtins.{name}": STATIC for name in ("int", "float", "bool", "str", "bytes", "complex")},
     "tf.DType": STATIC,
     "tf.TensorShape": STATIC,

@@ -93,6 +93,14 @@ def _signature(interpreter: Interpreter, frame: Frame, arguments: Arguments, nod
             return None
 
 
+# What shows how far a loop has come, beside tqdm.
+_PROGRESS: Final = (
+    "fastprogress.progress_bar",
+    "fastprogress.fastprogress.progress_bar",
+    "rich.progress.track",
+    "tqdm.rich.tqdm",
+)
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "inspect.signature": _signature,
     "functools.partial": _partial,
@@ -104,6 +112,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.recompute_grad": _same_function,
     "tf.grad_pass_through": _same_function,
     "keras.utils.register_keras_serializable": lambda interpreter, frame, arguments, node: Api("functools.identity"),
+    **dict.fromkeys(_PROGRESS, _same_function),
     **{f"tqdm.{name}": _same_function for name in ("tqdm", "auto.tqdm", "notebook.tqdm", "tqdm_notebook", "std.tqdm")},
 }
 METHODS: Final[dict[str, MethodModel]] = {
