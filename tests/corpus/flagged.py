@@ -1,6 +1,6 @@
 """What the probe says of functions that the linter flags, in packages and programs: `flagged.txt` lists them, pinned.
 
-    python -m tests.corpus.flagged --python INTERPRETER --sources FOLDER [--aside] [PROJECT ..]
+    python -m tests.corpus.flagged --python INTERPRETER --sources FOLDER [--aside] [--timeout SECONDS] [PROJECT ..]
 
 The interpreter has the packages; the folder has a checkout of each repository, by its name. Every third function is
 kept aside, and run with `--aside` only. Runs their code, in the probe's own processes. Prints each finding with its
@@ -62,9 +62,11 @@ def part(aside: bool) -> list[Flagged]:
     return [one for number, one in enumerate(flagged(), 1) if (number % _ASIDE == 0) is aside]
 
 
-def probed(folder: Path, chosen: Sequence[Flagged], interpreter: str) -> tuple[list[Finding], list[Run]]:
+def probed(
+    folder: Path, chosen: Sequence[Flagged], interpreter: str, timeout: float
+) -> tuple[list[Finding], list[Run]]:
     """The findings in some functions of a project with their verdicts, and what became of the functions."""
-    texts = [f"probe.python = '{interpreter}'", *LIMITS]
+    texts = [f"probe.python = '{interpreter}'", *LIMITS, f"probe.timeout = {timeout}"]
     settings = replace(config.load([folder], config=texts, isolated=True), cache_dir=None)
     report = check([folder], settings)
     names = {(str((folder / one.file).absolute()), one.qualname) for one in chosen}
@@ -93,6 +95,7 @@ def main() -> None:
     parser.add_argument("projects", nargs="*", metavar="PROJECT")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the packages")
     parser.add_argument("--sources", type=Path, default=Path(), help="the folder of the checkouts")
+    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a function")
     parser.add_argument("--aside", action="store_true", help="run those that are kept aside")
     given = parser.parse_args()
     findings: list[Finding] = []
@@ -103,7 +106,7 @@ def main() -> None:
             continue
         print(f"== {project}", flush=True)
         folder = folder_of(here[0].name, given.python) if "==" in project else given.sources / here[0].name
-        some, ran = probed(folder.absolute(), here, given.python)
+        some, ran = probed(folder.absolute(), here, given.python, given.timeout)
         print(*map(line_of, some), sep="\n", flush=True)
         findings += some
         runs += ran

@@ -105,6 +105,16 @@ def test_a_raise_confirms_the_condition_that_it_stands_under(file: Path) -> None
     assert statuses(judge(file, outcome(file, lacking), finding(4)))[0] == (4, OPEN)
 
 
+def test_what_fails_to_be_unpacked_confirms_the_finding_on_the_value(file: Path) -> None:
+    file.write_text(CODE.replace("x = x / 2.0", "a, *b = tf.shape(x)"))
+    targets, value = Spot(str(file), 5, (5, 9, 5, 14)), Span(5, 17, 5, 28)
+    failure = Observation(FAILS, "it fails", (targets,))
+    loop = finding(5, code="XLA103", name="iterate-over-tensor", span=value)
+    assert statuses(judge(file, outcome(file, failure), loop)) == [(5, CONFIRMED)]
+    elsewhere = Observation(FAILS, "it fails", (replace(targets, span=(5, 9, 5, 10)),))
+    assert (5, OPEN) in statuses(judge(file, outcome(file, elsewhere), loop))
+
+
 def test_what_compiles_refutes_and_weighs_less(file: Path) -> None:
     [one] = judge(file, outcome(file), finding(4)).findings
     assert one.verdict is not None

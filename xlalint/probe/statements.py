@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
+_Stretch: TypeAlias = tuple[int, int, int, int]  # first line and column, last line and the column behind
 _HEADED = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Try, ast.Match)
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -16,6 +18,7 @@ class Statements:
     def __init__(self) -> None:
         self._known: dict[str, dict[int, tuple[int, int]]] = {}
         self._raising: dict[str, dict[int, int]] = {}
+        self._unpacking: dict[str, dict[_Stretch, _Stretch]] = {}
 
     def together(self, path: str, line: int, first: int, last: int) -> bool:
         """Whether a line is part of a stretch of lines, or of the statement that the stretch begins in."""
@@ -29,6 +32,38 @@ class Statements:
         if path not in self._raising:
             self._raising[path] = dict(_raises(_tree(path), None))
         return self._raising[path].get(line)
+
+    def unpacked(self, path: str, targets: _Stretch) -> _Stretch:
+        """What is unpacked into targets, which is where Python says that it fails; of anything else, the same."""
+        if path not in self._unpacking:
+            self._unpacking[path] = dict(_unpackings(path))
+        return self._unpacking[path].get(targets, targets)
+
+
+def _unpackings(path: str) -> Iterator[tuple[_Stretch, _Stretch]]:
+    """The assignments to several targets at once: the stretch of the targets, and that of the value."""
+    tree = _tree(path)
+    lines = Path(path).read_bytes().splitlines() if tree.body else []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Tuple | ast.List):
+                    yield _stretch(target, lines), _stretch(node.value, lines)
+
+
+def _stretch(node: ast.expr, lines: Sequence[bytes]) -> _Stretch:
+    last = node.end_lineno or node.lineno
+    return (
+        node.lineno,
+        _column(lines, node.lineno, node.col_offset),
+        last,
+        _column(lines, last, node.end_col_offset or 0),
+    )
+
+
+def _column(lines: Sequence[bytes], line: int, offset: int) -> int:
+    """A column as findings have it, of an offset in bytes."""
+    return len(lines[line - 1][:offset].decode("utf-8", "replace")) + 1
 
 
 def _raises(node: ast.AST, condition: int | None) -> Iterator[tuple[int, int]]:

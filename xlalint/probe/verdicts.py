@@ -168,6 +168,8 @@ class _Places:
 
     def _meant(self, observation: Observation, spot: Spot) -> list[int]:
         """The findings that an observation is about; several where nothing tells them apart."""
+        if spot.span is not None:
+            spot = replace(spot, span=self.statements.unpacked(spot.path, spot.span))
         found: dict[int, tuple[int, ...]] = {}
         for position, finding in enumerate(self._findings):
             likely = (
