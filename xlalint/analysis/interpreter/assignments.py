@@ -239,9 +239,9 @@ class Assignments(Interpreter):
             case cst.Attribute(value=owner, attr=cst.Name(value=name)):
                 self.set_attribute(frame, self.evaluate(frame, owner), name, value)
             case cst.Subscript(value=owner, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
-                base, key = self.evaluate(frame, owner), self.evaluate(frame, index)
-                if isinstance(base, Dict) and is_key(key):
-                    self.assign_quietly(frame, owner, Dict({**base.entries, key.constant: value}, base.element))
+                base, key = self.evaluate(frame, owner), self.evaluate_name(frame, index)
+                if isinstance(base, Sequence | Dict):
+                    self.assign_quietly(frame, owner, _with_part(base, key, value))
 
     def _note_outside(self, frame: Frame, target: cst.BaseExpression, node: cst.CSTNode) -> None:
         """A name of another scope is assigned to, which AutoGraph does not carry."""
@@ -308,6 +308,19 @@ class Assignments(Interpreter):
         cst.AugAssign: _augmented,
         cst.Del: _delete,
     }
+
+
+def _with_part(base: Sequence | Dict, key: Value, value: Value) -> Sequence | Dict:
+    """A container of which a part was changed in place: which one, need not be known."""
+    match base:
+        case Dict(entries, element) if is_key(key):
+            return Dict({**entries, key.constant: value}, element)
+        case Dict(entries, element):
+            return Dict(entries, value if element is None else join_parts(element, value))
+        case Sequence(kind, tuple(items)) if (kept := _with(items, key, (value,))) is not None:
+            return Sequence(kind, kept, varies=base.varies)
+        case Sequence(kind):
+            return Sequence(kind, None, join_parts(element_of(base) or value, value), varies=base.varies)
 
 
 def _with(items: tuple[Value, ...], index: Value, put: tuple[Value, ...]) -> tuple[Value, ...] | None:

@@ -27,6 +27,7 @@ from .events import HostRead
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
 
+_ESCAPES: Final = frozenset("{}\\")
 _CONSTANTS: Final = {"None": NONE, "True": Static(True), "False": Static(False)}
 
 
@@ -64,6 +65,33 @@ class Expressions(Interpreter):
                         self.note_eager_read(frame, value)
                         self.emit(frame, HostRead, part.expression, value=value, reader="format")
         return STATIC
+
+    def evaluate_name(self, frame: Frame, node: cst.BaseExpression) -> Value:
+        """The value of an expression that names something, an attribute or a key: text is put together for it."""
+        value = self.evaluate(frame, node)
+        return Static(text) if (text := self._text(frame, node)) is not None else value
+
+    def _text(self, frame: Frame, node: cst.BaseExpression) -> str | None:
+        """The text that an f-string comes to, where all of its parts are known. Elsewhere it is no value: names of
+        layers are made so, and each would have the functions that it is passed to analysed once more."""
+        if not isinstance(node, cst.FormattedString):
+            return None
+        made: list[str] = []
+        for part in node.parts:
+            match part:
+                case cst.FormattedStringText(value=text) if not _ESCAPES & set(text):
+                    made.append(text)
+                case cst.FormattedStringExpression(
+                    expression=cst.Name() | cst.Attribute() as inner, conversion=None, format_spec=None
+                ):
+                    match self.evaluate(frame, inner):
+                        case Static(str() | int() as constant):
+                            made.append(str(constant))
+                        case _:
+                            return None
+                case _:
+                    return None
+        return "".join(made)
 
     def _walrus(self, frame: Frame, node: cst.NamedExpr) -> Value:
         value = self.evaluate(frame, node.value)

@@ -213,6 +213,10 @@ class Interpreter(ABC):
         """The value of an expression; says on the way what it does."""
 
     @abstractmethod
+    def evaluate_name(self, frame: Frame, node: cst.BaseExpression) -> Value:
+        """The value of an expression that names something, an attribute or a key: text is put together for it."""
+
+    @abstractmethod
     def remember_local(self, frame: Frame, value: FunctionValue) -> FunctionValue:
         """A function made inside another: analysed on its own later, should nobody be seen to call it."""
 

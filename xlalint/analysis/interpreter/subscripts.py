@@ -52,7 +52,7 @@ class Subscripts(Interpreter):
 
     def index_element(self, frame: Frame, element: cst.BaseSlice) -> Value:
         if isinstance(element, cst.Index):
-            return self.evaluate(frame, element.value)
+            return self.evaluate_name(frame, element.value)
         assert isinstance(element, cst.Slice)
         sides = (element.lower, element.upper, element.step)
         return Slice(*(None if side is None else self.evaluate(frame, side) for side in sides))

@@ -24,6 +24,7 @@ from ..domain.values import (
 from ..interpreter.events import JoinBranches
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
+from ..interpreter.narrowing import truth
 from ..program.parameter_uses import passed_on
 from ..record import replace
 
@@ -66,6 +67,16 @@ def _cond(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
             interpreter.emit(frame, JoinBranches, node, name="", reason=reason, functions=True)
     decisive = None if condition is None else as_tensor(condition, Dependence.STATIC)
     return chosen_by(decisive, join_all(*results))
+
+
+def _smart_cond(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """Keras traces one side alone where a Python value says which."""
+    condition = arguments.get(0, "pred")
+    known = None if condition is None else truth(condition)
+    if known is None:
+        return _cond(interpreter, frame, arguments, node)
+    side = arguments.get(1, "true_fn") if known else arguments.get(2, "false_fn")
+    return _called(interpreter, frame, side, [], node, False)
 
 
 def _cases(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -263,7 +274,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.scan": _scanned,
     "tf.foldl": _scanned,
     "tf.foldr": _scanned,
-    "keras.ops.cond": _cond,
+    "keras.ops.cond": _smart_cond,
     "keras.ops.while_loop": _while_loop,
     "keras.ops.fori_loop": _fori,
     "keras.ops.scan": _keras_scanned,

@@ -29,8 +29,16 @@ from ..program.definitions import DefinedClass
 _MOST_METHODS: Final = 24  # of an object that is asked for one whose name is not known
 
 
+def _named(interpreter: Interpreter, frame: Frame, arguments: Arguments) -> list[Value]:
+    """The arguments of a function about an attribute, the second of which is its name."""
+    given = list(arguments.positional)
+    if len(given) > 1 and len(arguments.nodes) > 1 and isinstance(arguments.nodes[1], cst.FormattedString):
+        given[1] = interpreter.evaluate_name(frame, arguments.nodes[1])
+    return given
+
+
 def _getattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    match arguments.positional:
+    match _named(interpreter, frame, arguments):
         case [owner, Static(str(name)), *default]:
             value = interpreter.attribute(frame, owner, name, node)
             return default[0] if isinstance(value, Unknown) and default and isinstance(owner, Instance) else value
@@ -54,7 +62,7 @@ def _any_method(interpreter: Interpreter, frame: Frame, owner: Instance, node: c
 
 
 def _setattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    match arguments.positional:
+    match _named(interpreter, frame, arguments):
         case [owner, Static(str(name)), value]:
             interpreter.set_attribute(frame, owner, name, value)
     return NONE
@@ -70,7 +78,7 @@ def _new(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
 
 
 def _hasattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    match arguments.positional:
+    match _named(interpreter, frame, arguments):
         case [value, Static(str(name))] if (known := has_attribute(value, name)) is not None:
             return Static(known)
         case _:

@@ -54,6 +54,15 @@ def _flatten(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     return None if found is None else Sequence("list", tuple(found))
 
 
+def _each(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """The tensors that a list holds, one by one."""
+    match arguments.positional[:1]:
+        case [Sequence(items=tuple(items))] if all(isinstance(item, Tensor) for item in items):
+            return Sequence("list", items)
+        case _:
+            return None
+
+
 def _leaves(value: Value) -> list[Value] | None:
     match value:
         case Sequence(items=tuple(items)):
@@ -124,6 +133,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "keras.tree.map_structure": _map_structure,
     **{f"{library}.flatten": _flatten for library in ("tf.nest", "keras.tree")},
     **{f"{library}.pack_sequence_as": _packed for library in ("tf.nest", "keras.tree")},
+    **dict.fromkeys(("tf.identity_n", "tf.tuple"), _each),
     "tf.is_tensor": _is_tensor,
     "keras.ops.is_tensor": _is_tensor,
     "keras.backend.is_tensor": _is_tensor,
