@@ -313,6 +313,7 @@ def _sequence_pattern(value: Sequence, depth: int) -> Hashable:
     if depth >= _PATTERN_DEPTH or (items is not None and len(items) > _PATTERN_ITEMS):
         return (value.kind,)
     inner = items if items is not None else () if value.element is None else (value.element,)
+    inner = inner if value.left is None else (*inner, value.left)
     return (value.kind, items is None, value.varies, *(pattern(item, depth + 1) for item in inner))
 
 

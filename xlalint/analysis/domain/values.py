@@ -201,7 +201,7 @@ class Array(Record):
 
 class Sequence(Record):
     """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds. `varies`: on
-    the host, what makes it longer.
+    the host, what makes it longer. `left`: of what a generator yields, what it returns at its end.
 
     `size` is how many values it is to somebody who follows every way into it: `x = (x, x)` doubles it, with hardly any
     memory for it. Of one that is too large, or too deep, nothing is known but the kind.
@@ -213,6 +213,7 @@ class Sequence(Record):
     size: int = 0  # this and the depth are counted when it is made
     depth: int = 0
     varies: tuple[Variation, ...] = ()
+    left: Value | None = None
 
     def __post_init__(self) -> None:
         size, depth = _extent(self.items or (self.element,))

@@ -105,12 +105,15 @@ class Expressions(Interpreter):
         frame.unsure_yields |= bool(frame.conditional or frame.branch or frame.loop or frame.python_loop)
         match node.value:
             case cst.From(item=item):
-                match self.iterate(frame, self.evaluate(frame, item), item, "list"):
+                given = self.evaluate(frame, item)
+                match self.iterate(frame, given, item, "list"):
                     case Sequence(items=tuple(items)):
                         frame.yields += items
                     case several:
                         frame.unsure_yields = True
                         frame.yields.append(self.element(frame, several, item))
+                if isinstance(given, Sequence) and given.left is not None:
+                    return given.left
             case cst.BaseExpression() as value:
                 frame.yields.append(self.evaluate(frame, value))
             case None:

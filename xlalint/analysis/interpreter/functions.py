@@ -290,7 +290,9 @@ class Functions(Interpreter):
         frame.env = join_environments(frame.left, frame.env)
         if frame.yields:
             yielded = join_all(*frame.yields)
-            summary.value = Sequence("list", None if frame.unsure_yields else tuple(frame.yields), yielded)
+            left = join_all(*frame.returns) if frame.returns else None
+            items = None if frame.unsure_yields else tuple(frame.yields)
+            summary.value = Sequence("list", items, yielded, left=None if left == NONE else left)
         else:
             summary.value = join_all(*frame.returns) if frame.returns else UNKNOWN
 
