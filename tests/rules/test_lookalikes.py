@@ -393,6 +393,27 @@ def train(x):
 
 train(tf.ones([3, 2]))
 """
+# A setting that turns a flag off turns it off, whoever asks for it.
+FLAG_TURNED_OFF: Final = """\
+import sys
+import tensorflow as tf
+
+DEFERRED = True
+
+def compiler(jit):
+    if jit:
+        return tf.function(jit_compile=True)
+    return tf.function()
+
+def labels(x):
+    return tf.strings.as_string(x)
+
+compiler(len(sys.argv) > 9 and not DEFERRED)(labels)(tf.ones([3]))
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * 2.0
+"""
 CODE: Final = {
     "what Python asks for": ASKED_BY_PYTHON,
     "what may be a structure": STRUCTURES,
@@ -405,6 +426,7 @@ CODE: Final = {
     "a method by its name": METHODS_BY_NAME,
     "a tensor for one annotation, a list for another": ANNOTATED_TWICE,
     "a flag that the host chooses": CHOSEN_ON_HOST,
+    "a flag that a setting turns off": FLAG_TURNED_OFF,
 }
 
 

@@ -21,6 +21,7 @@ from ..domain.values import (
     Dict,
     Instance,
     Sequence,
+    Static,
     Structure,
     Tensor,
     Value,
@@ -131,6 +132,8 @@ def _union(interpreter: Interpreter, frame: Frame, parts: list[cst.BaseExpressio
     known = [value for value in found if value is not None]
     if len(known) < len(found) or not known:
         return None
+    if any(isinstance(value, ApiObject) for value in known) and set(map(type, known)) - {ApiObject, Static}:
+        return None  # a dataset or what one is made of: the code asks which
     if any(isinstance(value, Tensor) for value in known):
         if STATIC in known:
             return None  # a tensor or a number: only the caller knows

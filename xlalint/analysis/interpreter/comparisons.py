@@ -23,6 +23,10 @@ from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth
 
 
+def _is_flag(value: Value) -> bool:
+    return isinstance(value, Static) and isinstance(value.constant, bool)
+
+
 class Comparisons(Interpreter):
     """Comparisons, `and`, `or`, `in`, conditional expressions, and what they ask of tensors."""
 
@@ -64,7 +68,8 @@ class Comparisons(Interpreter):
             other = as_tensor(right, Dependence.STATIC)
             strongest = other if other is not None and other.dependence > tensor.dependence else tensor
             return strongest.with_(dtype="bool", rank=0)
-        decided = tested and truth(right) is (form == "or")  # whatever the left side is
+        # Whatever the left side is: `flag and False` is False.
+        decided = truth(right) is (form == "or") and (tested or (isinstance(left, Static) and _is_flag(right)))
         return right if known is not None or decided else join(left, right)
 
     def _comparison(self, frame: Frame, node: cst.Comparison, tested: bool = False) -> Value:
