@@ -38,9 +38,19 @@ In general: use the largest size that occurs, as a Python int, and mask everythi
 - `tf.range(steps)` in a plain `tf.function` (a training loop around compiled steps), and host code.
 
 ## Fix safety
-`unsafe`: `tf.math.bincount(x, minlength=n, maxlength=n)` becomes `tf.math.unsorted_segment_sum`. Both agree where XLA
-compiles the call, but in eager execution the segment sum refuses values from `n` on. Everything else is shown only: the
-largest size is not in the code, and the result has another shape.
+`unsafe`:
+
+- `tf.math.bincount(x, minlength=n, maxlength=n)` becomes `tf.math.unsorted_segment_sum`. Both agree where XLA compiles
+  the call, but in eager execution the segment sum refuses values from `n` on.
+- `x[:n]` that is only reduced becomes a reduction with a mask. A negative `n` counts from the end in the slice
+  only.
+- With a bound (`--bound n=64`, or `# xlalint: bound(64)` at the line), `tf.range(n)`, `tf.zeros([n, ..])`,
+  `tf.one_hot(i, n)`, `tf.sequence_mask(l)`, `tf.math.bincount(x)` and `tf.repeat(x, counts)` are computed for the bound
+  and cut by a mask. An assertion raises in eager execution if the size is greater; XLA drops the assertion, and the
+  rest of the result. XLA compiles the mask with a bounded dynamic shape (see XLA201). Segment reductions keep as many
+  rows as the bound says, if each row is computed by itself up to the end of the function.
+
+Everything else is shown only: the largest size is not in the code, and the result has another shape.
 
 ## References
 - https://www.tensorflow.org/xla/known_issues
@@ -58,8 +68,11 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Slice, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, Consume, ContextKind, Event, IndexWith
 from xlalint.facts.consumers import SIZED
+from xlalint.fixes.bounds import before_end, padded
 from xlalint.fixes.counts import binned
+from xlalint.fixes.names import Names
 from xlalint.fixes.quoted import brief, one_line, replaced
+from xlalint.fixes.rewrite import Rewrite
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
 from xlalint.syntax import nodes as cst
 
@@ -93,6 +106,12 @@ class SizeFromValue(Rule):
             inputs=("f32[4]", "i32[]"),
             effect=Effect.RECOMPILES,
             help="tf.where(tf.range(tf.shape(x)[0]) < n, x, tf.zeros_like(x))",
+            safety=Safety.UNSAFE,
+            fixed="""@tf.function(jit_compile=True)
+def f(x, n):
+    valid = tf.range(tf.shape(x)[0]) < tf.cast(n, tf.int32)
+    return tf.reduce_sum(tf.where(valid, x, 0))
+""",
         ),
         Bad(
             "@tf.function(jit_compile=True)\ndef f(x, n):\n    return tf.raw_ops.Range(start=0, limit=n, delta=1)\n",
@@ -393,7 +412,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                     if effect is not None and tensor not in self._sizes:
                         help = None if stride is not None else _where(node, syntax, axis)
                         draft = _draft(event, tensor, effect, f"the length of `{brief(node)}`", help)
-                        yield replace(draft, on_tpu=on_tpu(carried))
+                        rewrite = partial(before_end, event) if effect is Effect.RECOMPILES else None
+                        yield replace(draft, on_tpu=on_tpu(carried), rewrite=rewrite)
                         return
 
     def _arguments(self, event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
@@ -412,7 +432,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                 if effect is not None:
                     what = f"`{brief(node)}` in `{brief(event.location.node)}`"
                     draft = _draft(event, tensor, effect, what, _static(event, node))
-                    yield replace(draft, on_tpu=on_tpu(carried[parameter]))
+                    rewrite = partial(padded, event, parameter, node)
+                    yield replace(draft, on_tpu=on_tpu(carried[parameter]), rewrite=rewrite)
                     return
 
 
@@ -424,9 +445,14 @@ def _contents(event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
             effect = Effect.FAILS if tensor.bounded is not None else outcome(tensor, one.carried)
             if effect is not None:
                 draft = _draft(event, tensor, effect, f"the content of `{brief(node)}`", _static(event, node))
-                rewrite = partial(binned, event) if event.api == "tf.math.bincount" else None
+                rewrite = partial(_counted, event, one.parameter, node)
                 yield replace(draft, rewrite=rewrite, on_tpu=on_tpu(one.carried))
                 return
+
+
+def _counted(event: ApiCall, parameter: str, node: cst.BaseExpression, names: Names) -> Rewrite | None:
+    """What the content of an argument decides the size of, with a length that is written down, or under a bound."""
+    return (binned(event, names) if event.api == "tf.math.bincount" else None) or padded(event, parameter, node, names)
 
 
 def _draft(event: ApiCall | IndexWith, tensor: Tensor, effect: Effect, what: str, help: str | None) -> Draft:

@@ -33,7 +33,8 @@ is `info`.
 - `unsafe`: the same for floats (-0.0 becomes 0.0), and maxima, minima and means of segments. Also Bessel functions in
   their scaled form, norms, histograms, indices of a matrix, and shuffling; each fix says where it differs. If data
   decides the segments, their number is that of the rows that they are added to, or of the elements if each element gets
-  the result of its segment. Otherwise the fix computes the number, and XLA recompiles for each.
+  the result of its segment. Otherwise the fix computes the number, and XLA recompiles for each; with a bound
+  (`--bound ids=64`, `# xlalint: bound(64)`), it keeps as many rows as the bound says (see XLA205).
 - Shown only: replacements that are right for symmetric or positive definite matrices only.
 
 Other replacements are named, with their restrictions. A call that does not spell out all its arguments keeps them.

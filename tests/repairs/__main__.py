@@ -3,11 +3,12 @@
 python -m tests.repairs                      # downloads the releases, prints the table
 python -m tests.repairs --broken             # without any fix: what XLA makes of them
 python -m tests.repairs --show unwrap        # some of them, with what was changed
+python -m tests.repairs --unbounded          # without what a user says of sizes that data decides (`--bound`)
 
 A function is broken where its step with gradients, compiled, fails, gives something else than it does eagerly, or is
 compiled more than once for three samples of one shape. It is repaired where none of that is left, and eager execution
 gives what it gave; worse where eager execution gives something else, what compiled well no longer does, or what
-failed now gives something else.
+failed now gives something else. Under a bound, results may be padded at the end.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from .fetched import Function, functions
 JUDGE: Final = Path(__file__).with_name("judge.py")
 
 
-def fixed(code: str) -> tuple[str, list[str]]:
-    """A file as `--fix --unsafe-fixes` makes it, and the rules that speak of it."""
+def fixed(code: str, bounds: dict[str, int]) -> tuple[str, list[str]]:
+    """A file as `--fix --unsafe-fixes` makes it under these bounds, and the rules that speak of it."""
     with tempfile.TemporaryDirectory(prefix="repairs-") as folder:
         path = Path(folder, "program.py")
         path.write_text(code, encoding="utf-8")
-        outcome = fix([path], Settings(unsafe_fixes=True))
+        outcome = fix([path], Settings(unsafe_fixes=True, bounds=bounds))
         assert outcome.report.problems == (), outcome.report.problems
         found = [finding.code for finding in (*outcome.report.fixed, *outcome.report.findings)]
         after = next((change.after.decode() for change in outcome.changes), code)
@@ -49,7 +50,7 @@ def judged(function: Function, before: str, after: str) -> dict[str, Any]:
         Path(folder, "dump").mkdir()
         quiet = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
         flags = {"XLA_FLAGS": f"--xla_dump_to={folder}/dump --xla_dump_hlo_as_text"}
-        job = {"before": before, "after": after, "inputs": function.inputs}
+        job = {"before": before, "after": after, "inputs": function.inputs, "padded": bool(function.bounds)}
         done = subprocess.run(
             [sys.executable, str(JUDGE), folder],
             input=json.dumps(job),
@@ -95,6 +96,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.repairs", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", help="parts of the functions' names; default: all")
     parser.add_argument("--broken", action="store_true", help="make no fix")
+    parser.add_argument("--unbounded", action="store_true", help="say nothing of sizes (`--bound`)")
     parser.add_argument("--group", help="only those that were chosen together")
     parser.add_argument("--show", action="store_true", help="print what was changed, too")
     options = parser.parse_args()
@@ -106,14 +108,17 @@ def main() -> int:
         if options.group not in (None, function.group):
             continue
         code = function.code
-        after, rules = (code, []) if options.broken else fixed(code)
+        after, rules = (code, []) if options.broken else fixed(code, {} if options.unbounded else function.bounds)
         answer = judged(function, code, after)
         if answer["fails"]:
             cells = [", ".join(rules), "eager execution fails", answer["fails"], ""]
         else:
             now = answer.get("after")
             left = "" if now is None else now["changed"] or trouble(now)
-            cells = [", ".join(rules), verdict(answer), trouble(answer["before"]), left]
+            said = verdict(answer)
+            if said == "repaired" and function.bounds and not options.unbounded:
+                said = "repaired under a bound"
+            cells = [", ".join(rules), said, trouble(answer["before"]), left]
         counts[cells[1]] += 1
         groups.setdefault(function.group, Counter())[cells[1]] += 1
         texts = [text.replace("|", "/").replace("\n", " ")[:90] for text in cells]

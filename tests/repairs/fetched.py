@@ -12,7 +12,7 @@ import textwrap
 import tomllib
 import urllib.request
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -63,6 +63,7 @@ class Function:
     inputs: list[str]
     before: str = ""
     group: str = "first"  # by when it was chosen
+    bounds: dict[str, int] = field(default_factory=dict)  # what a user says of its sizes
 
     @property
     def code(self) -> str:

@@ -77,14 +77,17 @@ def eagerly(function: Callable[..., Any], arguments: Sequence[tf.Tensor]) -> Any
         tf.config.run_functions_eagerly(False)
 
 
-def difference(expected: Any, actual: Any) -> str | None:
-    """The first difference between two outcomes; None where there is none."""
+def difference(expected: Any, actual: Any, padded: bool = False) -> str | None:
+    """The first difference between two outcomes; None where there is none. `padded`: what is behind that which was
+    expected does not count."""
     if isinstance(expected, Exception) or isinstance(actual, Exception):
         return None if type(expected) is type(actual) else f"{_brief(expected)}, then {_brief(actual)}"
     if len(expected) != len(actual):
         return f"{len(expected)} results, then {len(actual)}"
     for one, other in zip(expected, actual, strict=True):
         one, other = tf.convert_to_tensor(one), tf.convert_to_tensor(other)
+        if padded and one.shape.rank == other.shape.rank:
+            other = other[tuple(slice(size) for size in one.shape)]
         if one.dtype != other.dtype or one.shape != other.shape:
             return f"{one.dtype.name}{one.shape}, then {other.dtype.name}{other.shape}"
         left, right = one.numpy(), other.numpy()
@@ -100,12 +103,15 @@ def _brief(outcome: Any) -> str:
     )
 
 
-def judged(code: str, path: Path, inputs: Sequence[str], expected: Sequence[Any] | None, dump: Path) -> dict[str, Any]:
+def judged(
+    code: str, path: Path, inputs: Sequence[str], expected: Sequence[Any] | None, dump: Path, padded: bool = False
+) -> dict[str, Any]:
     """How a file does: its eager results, and what becomes of it under XLA, against `expected` or its own results."""
     samples = [sample(inputs, seed) for seed in range(SAMPLES)]
     function = load(code, path)
     eager = [eagerly(function, arguments) for arguments in samples]
-    changed = None if expected is None else next(filter(None, map(difference, expected, eager)), None)
+    found = [] if expected is None else [difference(*both, padded) for both in zip(expected, eager, strict=True)]
+    changed = next(filter(None, found), None)
     # Its variables made anew, and not as a `tf.function` in another one, whose gradients have a program of their own.
     plain = load(code, path).python_function
     traced = plain if "autograph=False" in code else tf.autograph.to_graph(plain)
@@ -118,7 +124,7 @@ def judged(code: str, path: Path, inputs: Sequence[str], expected: Sequence[Any]
             actual = compiled(*arguments)
         except Exception as error:
             actual, fails = error, True
-        trouble = trouble or difference(right, actual)
+        trouble = trouble or difference(right, actual, padded)
     count = len([*dump.glob("*before_optimizations.txt")])
     return {"eager": eager, "changed": changed, "trouble": trouble, "fails": fails, "compilations": count}
 
@@ -130,7 +136,7 @@ def main() -> None:
     expected = before.pop("eager")
     answer = {"fails": next((_brief(one) for one in expected if isinstance(one, Exception)), None), "before": before}
     if job["after"] != job["before"]:
-        after = judged(job["after"], folder / "after.py", job["inputs"], expected, dump)
+        after = judged(job["after"], folder / "after.py", job["inputs"], expected, dump, job["padded"])
         after.pop("eager")
         answer["after"] = after
     print(json.dumps(answer))

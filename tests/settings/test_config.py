@@ -74,6 +74,7 @@ def test_every_key_is_read(project: Path) -> None:
         partial-fixes = true
         fixable = ["XLA1", "XLA2"]
         unfixable = ["XLA101"]
+        bounds = { "f.n" = 64 }
 
         [tool.xlalint.probe]
         python = "/opt/python"
@@ -98,7 +99,7 @@ def test_every_key_is_read(project: Path) -> None:
     assert settings.external == ("ACME",)
     assert (settings.jobs, settings.cache_dir, settings.force_exclude) == (2, project / "cache", True)
     assert (settings.project, settings.baseline) == (project, project / "known.json")
-    assert (settings.fix, settings.unsafe_fixes) == (False, True)
+    assert (settings.fix, settings.unsafe_fixes, settings.bounds) == (False, True, {"f.n": 64})
     assert settings.unfixable == frozenset(rule_names()) - (codes_of(["XLA1", "XLA2"]) - {"XLA101"})
     assert settings.probe == ProbeSettings("/opt/python", 5, 60.5, 1000, 2, inputs={"pkg.mod.f": "x: f32[8, 128]"})
     assert shown(settings, "probe")[0]["total-timeout"] == 60.5

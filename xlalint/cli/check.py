@@ -11,7 +11,7 @@ import click
 
 from ..findings.codes import UNREADABLE_FILE
 from ..settings.choices import LEVELS, OUTPUT_FORMATS
-from .console import CLEAN, FAILED, FOUND, INTERRUPTED, complain, own_rules, selectors, split, write
+from .console import CLEAN, FAILED, FOUND, INTERRUPTED, bound, complain, own_rules, selectors, split, write
 from .output import deliver, targets_of
 from .probe import probe_options, probe_settings, with_probe
 
@@ -33,8 +33,8 @@ _GROUPS: Final = {
     ),
     "Output": ("output_format", "output_file", "color", "quiet", "verbose"),
     "Fixes": (
-        *("fix", "unsafe_fixes", "partial_fixes", "fix_only", "diff", "prove", "show_fixes", "exit_non_zero_on_fix"),
-        *("add_ignores", "reason"),
+        *("fix", "unsafe_fixes", "partial_fixes", "bound", "fix_only", "diff", "prove"),
+        *("show_fixes", "exit_non_zero_on_fix", "add_ignores", "reason"),
     ),
     "The code": ("keras", "tensorflow", "target"),
     "The run": ("jobs", "file_timeout", "no_cache", "cache_dir", "stdin_filename", "config", "isolated", "watch"),
@@ -103,6 +103,12 @@ class _Check(click.Command):
 @click.option("--unsafe-fixes", is_flag=True, default=None, help="With --fix or --diff: unsafe fixes, too.")
 @click.option(
     "--partial-fixes", is_flag=True, default=None, help="With --unsafe-fixes: also in functions that would still fail."
+)
+@click.option(
+    "--bound",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="With --unsafe-fixes: the largest value of a size that data decides.",
 )
 @click.option("--fix-only", is_flag=True, help="Apply fixes; do not report what remains.")
 @click.option("--diff", is_flag=True, help="Print what --fix-only would change, as a patch; write nothing.")
@@ -187,6 +193,7 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
         **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
         **{key: given[key] for key in ("keras", "tensorflow", "target", "jobs", "file_timeout")},
         **{key: given[key] for key in ("cache_dir", "project", "baseline", "fix", "unsafe_fixes", "partial_fixes")},
+        "bounds": dict(map(bound, given["bound"])) or None,
         "probe": probe_settings(given) or None,
     }
 

@@ -77,6 +77,14 @@ def split(values: Sequence[str]) -> list[str]:
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
+def bound(value: str) -> tuple[str, int]:
+    """`NAME=64`. Raises `click.BadParameter`."""
+    name, _, number = value.partition("=")
+    if not name.strip() or not number.strip().isdecimal() or int(number) == 0:
+        raise click.BadParameter(f"{value!r} is not NAME=NUMBER", param_hint="--bound")
+    return name.strip(), int(number)
+
+
 def complete_selector(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The rules that the word being typed may become."""
     from click.shell_completion import CompletionItem

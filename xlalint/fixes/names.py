@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from ..analysis.files.unit import Location
@@ -26,8 +28,9 @@ class NoNameError(Exception):
 class Names:
     """The names at a place. What is asked for here is what the rewrite needs: a missing import becomes part of it."""
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: Location, bounds: Mapping[str, int] = MappingProxyType({})) -> None:
         self.location = location
+        self.bounds = bounds  # of sizes, by the names that the settings give
         self._file = location.unit.file
         self._chosen: set[str] = set()
         self.needed: str | None = None  # the import statement that the module lacks

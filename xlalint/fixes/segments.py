@@ -13,12 +13,12 @@ from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import ApiCall
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
+from .bounds import Bound, statement_of
 from .known import dotted
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, before, replace
 from .selections import nodes
 from .syntax import plain
-from .weighed import BOUND_LATER
 from .written import is_bound_once
 
 _PREFIX: Final = "tf.math.segment_"
@@ -39,33 +39,44 @@ def segmented(event: ApiCall, names: Names) -> Rewrite | None:
     spelled = (dotted(event.node.func) or "").rpartition(".")[2] == f"segment_{kind}"
     if kind == event.api or not spelled or values is None or owners is None or len(event.argument_nodes) != 2:
         return None
-    location, edits = event.location, list[NodeEdit]()
+    location, other = event.location, _same_rows(event.location, tf)
+    if isinstance(owners, cst.Name) and _is_only_gathered(location, owners, tf):
+        return _spelled(event, names, f"{tf}.shape({{ids}})[0]", _GAPS)
+    differs = _COUNTED if other is None else _ROWS.format(other)
+    if kind in _OF_EMPTY:
+        differs = _EMPTY + differs
+    if other is not None:
+        return _spelled(event, names, f"{tf}.shape({other})[0]", differs)
+    if (bound := Bound.of(names, owners)) is not None and (rewrite := _under(bound, kind, event, tf)) is not None:
+        return rewrite
+    return _spelled(event, names, f"{tf}.reduce_max({{ids}}) + 1", differs)
+
+
+def _spelled(event: ApiCall, names: Names, number: str, differs: str) -> Rewrite | None:
+    """The reduction with its number of segments, which is computed of the `ids`."""
+    location, owners, edits = event.location, event.argument_nodes["segment_ids"], list[NodeEdit]()
     ids = plain(owners)
     if not isinstance(owners, _NAMED):
-        statement = _statement(location)
+        statement = statement_of(location)
         if statement is None:
             return None
+        names.renew()
         ids = names.fresh("owners")
         edits.append(before(location.at(statement), f"{ids} = {plain(owners)}"))
-    number, differs = f"{tf}.reduce_max({ids}) + 1", _COUNTED
-    if isinstance(owners, cst.Name) and _is_only_gathered(location, owners, tf):
-        number, differs = f"{tf}.shape({ids})[0]", _GAPS
-    elif (other := _same_rows(location, tf)) is not None:
-        number, differs = f"{tf}.shape({other})[0]", _ROWS.format(other)
-    if kind in _OF_EMPTY and differs != _GAPS:
-        differs = _EMPTY + differs
-    text = f"{tf}.math.unsorted_segment_{kind}({plain(values)}, {ids}, {number})"
+    kind, values = event.api.removeprefix(_PREFIX), plain(event.argument_nodes["data"])
+    text = f"{names.tf}.math.unsorted_segment_{kind}({values}, {ids}, {number.format(ids=ids)})"
     return Rewrite(_TITLE, (*edits, replace(location, text)), Safety.UNSAFE, differs)
 
 
-def _statement(location: Location) -> cst.CSTNode | None:
-    """The line around a place, where nothing in between computes it later or more than once."""
-    for node in location.unit.around(location.node):
-        if isinstance(node, cst.SimpleStatementLine):
-            return node
-        if isinstance(node, (*BOUND_LATER, cst.IfExp, cst.BooleanOperation)):
-            return None
-    return None
+def _under(bound: Bound, kind: str, event: ApiCall, tf: str) -> Rewrite | None:
+    """A reduction of as many segments as there are at most."""
+    values, owners = event.argument_nodes["data"], event.argument_nodes["segment_ids"]
+    ids = plain(owners) if isinstance(owners, _NAMED) else bound.assign("owners", plain(owners))
+    number = bound.assign("number", f"{tf}.reduce_max({ids}) + 1")
+    whole = f"{tf}.math.unsorted_segment_{kind}({plain(values)}, {ids}, {bound.number})"
+    nothing = "or where there are no elements"
+    differs = f"or {_EMPTY}{nothing}" if kind in _OF_EMPTY else nothing
+    return bound.padded(whole, number, differs)
 
 
 def _is_only_gathered(location: Location, owners: cst.Name, tf: str) -> bool:

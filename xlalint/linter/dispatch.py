@@ -146,11 +146,12 @@ _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What is set for a file. `codes`: the rules that run, None: all; `severities` overrule by code; `target`: what
-    alone the code is for; None: it may turn out to be for TPUs, too."""
+    alone the code is for; None: it may turn out to be for TPUs, too; `bounds`: of sizes, by name."""
 
     codes: frozenset[str] | None = None
     severities: Mapping[str, Severity] = field(default_factory=dict)
     target: str | None = None
+    bounds: Mapping[str, int] = field(default_factory=dict)
 
     def runs(self, code: str) -> bool:
         """Whether a rule runs."""
@@ -227,7 +228,7 @@ class Dispatcher:
                 answers: dict[Fix | None, str] = {None: ""}
                 with clock.spent_on(location.path, Work.FIXES):
                     clock.check()
-                    answers = self._answers(rule, location, handled)
+                    answers = self._answers(rule, location, handled, policy.bounds)
                 refused = None in answers
                 fix = None if refused else _agreed(answers)
                 help = answers.get(fix) or None
@@ -250,11 +251,13 @@ class Dispatcher:
                     by_target = [replace(one, lowered_by=lowered_by) for one in told]
                     yield replace(by_target[0], on_tpu=by_target[-1] if differs else None, withheld=withheld)
 
-    def _answers(self, rule: Rule, location: Location, handled: Iterable[_Handled]) -> dict[Fix | None, str]:
+    def _answers(
+        self, rule: Rule, location: Location, handled: Iterable[_Handled], bounds: Mapping[str, int]
+    ) -> dict[Fix | None, str]:
         """What those who have a rewrite of a place make of it, each with its text; None where one of them has none
         for what it handled."""
         answers: dict[Fix | None, str] = {}
-        names = Names(location)
+        names = Names(location, bounds)
         for one in handled:
             if one.draft.rewrite is None:
                 continue

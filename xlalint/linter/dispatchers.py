@@ -39,7 +39,7 @@ class Dispatchers:
 
         def policy_of(path: str) -> Policy:
             settings = self._at(path)
-            return Policy(settings.codes, settings.severities, settings.target)
+            return Policy(settings.codes, settings.severities, settings.target, settings.bounds)
 
         return chain.from_iterable(one.candidates(linted, policy_of, clock) for one in self._by_rules.values())
 

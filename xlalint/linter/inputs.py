@@ -164,7 +164,7 @@ def settings_parts(settings: Settings) -> Iterator[str]:
     """What findings depend on of the settings, the same in every process; which files are read is not of it."""
     yield ",".join(sorted(settings.codes))
     yield repr((settings.include_host, settings.keras, settings.tensorflow, settings.unrolled_rounds))
-    yield repr((settings.target, settings.exposure))
+    yield repr((settings.target, settings.exposure, sorted(settings.bounds.items())))
     yield repr(settings.external)
     yield repr(sorted(settings.severities.items()))
     yield ",".join(sorted(settings.unfixable))

@@ -89,6 +89,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "fix": False,
     "unsafe-fixes": False,
     "partial-fixes": False,
+    "bounds": {},
     "fixable": ["ALL"],
     "unfixable": [],
     "probe": {},
@@ -136,6 +137,7 @@ class Settings:
     fix: bool = False
     unsafe_fixes: bool = False
     partial_fixes: bool = False  # unsafe fixes in functions that they leave failing, too
+    bounds: Mapping[str, int] = field(default_factory=dict)  # of sizes that data decides, by name
     unfixable: frozenset[str] = frozenset()
     probe: ProbeSettings = field(default_factory=ProbeSettings)
     nearest: Near | None = field(default=None, compare=False, repr=False)
@@ -384,6 +386,7 @@ def _settle(layers: Sequence[Layer], root: Path, paths: Sequence[Path], cached: 
         fix=merged.fix(),
         unsafe_fixes=merged["unsafe-fixes"],
         partial_fixes=merged["partial-fixes"],
+        bounds=merged["bounds"],
         unfixable=frozenset(rule_names()) - (merged.codes("fixable") - merged.codes("unfixable")),
         probe=probe,
         shown=tuple((key, value, origin) for key, (value, origin) in told.items()),

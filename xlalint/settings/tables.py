@@ -196,6 +196,13 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     partial_fixes: (
         Annotated[bool, Meta(description="Apply unsafe fixes also in functions that would still fail.")] | UnsetType
     ) = UNSET
+    bounds: (
+        Annotated[
+            dict[str, Annotated[int, Meta(gt=0)]],
+            Meta(description="The largest values of sizes that data decides, by name (`n`, `graph.n`, `function.n`)."),
+        ]
+        | UnsetType
+    ) = UNSET
     fixable: Annotated[_Selectors, Meta(description="The rules whose fixes are applied. Default: all.")] | UnsetType = (
         UNSET
     )

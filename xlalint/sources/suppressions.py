@@ -28,7 +28,8 @@ _ITEM: Final = re.compile(r"[^\s,][^,]*")
 _NOQA_ITEM: Final = r"\b(?:%s)\d+"
 _CODE: Final = re.compile(r"[A-Z]+\d+")
 _VERBS: Final = ("ignore", "file-ignore", "disable", "enable")
-_INPUTS: Final = "probe"  # no suppression: what the probe calls a function with
+# No suppressions: what the probe calls a function with, and how large a size is at most.
+_OTHERS: Final = ("probe", "bound")
 _END: Final = sys.maxsize
 _NARROW: Final = 50  # lines
 _WIDE: Final = 0  # the place of what is not narrow among the lines
@@ -221,7 +222,7 @@ class _Reader:
 
     def _pragma(self, match: re.Match[str], line: int, offset: int, *, own_line: bool) -> None:
         verb, items, rest = match["verb"], match["items"], match["rest"]
-        if verb == _INPUTS:
+        if verb in _OTHERS:
             return
         if problem := _problem(verb, match["list"], rest):
             self._misuse(line, offset + match.start() + 1, len(match[0].rstrip()), problem)
