@@ -24,7 +24,7 @@ Without AutoGraph, and so in Keras 3, `int(t)` itself fails: see XLA106. `float(
     return tf.reduce_sum(loss * mask) / count
 
 ## Not flagged
-- Tensors whose dtype the code does not show, and integers.
+- Integers. If the code does not show the dtype of the tensor, only divisions are reported, as a warning.
 - Sizes and slices, Python numbers, and numbers that are cast again.
 
 ## Fix safety
@@ -44,7 +44,7 @@ from xlalint.analysis.interpreter.events import Event, MixNumber
 from xlalint.fixes.names import Names
 from xlalint.fixes.quoted import brief
 from xlalint.fixes.rewrite import Rewrite, replace
-from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Rule, Safety
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, Severity
 from xlalint.syntax import nodes as cst
 
 FAILS = Fails("TypeError")
@@ -113,6 +113,19 @@ def f(x):
         Bad(
             """
 @tf.function(jit_compile=True)
+def f(x, seen):
+    count = int(tf.reduce_sum(tf.cast(seen, tf.int32)))
+    return tf.reduce_sum(tf.where(seen, x, 0)) / count
+""",
+            ["tf.reduce_sum(tf.where(seen, x, 0)) / count"],
+            FAILS,
+            inputs=("f32[4]", "bool[4]"),
+            effect=Effect.FAILS,
+            severity=Severity.WARNING,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
 def f(x):
     total = tf.reduce_sum(tf.cast(x, tf.float16))
     total -= int(tf.reduce_max(x))
@@ -173,14 +186,17 @@ print(f(tf.ones([4])))
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case MixNumber(left=left, number=number):
+            case MixNumber(left=Tensor() as left, right=Tensor() as right, number=number):
+                known = "float" in (left.dtype, right.dtype)
+                so = "so this raises TypeError" if known else "so this raises TypeError unless it divides integers"
                 yield Draft(
                     f"`{brief(event.location.node)}`: AutoGraph converts `{brief(number.node)}` to an int32 tensor,"
-                    " which does not combine with a float tensor, so this raises TypeError",
+                    f" which does not combine with a float tensor, {so}",
                     Effect.FAILS,
                     "cast it to the dtype of the other tensor: `tf.cast(n, x.dtype)`",
                     notes=(DraftNote(number, "in eager execution, this is a Python number"),),
-                    rewrite=partial(_cast, event.location, isinstance(left, Tensor) and left.dtype == "int"),
+                    rewrite=partial(_cast, event.location, left.number is not None),
+                    at_most=Severity.ERROR if known else Severity.WARNING,
                 )
             case _:
                 pass

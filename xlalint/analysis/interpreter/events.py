@@ -233,8 +233,8 @@ class DivideBy(Event):
 
 
 class MixNumber(Event):
-    """A float tensor is combined with what AutoGraph makes of `int(t)`; place: the whole operation. `number`: where it
-    does."""
+    """A float tensor, or one of unknown dtype in a division, is combined with what AutoGraph makes of `int(t)`; place:
+    the whole operation. `number`: where it does."""
 
     left: Value
     right: Value

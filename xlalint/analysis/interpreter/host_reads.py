@@ -53,9 +53,12 @@ def _given(value: Value) -> tuple[Value, ...]:
 def mix_number(interpreter: Interpreter, frame: Frame, node: cst.CSTNode, left: Value, right: Value) -> None:
     """An operator takes both sides: a Python number fits any tensor, the int32 tensor that AutoGraph makes of `int(t)`
     only another one."""
+    divides = isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Divide)
     for number, other in ((left, right), (right, left)):
         match number, other:
-            case Tensor(dtype="int", number=Origin(location=location)), Tensor(dtype="float"):
+            case Tensor(dtype="int", number=Origin(location=location)), Tensor(dtype=dtype, number=None) if (
+                dtype == "float" or (divides and dtype is None)
+            ):
                 interpreter.emit(frame, MixNumber, node, left=left, right=right, number=location)
             case _:
                 pass
