@@ -120,6 +120,17 @@ train(tf.data.Dataset.from_tensor_slices(tf.ones([100, 3])), 48)
             ["rows.batch(size)"],
             Runs(2),
             safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(x)
+
+def train(rows: tf.data.Dataset, size: int):
+    for x in rows.batch(size, drop_remainder=True):
+        step(x)
+
+train(tf.data.Dataset.from_tensor_slices(tf.ones([100, 3])), 48)
+""",
             why="an annotation says that it is a dataset, whoever calls it",
         ),
         Bad(
