@@ -33,6 +33,9 @@ OF_CLASSES: Final[Mapping[str, str]] = {
 }
 
 
+_FINITE: Final = ("math.is_finite", "math.is_nan", "math.is_inf")
+
+
 @dataclass(frozen=True, slots=True)
 class Selected:
     """The elements `x` that `mask` selects. All are source text: `operand` is `x` before an operator or a dot, `spread`
@@ -188,6 +191,12 @@ def is_reduction(statement: cst.CSTNode, api: Callable[[cst.CSTNode], str | None
             return (api(function) or "").removeprefix("math.") in REDUCTIONS
         case _:
             return False
+
+
+def tests_finite(mask: cst.CSTNode, api: Callable[[cst.CSTNode], str | None]) -> bool:
+    """Whether a mask leaves out what is not finite, which no weight makes zero."""
+    here = isinstance(mask, cst.Call) and api(mask.func) in _FINITE
+    return here or any(tests_finite(child, api) for child in mask.children)
 
 
 def numbers_classes(leaf: cst.CSTNode, node: cst.CSTNode, api: Callable[[cst.CSTNode], str | None]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..analysis.domain.values import Value
@@ -21,6 +21,21 @@ class Selection:
     mask: cst.BaseExpression
     value: Value | None
     mask_value: Value | None
+
+
+def masked(
+    node: cst.CSTNode, api: Callable[[cst.CSTNode], str | None]
+) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
+    """Values and mask of `x[mask]` or `tf.boolean_mask(x, mask)`."""
+    match node:
+        case cst.Subscript(value=values, slice=[cst.SubscriptElement(cst.Index(mask))]):
+            return values, mask
+        case cst.Call(
+            func=function, args=[cst.Arg(value=values, keyword=None | cst.Name("tensor")), cst.Arg(value=mask)]
+        ) if api(function) == "boolean_mask":
+            return values, mask
+        case _:
+            return None
 
 
 def gathered(node: cst.CSTNode, tf: str) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:

@@ -14,7 +14,16 @@ from ..syntax.build import parse_expression
 from .known import Knowledge
 from .names import Names
 from .one_position import element
-from .reductions import EACH_POSITION, REDUCTIONS, WEIGHED, Selected, axis_of, is_reduction, numbers_classes
+from .reductions import (
+    EACH_POSITION,
+    REDUCTIONS,
+    WEIGHED,
+    Selected,
+    axis_of,
+    is_reduction,
+    numbers_classes,
+    tests_finite,
+)
 from .rewrite import GivenUp, NodeEdit, Rewrite, before, remove, replace
 from .selections import (
     Selection,
@@ -22,6 +31,7 @@ from .selections import (
     gathered,
     is_assignment,
     is_body_of,
+    masked,
     nodes,
     parts,
     selected_name,
@@ -173,19 +183,10 @@ class Builder:
         """The values of a selection by the same mask."""
         if node is self._chosen.location.node:
             return self._chosen.values
-        match node:
-            case cst.Subscript(value=values, slice=[cst.SubscriptElement(cst.Index(mask))]):
-                pass
-            case cst.Call(func=function, args=[cst.Arg(value=values, keyword=None), cst.Arg(value=mask)]) if (
-                self._knowledge.api(function) == "boolean_mask"
-            ):
-                pass
-            case cst.Call() if (found := gathered(node, self._tf)) is not None:
-                values, mask = found
-                self._differs.append(POSITIONS)
-            case _:
-                return None
-        return values if mask.deep_equals(self._chosen.mask) else None
+        found = masked(node, self._knowledge.api)
+        if found is None and (found := gathered(node, self._tf)) is not None:
+            self._differs.append(POSITIONS)
+        return found[0] if found is not None and found[1].deep_equals(self._chosen.mask) else None
 
     @property
     def _scope(self) -> cst.CSTNode:
@@ -403,11 +404,11 @@ class Builder:
         )
 
     def _in_range(self, leaf: cst.CSTNode, whole: cst.BaseExpression, inside: cst.CSTNode) -> cst.BaseExpression:
-        """The whole tensor in the place of what is selected. Numbers of classes that the mask leaves out for what they
-        are become zero where a loss would be NaN for them."""
-        if not set(read(whole)) & set(read(self._definition())) or not any(
-            numbers_classes(leaf, node, self._knowledge.api) for node in nodes(inside)
-        ):
+        """The whole tensor in the place of what is selected. What the mask leaves out for what it is becomes zero where
+        that is not finite, or no number of a class and a loss would be NaN for it."""
+        tested, api = self._definition(), self._knowledge.api
+        spoils = tests_finite(tested, api) or any(numbers_classes(leaf, node, api) for node in nodes(inside))
+        if not spoils or not set(read(whole)) & set(read(tested)):
             return whole
         mask = operand(self._mask_twice(2))
         test = f"{mask} > 0.0" if self._in_place else mask
