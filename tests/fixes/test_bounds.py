@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.compiler import measure
 from xlalint.linter.fix_runs import fix
 from xlalint.settings.config import Settings
 
@@ -81,6 +82,30 @@ SEGMENTS = "def f(x, ids):\n    y = tf.math.segment_sum(x, ids)\n"
 def test_segments_stay_padded_where_each_row_goes_on_by_itself(tmp_path: Path, further: str, is_padded: bool) -> None:
     after = fixed(tmp_path, SEGMENTS + further, {"ids": 8})
     assert ("tf.math.unsorted_segment_sum(x, ids, 8)" in after) is is_padded
+
+
+LOCATED = """\
+def f(seen):
+    number = tf.reduce_sum(tf.cast(seen, tf.int32), axis=1)
+    most = tf.reduce_max(number)
+    kept = {whole} < number[:, None]
+    return tf.where(kept)
+"""
+
+
+def test_what_is_located_gets_no_bound(tmp_path: Path) -> None:
+    code = LOCATED.format(whole="tf.range(most)")
+    assert fixed(tmp_path, code, {"most": 6}) == code
+    counted = code.replace("tf.where(kept)", "tf.reduce_sum(tf.where(kept, 1, 0), axis=1)")
+    assert "tf.range(6)" in fixed(tmp_path, counted, {"most": 6})
+
+
+@pytest.mark.compiler
+def test_xla_locates_in_a_bounded_dimension_what_is_not_there() -> None:
+    code = HEAD + LOCATED.format(whole="tf.boolean_mask(tf.range(6), tf.range(6) < most)")
+    found = measure(code, ["bool[3, 6]"])
+    assert found.error is None
+    assert not found.equal
 
 
 def test_what_is_computed_later_or_maybe_gets_no_bound(tmp_path: Path) -> None:

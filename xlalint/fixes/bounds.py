@@ -108,10 +108,13 @@ class Bound:
         made_of: Value | None = None,
         is_integer: bool = False,
         differs: str = "",
-    ) -> Rewrite:
+    ) -> Rewrite | None:
         """`whole` is computed for the bound; the first `size` of it are what was. `size` may be written twice;
-        `made_of`: what a gradient goes back to; `is_integer`: the size is known to be an int32."""
+        `made_of`: what a gradient goes back to; `is_integer`: the size is known to be an int32. None where XLA would
+        return wrong indices."""
         tf, number = self._names.tf, self.number
+        if _is_located(self._names.location, tf):
+            return None
         counted = size if is_integer else f"{tf}.cast({size}, {tf}.int32)"
         valid = self._names.fresh("valid")
         self._lines.append(f"{tf}.debugging.assert_less_equal({size}, {number})")
@@ -150,6 +153,22 @@ def _is_by_rows(location: Location, tf: str) -> bool:
             case _:
                 return False
         node = around
+    return False
+
+
+def _is_located(location: Location, tf: str) -> bool:
+    """Whether what is computed at a place goes into `tf.where(condition)`, as far as its form tells: of a bounded
+    dimension that is not the first, XLA returns wrong indices (measured with TensorFlow 2.21 on a CPU)."""
+    for around in location.unit.around(location.node):
+        match around:
+            case cst.Call(func=function, args=[_]) if dotted(function) == f"{tf}.where":
+                return True
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(name))]):
+                return any(_is_located(location.at(use), tf) for use in _reads_below(location, around, name))
+            case cst.BaseSmallStatement():
+                return False
+            case _:
+                pass
     return False
 
 
