@@ -57,17 +57,10 @@ def _is_recorded(location: Location, gradient: ApiCall) -> bool:
     """The place stands in a block of `with .. as tape`, where the gradient's tape is bound so in the same function."""
     match gradient.node.func:
         case cst.Attribute(value=cst.Name(value=tape)) if location.unit is gradient.location.unit:
-            blocks = [block for block in _blocks(location.unit.tree) if _binds(block, tape)]
-            return not blocks or any(_holds(block.body, location.node) for block in blocks)
+            blocks = [one for one in cst.within(location.unit.tree) if isinstance(one, cst.With) and _binds(one, tape)]
+            return not blocks or any(one is location.node for block in blocks for one in cst.within(block.body))
         case _:
             return True
-
-
-def _blocks(node: cst.CSTNode) -> Iterator[cst.With]:
-    if isinstance(node, cst.With):
-        yield node
-    for child in node.children:
-        yield from _blocks(child)
 
 
 def _binds(block: cst.With, name: str) -> bool:
@@ -75,7 +68,3 @@ def _binds(block: cst.With, name: str) -> bool:
         item.asname is not None and isinstance(item.asname.name, cst.Name) and item.asname.name.value == name
         for item in block.items
     )
-
-
-def _holds(root: cst.CSTNode, node: cst.CSTNode) -> bool:
-    return root is node or any(_holds(child, node) for child in root.children)

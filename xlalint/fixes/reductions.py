@@ -195,8 +195,7 @@ def is_reduction(statement: cst.CSTNode, api: Callable[[cst.CSTNode], str | None
 
 def tests_finite(mask: cst.CSTNode, api: Callable[[cst.CSTNode], str | None]) -> bool:
     """Whether a mask leaves out what is not finite, which no weight makes zero."""
-    here = isinstance(mask, cst.Call) and api(mask.func) in _FINITE
-    return here or any(tests_finite(child, api) for child in mask.children)
+    return any(isinstance(one, cst.Call) and api(one.func) in _FINITE for one in cst.within(mask))
 
 
 def numbers_classes(leaf: cst.CSTNode, node: cst.CSTNode, api: Callable[[cst.CSTNode], str | None]) -> bool:

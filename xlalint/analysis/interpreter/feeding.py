@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -43,18 +43,12 @@ def _is_kept(unit: Unit, node: cst.CSTNode) -> bool:
     for around in unit.around(node):
         match around:
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(slice=index))]):
-                return any(isinstance(part, cst.Name) for element in index for part in _parts(element))
+                return any(isinstance(part, cst.Name) for element in index for part in cst.within(element))
             case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in _KEEPS:
                 return True
             case cst.BaseSmallStatement() | cst.BaseCompoundStatement():
                 return False
     return False
-
-
-def _parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    yield node
-    for child in node.children:
-        yield from _parts(child)
 
 
 def report_compiled_call(
