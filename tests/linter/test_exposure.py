@@ -306,7 +306,21 @@ def test_autoclustering_recompiles_and_refuses_nothing(tmp_path: Path, switch: s
     assert found["XLA201"].context.shown.endswith("autoclustering leaves out what XLA refuses")
 
 
-def test_a_switch_that_is_off_shows_nothing(tmp_path: Path) -> None:
-    code = CLUSTERED.format(switch="tf.config.optimizer.set_jit(False)")
-    (tmp_path / "train.py").write_text(code, encoding="utf-8")
-    assert {finding.severity for finding in check([tmp_path], Settings()).findings} == {Severity.INFO}
+@pytest.mark.parametrize(
+    "switch",
+    [
+        "tf.config.optimizer.set_jit(False)",
+        "tf.config.optimizer.set_jit(enabled=False)",
+        "pass  # tf.config.optimizer.set_jit(True)",
+        'os.environ["TF_XLA_FLAGS"] = "--tf_xla_auto_jit=-1"',
+    ],
+)
+def test_a_switch_that_is_off_changes_nothing(tmp_path: Path, switch: str) -> None:
+    found = []
+    for name, written in (("off", switch), ("without", "pass")):
+        file = tmp_path / name / "train.py"
+        file.parent.mkdir()
+        file.write_text(CLUSTERED.format(switch=written), encoding="utf-8")
+        found.append([(one.code, one.severity, one.message) for one in check([file], Settings()).findings])
+    assert found[0] == found[1]
+    assert {severity for _, severity, _ in found[0]} == {Severity.INFO}

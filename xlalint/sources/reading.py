@@ -20,6 +20,9 @@ from .text import (
 _IMPORT_LINE: Final = re.compile(rb"^[ \t]*(?:from|import)\b[^\n#]*", re.MULTILINE)
 _LIBRARIES: Final = re.compile(rb"\b(?:tensorflow\w*|keras\w*|tf_keras|tf|tfp|tnp|notebook_launcher)\b")
 _LIBRARY_WORDS: Final = (b"tensorflow", b"keras", b"tf", b"tnp", b"notebook_launcher")  # one of them is in each
+_CLUSTERS: Final = re.compile(
+    r"^[^#\n]*(?:\bset_jit\s*\(\s*(?!(?:enabled\s*=\s*)?False\b)|tf_xla_auto_jit=(?!0|-1))", re.MULTILINE
+)
 _USE: Final = re.compile(rb"\b(?:tf|keras)\.\w")
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
 
@@ -76,8 +79,8 @@ def strategies_named(text: str) -> Strategies:
 
 
 def clusters_named(text: str) -> bool:
-    """Whether source may turn TensorFlow's autoclustering on."""
-    return "set_jit" in text or "tf_xla_auto_jit" in text
+    """Whether source may turn TensorFlow's autoclustering on: neither in a comment, nor to turn it off."""
+    return ("set_jit" in text or "tf_xla_auto_jit" in text) and _CLUSTERS.search(text) is not None
 
 
 def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> Source:

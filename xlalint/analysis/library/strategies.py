@@ -32,6 +32,7 @@ RESOLVER: Final = "tf.distribute.cluster_resolver.TPUClusterResolver"
 SCOPE: Final = "tf.distribute.Strategy.scope"
 _STRATEGY: Final = re.compile(r"tf\.(?:contrib\.)?(?:distribute|tpu)\.(?:experimental\.)?\w*Strategy(?:V[12])?$")
 _MADE_OF: Final = ("tpu_cluster_resolver", "cluster_resolver", "devices")
+_AUTO_JIT: Final = re.compile(r"tf_xla_auto_jit=(?!0|-1)")
 LAUNCHERS: Final = frozenset(("accelerate.notebook_launcher", "accelerate.launchers.notebook_launcher"))
 LOADER: Final = "torch.utils.data.DataLoader"
 TORCH_MODULE: Final = "torch.nn.Module"
@@ -131,9 +132,8 @@ def turns_clustering_on(name: str, arguments: Mapping[str, Value]) -> bool:
 
 def sets_clustering(variable: Value | None, value: Value | None) -> bool:
     """Whether a variable of the environment, set to this, does the same."""
-    return (
-        variable == Static("TF_XLA_FLAGS") and isinstance(value, Static) and "tf_xla_auto_jit=" in str(value.constant)
-    )
+    given = isinstance(value, Static) and _AUTO_JIT.search(str(value.constant))
+    return variable == Static("TF_XLA_FLAGS") and bool(given)
 
 
 def asks_for_complex128(arguments: Mapping[str, Value], result: Value) -> bool:
