@@ -11,7 +11,8 @@ from xlalint.probe.protocol import Spot
 
 from ..code.user_lines import UserLines
 from ..inputs.tensors import Arguments
-from .compare import difference, is_random, leaves
+from .compare import difference
+from .leaves import is_random, leaves
 
 _MOST: Final = 400  # operations that are looked at
 _SILENT: Final = frozenset(("Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp"))

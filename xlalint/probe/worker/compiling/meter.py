@@ -34,8 +34,9 @@ from ..code.messages import brief
 from ..code.user_lines import UserLines
 from ..driving.driven import Driven, autograph_of, compiled
 from ..driving.state import State
-from ..inputs.tensors import EXTREMES, Arguments
-from .compare import SIGNLESS, Leaf, difference, is_random, leaves, repeats
+from ..inputs.numbers import EXTREMES
+from ..inputs.tensors import Arguments
+from .compare import Leaf, difference
 from .divergence import departing, made_at, results_at, selections_before
 from .eager_watch import watching
 from .evidence import Line, LineValues, made_on
@@ -43,6 +44,7 @@ from .further_failures import Witness, lacking, lacking_in
 from .gradients import gradients_of
 from .hlo import Dump, bounded_ops, compiled_for
 from .interpretation import Made, bounded_shapes, failure, made_by, one_place, recompilations
+from .leaves import SIGNLESS, is_random, leaves, repeats
 from .rounding import disturbed, rounding
 
 # Seconds that an eager call may take with further values: a loop may not end for them.

@@ -15,7 +15,8 @@ from xlalint.probe.protocol import GPU, GPU_FAILS, Lowering, Observation
 
 from ..code.eager import eager_execution
 from ..code.user_lines import UserLines
-from ..compiling.compare import Leaf, difference, leaves
+from ..compiling.compare import Leaf, difference
+from ..compiling.leaves import leaves
 from ..driving.driven import Driven, compiled
 from ..driving.state import State
 from .lowering import Lowerer

@@ -45,7 +45,7 @@ class TpuCompiler:
     """libtpu, for one topology such as `v5e:2x2`."""
 
     def __init__(self, topology: str) -> None:
-        from jax.experimental import topologies  # type: ignore[import-not-found]
+        from jax.experimental import topologies
 
         self.topology = topology
         self._available = chip_of(topology).memory
@@ -53,8 +53,8 @@ class TpuCompiler:
 
     def memory(self, program: str) -> int:
         """The bytes of a core's memory that a program (HLO as text) takes. Raises RefusedError, UntranslatedError."""
-        from jaxlib import _jax, xla_client  # type: ignore[import-not-found]
-        from jaxlib._jax import mlir  # type: ignore[import-not-found]
+        from jaxlib import _jax, xla_client
+        from jaxlib._jax import mlir
 
         try:
             module = _jax.hlo_module_from_text(program)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..code.messages import described
+from ..inputs.numbers import VALUE_SETS
 from ..inputs.recorded_calls import same_object
 from ..inputs.slots import Choice
-from ..inputs.tensors import VALUE_SETS, Arguments
+from ..inputs.tensors import Arguments
 from .driven import NotDrivenError
 
 _WIDEST: Final = 3  # shapes that a user's function is asked for

@@ -18,10 +18,11 @@ from ..code.eager import eager_execution
 from ..code.line_tracing import LineTracer
 from ..code.messages import message_of
 from .culprits import FailedCall
+from .numbers import VALUE_SETS
 from .parts import Assignment
 from .replacements import changes
 from .slots import Choice, Slot
-from .tensors import VALUE_SETS, Arguments, ObjectInput, build, map_specs
+from .tensors import Arguments, ObjectInput, build, map_specs
 
 _MOST_CALLS: Final = 400
 _MOST_SECONDS: Final = 15.0  # of the processor, which others may want too

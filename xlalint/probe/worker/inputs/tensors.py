@@ -7,22 +7,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final, TypeAlias
 
-import numpy as np
 import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.specs import Form, Keyed, Many, Spec
 
+from .numbers import numbers
+
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # by position, and by name
-
-# Values that code may not be made for, by the number of the set: great, negative, and zero or no number.
-GREAT, NEGATIVE, NOTHING = range(100, 103)
-EXTREMES: Final = (GREAT, NEGATIVE, NOTHING)
-_EXTREME_INTEGERS: Final = {GREAT: 50_000, NEGATIVE: -7, NOTHING: 0}
-_EXTREME_FLOATS: Final = {GREAT: 3e9, NEGATIVE: -3e9, NOTHING: np.nan}
-
-# Sets of values of one shape: half of the signs positive or true, all but one, one, as many again elsewhere; none; all.
-VALUE_SETS = 6
-_NONE, _ALL = 4, 5
 
 
 @dataclass(frozen=True)
@@ -38,46 +29,11 @@ class ObjectInput:
         return self.text
 
 
-def signs(size: int, value_set: int, random: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Which elements are positive or true: both kinds in each of the first four sets, and another number of each."""
-    if value_set in (_NONE, _ALL):
-        return np.full(size, value_set == _ALL)
-    positive = (size // 2, size - 1, min(1, size // 2), max(1, size // 2))[value_set]
-    chosen = np.zeros(size, bool)
-    chosen[:positive] = True
-    if size == 1:
-        chosen[:] = value_set % 2 == 0
-    return chosen if value_set == 0 else random.permutation(chosen)
-
-
 def draw(spec: Spec, variant: int, value_set: int, position: int) -> Any:
-    """The values of one tensor. Integers are 1, 2 or 3: valid as sizes and as indices of most axes."""
-    shape, dtype = spec.shape(variant), tf.as_dtype(spec.dtype)
-    size = int(np.prod(shape))
-    if value_set in EXTREMES and dtype.is_floating | dtype.is_integer:
-        chosen = (_EXTREME_INTEGERS if dtype.is_integer else _EXTREME_FLOATS)[value_set]
-        return _in_form(tf.cast(tf.fill(shape, chosen), dtype), spec.style)
-    random = np.random.default_rng([position, value_set, variant])
-    if dtype == tf.bool:
-        values: Any = signs(size, value_set, random)
-    elif spec.style == "flags":
-        values = signs(size, value_set, random)
-    elif dtype.is_integer or dtype == tf.string:
-        values = 1 + (np.arange(size) + value_set + position) % 3 if size == 1 else random.integers(1, 4, size)
-    else:
-        magnitude = random.uniform(0.25, 2.0, size) * (8.0 if value_set == 1 else 1.0)
-        values = _styled(spec.style, magnitude, shape)
-        if values is None:
-            values = np.where(signs(size, value_set, random), magnitude, -magnitude)
-    if dtype == tf.string:
-        made = tf.constant(np.array(["one", "two", "three"], object)[values - 1].reshape(shape))
-    else:
-        made = tf.cast(values.reshape(shape), dtype)
-    return _in_form(made, spec.style)
-
-
-def _in_form(made: tf.Tensor, style: str) -> Any:
-    return _FORMS[style](made) if style in _FORMS else made
+    """One tensor, in the form that its spec names."""
+    values = numbers(spec, variant, value_set, position)
+    made = tf.constant(values) if spec.dtype == "string" else tf.cast(values, spec.dtype)
+    return _FORMS[spec.style](made) if spec.style in _FORMS else made
 
 
 def _sparse(dense: tf.Tensor) -> tf.SparseTensor:
@@ -95,18 +51,6 @@ _FORMS: Final[dict[str, Callable[[tf.Tensor], Any]]] = {
     "ragged": tf.RaggedTensor.from_tensor,
     "variable": tf.Variable,
 }
-
-
-def _styled(style: str, magnitude: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Any:
-    """Numbers of the kind that a spec names; None for those of both signs."""
-    if style == "unit":
-        return magnitude / (1.0 + magnitude.max(initial=0.0))
-    if style == "positive":
-        return magnitude
-    if style == "definite" and len(shape) >= 2 and shape[-1] == shape[-2]:
-        rows = magnitude.reshape(shape) / (1.0 + magnitude.max(initial=0.0))
-        return rows @ np.swapaxes(rows, -1, -2) + np.eye(shape[-1])
-    return None
 
 
 def map_specs(form: Form | ObjectInput | None, change: Callable[[Spec], Spec]) -> Any:

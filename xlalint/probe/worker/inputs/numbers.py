@@ -1,0 +1,68 @@
+"""The numbers of a tensor that a spec stands for: drawn so that both sides of a branch are reached, the same at every
+draw. Imports no TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from xlalint.probe.specs import Spec
+
+# Values that code may not be made for, by the number of the set: great, negative, and zero or no number.
+GREAT, NEGATIVE, NOTHING = range(100, 103)
+EXTREMES: Final = (GREAT, NEGATIVE, NOTHING)
+_EXTREME_INTEGERS: Final = {GREAT: 50_000, NEGATIVE: -7, NOTHING: 0}
+_EXTREME_FLOATS: Final = {GREAT: 3e9, NEGATIVE: -3e9, NOTHING: np.nan}
+
+# Sets of values of one shape: half of the signs positive or true, all but one, one, as many again elsewhere; none; all.
+VALUE_SETS = 6
+_NONE, _ALL = 4, 5
+
+
+def signs(size: int, value_set: int, random: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Which elements are positive or true: both kinds in each of the first four sets, and another number of each."""
+    if value_set in (_NONE, _ALL):
+        return np.full(size, value_set == _ALL)
+    positive = (size // 2, size - 1, min(1, size // 2), max(1, size // 2))[value_set]
+    chosen = np.zeros(size, bool)
+    chosen[:positive] = True
+    if size == 1:
+        chosen[:] = value_set % 2 == 0
+    return chosen if value_set == 0 else random.permutation(chosen)
+
+
+def numbers(spec: Spec, variant: int, value_set: int, position: int) -> np.ndarray[Any, Any]:
+    """The values of one tensor, to be cast to its dtype. Integers are 1, 2 or 3: valid as sizes and as indices of most
+    axes."""
+    shape = spec.shape(variant)
+    size = int(np.prod(shape))
+    is_integer = spec.dtype.startswith(("int", "uint"))
+    if value_set in EXTREMES and (is_integer or spec.dtype.startswith(("float", "bfloat"))):
+        return np.full(shape, (_EXTREME_INTEGERS if is_integer else _EXTREME_FLOATS)[value_set])
+    random = np.random.default_rng([position, value_set, variant])
+    if spec.dtype == "bool" or spec.style == "flags":
+        values: Any = signs(size, value_set, random)
+    elif is_integer or spec.dtype == "string":
+        values = 1 + (np.arange(size) + value_set + position) % 3 if size == 1 else random.integers(1, 4, size)
+    else:
+        magnitude = random.uniform(0.25, 2.0, size) * (8.0 if value_set == 1 else 1.0)
+        values = _styled(spec.style, magnitude, shape)
+        if values is None:
+            values = np.where(signs(size, value_set, random), magnitude, -magnitude)
+    if spec.dtype == "string":
+        values = np.array(["one", "two", "three"], object)[values - 1]
+    made: np.ndarray[Any, Any] = values.reshape(shape)
+    return made
+
+
+def _styled(style: str, magnitude: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Any:
+    """Numbers of the kind that a spec names; None for those of both signs."""
+    if style == "unit":
+        return magnitude / (1.0 + magnitude.max(initial=0.0))
+    if style == "positive":
+        return magnitude
+    if style == "definite" and len(shape) >= 2 and shape[-1] == shape[-2]:
+        rows = magnitude.reshape(shape) / (1.0 + magnitude.max(initial=0.0))
+        return rows @ np.swapaxes(rows, -1, -2) + np.eye(shape[-1])
+    return None
