@@ -446,7 +446,15 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
                 meant = _predicts(event.location.node) or _is_refused(node)
                 safety = Safety.DISPLAY if meant else Safety.UNSAFE
                 rewrite = argument_set(variation.location, "drop_remainder", "True", TITLE, DIFFERS, safety)
-                yield fed(event, variation, message, with_arguments(node, drop_remainder="True"), rewrite=rewrite)
+                yield fed(event, variation, message, _whole_batches(node), rewrite=rewrite)
+
+
+def _whole_batches(node: cst.CSTNode) -> str | None:
+    """A call that makes batches, as one that makes whole ones; None for what is no call."""
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name("batch")), args=[size, cst.Arg(keyword=None), *rest]):
+            node = cst.Call(func=node.func, args=[size, *rest])  # the second one is `drop_remainder` itself
+    return with_arguments(node, drop_remainder="True")
 
 
 def _predicts(node: cst.CSTNode) -> bool:

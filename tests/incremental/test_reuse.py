@@ -121,6 +121,11 @@ EDITS: Final[Mapping[str, tuple[dict[str, str], dict[str, str | None], str]]] = 
         {"pkg/ops.py": TF + POSITIVE},
         "ops user",
     ),
+    "a new file in a folder above that was sought": (
+        {"pyproject.toml": "", "nets/user.py": USER.replace("ops", "shared.ops"), "shared/old.py": ALONE},
+        {"shared/ops.py": TF + POSITIVE},
+        "ops user",
+    ),
     "a file that goes": ({"user.py": USER, "ops.py": TF + POSITIVE}, {"ops.py": None}, "user"),
     "a file that is no Python any more": (
         {"user.py": USER, "ops.py": TF + POSITIVE},

@@ -16,6 +16,7 @@ from ..cache.keys import key_of
 from ..findings.codes import INVALID_SUPPRESSION, UNFINISHED_FILE, UNREADABLE_FILE, UNUSED_SUPPRESSION
 from ..findings.findings import Finding, Problem, Report, Span, TrailStep, is_applicable
 from ..settings.config import Settings
+from ..sources.checkout import folders_around
 from ..sources.discovery import FileToCheck, discover
 from ..sources.suppressions import suppressions_in
 from ..sources.text import Source, UnreadableSource, display_path, is_notebook
@@ -144,7 +145,8 @@ def _key_parts(inputs: Inputs, digests: Mapping[str, str], settings: Settings) -
     """Everything that findings depend on, besides the tool and the files that are imported."""
     yield os.getcwd()
     yield from inputs.settings_parts(settings)
-    folders = {folder for parent in {file.path.parent for file in inputs.files} for folder in _import_folders(parent)}
+    parents = {file.path.parent for file in inputs.files}
+    folders = {str(folder) for parent in parents for folder in chain(_packages_of(parent), folders_around(parent))}
     for folder in sorted(filter(os.path.isdir, folders)):  # standard input may stand for a file in a folder to come
         yield folder
         yield from sorted(name for name in os.listdir(folder) if name.endswith(".py") or "." not in name)
@@ -153,12 +155,12 @@ def _key_parts(inputs: Inputs, digests: Mapping[str, str], settings: Settings) -
         yield digest
 
 
-def _import_folders(folder: Path) -> Iterator[str]:
-    """The folders whose listing decides what imports in a folder mean: itself, those of its packages, the one above."""
-    yield str(folder)
+def _packages_of(folder: Path) -> Iterator[Path]:
+    """The packages that a folder is part of, and the folder above; their listing decides what imports mean, beside that
+    of the folders in which the program may be started."""
     while (folder / "__init__.py").is_file() and folder != folder.parent:
         folder = folder.parent
-        yield str(folder)
+        yield folder
 
 
 def _analyse(

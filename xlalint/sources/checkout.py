@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,17 @@ def checkout_of(folder: Path) -> Path:
     alone. Parts of a repository that are projects of their own may have links to each other."""
     here = Path.cwd()
     return repository_root(folder) or project_root(folder) or (here if folder.is_relative_to(here) else folder)
+
+
+def folders_around(folder: Path) -> Iterator[Path]:
+    """The folders that a program may be started in of which a folder is part, nearest first: itself and those above it
+    in its project, or else in the working directory; itself alone where it is in neither."""
+    root = project_root(folder) or Path.cwd()
+    yield folder
+    if folder.is_relative_to(root):
+        while folder != root:
+            folder = folder.parent
+            yield folder
 
 
 def misleading(path: Path, file: int) -> str | None:

@@ -10,11 +10,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
-from ...sources.checkout import repository_root
+from ...sources.checkout import folders_around, repository_root
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
 from ...sources.reading import Strategies, clusters_named, source_of, strategies_named
@@ -87,6 +88,7 @@ class Files:
         self._listings: dict[Path, frozenset[str]] = {}
         self._found: dict[tuple[Path, str], Path | None] = {}
         self._packages: dict[Path, tuple[str, Path]] = {}
+        self._around: dict[Path, tuple[Path, ...]] = {}
 
     @classmethod
     def of(cls, sources: Sequence[Source]) -> Files:
@@ -115,8 +117,15 @@ class Files:
 
     @cached_property
     def roots_digest(self) -> str:
-        """The roots in their order."""
-        return _digest_of(self.roots)
+        """The roots in their order, and the folders around those of the checked files."""
+        folders = dict.fromkeys(path.parent for path in self.checked)
+        return _digest_of((*self.roots, *chain.from_iterable(map(self._folders_around, folders))))
+
+    def _folders_around(self, folder: Path) -> tuple[Path, ...]:
+        """Those that names in a folder may be relative to where no root has them."""
+        if folder not in self._around:
+            self._around[folder] = tuple(folders_around(folder))
+        return self._around[folder]
 
     def dotted_name(self, path: Path) -> tuple[str, Path]:
         """The dotted name of a file, and the folder that it is relative to."""
@@ -226,6 +235,12 @@ class Files:
                 if found is not None:
                     return found
         return None
+
+    def find_around(self, name: str, beside: Path) -> Path | None:
+        """The file of a module below the nearest of the folders around one that has it: where nothing shows from where
+        a program is started, since its folders have no `__init__.py` or all of them have one."""
+        found = (self.find(folder, name) for folder in self._folders_around(beside) if folder != beside)
+        return next((path for path in found if path is not None), None)
 
     def sought(self, folder: Path, name: str) -> Path | None:
         """The same, for whom it is not noted: who compares what was noted before."""

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from ...syntax import nodes as cst
 from ..domain.joins import join_environments
 from ..domain.kinds import as_condition, as_tensor, leaves
-from ..domain.values import STATIC, ApiObject, Dependence, Sequence, Static, Tensor, Value
+from ..domain.values import STATIC, ApiObject, Dependence, FunctionValue, Sequence, Static, Tensor, Value
 from ..domain.varying_shapes import is_data
 from ..program.parameter_uses import Parts
 from .events import (
@@ -23,6 +23,7 @@ from .narrowing import truth
 
 # Values climb a short ladder: a loop's names are stable after this many iterations, or are given up as they are.
 _MOST_ITERATIONS: Final = 3
+_MOST_STEPS: Final = 16  # functions that a loop calls one by one
 _NESTED: Final = 4  # loops inside each other; those inside of these run once each time, else all would be 3 ** n
 
 
@@ -34,9 +35,10 @@ class Loops(Interpreter):
         iterable = self.iterate(frame, value, node.iter, "for")
         payload = iterable.payload if isinstance(iterable, ApiObject) and iterable.api == "builtins.range" else iterable
         over_tensor = payload is not None and as_tensor(payload, Dependence.STATIC) is not None
-        if frame.module.written and isinstance(iterable, Sequence) and iterable.items is not None:
-            self._for_each(frame, node, iterable.items)
-            return
+        if isinstance(iterable, Sequence) and iterable.items is not None:
+            if frame.module.written or _are_steps(iterable.items):
+                self._for_each(frame, node, iterable.items)
+                return
         empty = isinstance(iterable, Sequence) and iterable.kind == "tuple" and iterable.items == ()
         if not empty:
             item = self.element(frame, iterable, node.iter, in_graph=over_tensor and frame.context.converted)
@@ -47,7 +49,7 @@ class Loops(Interpreter):
             self.execute_body(frame, node.orelse.body)
 
     def _for_each(self, frame: Frame, node: cst.For, items: tuple[Value, ...]) -> None:
-        """Run a loop of Python's library once for each of what is known."""
+        """Run a loop once for each of what is known: one of Python's library, or one over the steps of a pipeline."""
         for item in items:
             jumps, frame.after_jump = frame.after_jump, []
             self.assign(frame, node.target, item)
@@ -171,6 +173,11 @@ class Loops(Interpreter):
         cst.Break: _jump,
         cst.Continue: _jump,
     }
+
+
+def _are_steps(items: tuple[Value, ...]) -> bool:
+    """Whether what a loop goes through are functions, each of which takes what the one before returned."""
+    return 1 < len(items) <= _MOST_STEPS and all(isinstance(item, FunctionValue) for item in items)
 
 
 def _carried(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:

@@ -80,7 +80,7 @@ class Project:
         further = iter(self._further)
         while path is None and (root := next(further, None)) is not None:
             path = self.files.find(root, name) if root != beside else None
-        return path
+        return path or self.files.find_around(name, beside)
 
     def show(self, module: Module, shows: Shows, sign: Sign) -> None:
         """Note what a place shows of whether XLA compiles the program; a test shows nothing of that."""
