@@ -147,6 +147,54 @@ main()
         "        step(next(batches))\n\ntrain(tf.data.TFRecordDataset('a').batch(8), 100)\n",
         ("XLA302", "train("),
     ),
+    "a function that is applied to a dataset": one(
+        f"""{HEAD}{JIT}
+def batcher(pad):
+    if pad:
+        return lambda rows: rows.padded_batch(8, padded_shapes=[128], drop_remainder=True)
+    return lambda rows: rows.batch(8)
+
+def train(args):
+    for x in tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).apply(batcher(args.pad)):
+        step(x)
+
+train(None)
+""",
+        ("XLA302", "return lambda rows: rows.batch(8)"),
+    ),
+    "a list of the steps of a pipeline": Script(
+        {
+            "steps.py": """\
+import tensorflow as tf
+
+def chain(steps):
+    def run(rows):
+        for change in steps:
+            rows = change(rows)
+        return rows
+    return run
+
+def each(function):
+    def change(rows):
+        if isinstance(rows, tf.data.Dataset):
+            return rows.map(function)
+        return function(rows)
+    return change
+
+def batch(size, drop_remainder=False):
+    return lambda rows: rows.batch(size, drop_remainder)
+""",
+            "train.py": f"""{HEAD}import steps
+{JIT}
+parse = steps.chain([steps.each(tf.io.parse_tensor), steps.each(lambda x: x[:9])])
+for x in steps.chain([parse, steps.each(lambda x: (x, x)), steps.batch(8)])(tf.data.TFRecordDataset('a')):
+    step(*x)
+for x in steps.chain([parse, steps.each(lambda x: x + 1.0), steps.batch(8, True)])(tf.data.TFRecordDataset('a')):
+    step(x)
+""",
+        },
+        (("XLA302", "return lambda rows: rows.batch(size, drop_remainder)"),),
+    ),
     "keras 2 compiles nothing by itself": one(
         "import tensorflow as tf\nimport tf_keras\n\nmodel = tf_keras.Sequential([tf_keras.layers.Dense(1)])\n"
         "model.compile('sgd', 'mse')\nmodel.fit(tf.data.TFRecordDataset('a').batch(8))\n"

@@ -207,8 +207,14 @@ def test_a_snippet_may_import_tensorflow(tmp_path: Path) -> None:
         "x = tf.constant(values)\ndisplay(x.numpy())\n",
         "model = build()\nmodel.fit(x_train)\nprint(tf.reduce_sum(model.weights[0]).numpy())\n",
         "for x in tf.data.Dataset.from_tensor_slices(values).batch(8):\n    print(tf.reduce_sum(x).numpy())\n",
+        "plt.plot(tf.reduce_sum(losses).numpy())\n",
+        "with tf.compat.v1.Session() as session:\n    print(tf.reduce_sum(x).eval())\n",
+        "from tensorflow.keras.layers import Dense\nmodel = Model(base.input, Dense(3)(base.output))\n",
     ],
-    ids=["imports", "imports Keras", "IPython's name", "IPython's display", "trains", "builds a data set"],
+    ids=[
+        *("imports", "imports Keras", "IPython's name", "IPython's display", "trains", "builds a data set"),
+        *("plots", "opens a session", "puts a model together"),
+    ],
 )
 def test_a_script_is_host_code_whatever_it_leaves_undefined(script: str, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(script)

@@ -36,13 +36,23 @@ _TRAINING: Final = frozenset(
 )
 
 
+# What programs call by these names: the parts of a model that is put together, sessions and what they are fed.
+_SETTING_UP: Final = frozenset(
+    (
+        *("Input", "Model", "Sequential"),
+        *("InteractiveSession", "Session", "global_variables_initializer", "placeholder"),
+    )
+)
+# Libraries that only eager code uses, by the names that they are imported by.
+_OF_HOST: Final = frozenset(("pd", "plt", "sns"))
+
 # What a snippet leaves to the reader, and a script does: it shows what came out.
 _SHOWS: Final = frozenset(("numpy", "print"))
 
 
 def is_of_script(tree: cst.CSTNode, shows: bool) -> bool:
-    """Whether code fits, compiles or feeds a model, builds a data set, or is of an exported notebook; if `shows`, also
-    whether it shows what it computes."""
+    """Whether code puts together, compiles, fits or feeds a model, opens a session, builds a data set, plots, or is of
+    an exported notebook; if `shows`, also whether it shows what it computes."""
     pending = [tree]
     while pending:
         node = pending.pop()
@@ -55,7 +65,11 @@ def is_of_script(tree: cst.CSTNode, shows: bool) -> bool:
                 shows and name in _SHOWS
             ):
                 return True
+            case cst.Call(func=cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name))) if name in _SETTING_UP:
+                return True
             case cst.Attribute(value=cst.Name(value="tf" | "tensorflow"), attr=cst.Name(value="data")):
+                return True
+            case cst.Attribute(value=cst.Name(value=name)) if name in _OF_HOST:
                 return True
         pending.extend(node.children)
     return False

@@ -35,10 +35,10 @@ class Loops(Interpreter):
         iterable = self.iterate(frame, value, node.iter, "for")
         payload = iterable.payload if isinstance(iterable, ApiObject) and iterable.api == "builtins.range" else iterable
         over_tensor = payload is not None and as_tensor(payload, Dependence.STATIC) is not None
-        if isinstance(iterable, Sequence) and iterable.items is not None:
-            if frame.module.written or _are_steps(iterable.items):
-                self._for_each(frame, node, iterable.items)
-                return
+        items = iterable.items if isinstance(iterable, Sequence) else None
+        if items is not None and (frame.module.written or _are_steps(items)):
+            self._for_each(frame, node, items)
+            return
         empty = isinstance(iterable, Sequence) and iterable.kind == "tuple" and iterable.items == ()
         if not empty:
             item = self.element(frame, iterable, node.iter, in_graph=over_tensor and frame.context.converted)

@@ -51,6 +51,18 @@ def _dataset_function(
     )
 
 
+def _dataset_apply(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`dataset.apply(f)`: the dataset that the function makes of this one."""
+    function = arguments.get(0, "transformation_func")
+    results = [
+        interpreter.call(frame, found, Arguments([owner]), node)
+        for found in (interpreter.functions_in(function) if function is not None else ())
+    ]
+    return join_all(*results) if results and all(map(pipelines.is_dataset, results)) else None
+
+
 def _from_function(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
@@ -119,13 +131,13 @@ METHODS: Final[dict[str, MethodModel]] = {
             "filter",
             "flat_map",
             "interleave",
-            "apply",
             "reduce",
             "scan",
             "take_while",
             "from_generator",
         )
     },
+    "tf.data.Dataset.apply": _dataset_apply,
     ".map": _dataset_map,
     ".distribute_datasets_from_function": _from_function,
     ".experimental_distribute_datasets_from_function": _from_function,
