@@ -16,7 +16,6 @@ MOST_LINES = 500
 LONGER = {
     "xlalint/analysis/domain/values.py": "abstract values and the definitions that they name are one recursive type",
     "xlalint/fixes/branches.py": "the rewrites of one branch, which share what is known of its sides",
-    "xlalint/probe/worker/compiling/meter.py": "the measurement of one function, step by step",
 }
 
 

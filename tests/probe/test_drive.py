@@ -26,7 +26,7 @@ import json, os, sys
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 from xlalint.probe.target import Target
-from xlalint.probe.worker.code.eager import eager_execution
+from xlalint.probe.worker.backends import backend
 from xlalint.probe.worker.driving.driven import NotDrivenError
 from xlalint.probe.worker.driving.driver import drive
 import tensorflow as tf
@@ -36,7 +36,7 @@ for line in sys.stdin:
     try:
         driven = drive(target, lambda stage: None)
         shapes = []
-        with eager_execution():
+        with backend.eager_execution():
             for variant in range(driven.variants):
                 positional, keywords = driven.make(0, variant)
                 result = driven.call(*positional, **keywords)

@@ -28,10 +28,10 @@ import msgspec
 
 from ..sources.scratch import Scratch
 from .containment import NoSandboxError, hide_environment, sandboxed
-from .protocol import FAILS, GRADIENT, OF_XLA, Observation, Outcome, Plan
+from .protocol import FAILS, GRADIENT, JAX, OF_XLA, TENSORFLOW, Observation, Outcome, Plan
 from .target import Target
 
-START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
+START_LIMIT: Final = 180.0  # seconds for the import of TensorFlow or JAX
 ENVIRONMENT: Final = (
     "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH",
     "VIRTUAL_ENV", "CONDA_PREFIX", "SYSTEMROOT",
@@ -42,10 +42,12 @@ _FIXED: Final = {
     "CUDA_VISIBLE_DEVICES": "-1",
     "TF_CPP_MIN_LOG_LEVEL": "3",
     "AUTOGRAPH_VERBOSITY": "0",
-    "KERAS_BACKEND": "tensorflow",
+    "JAX_PLATFORMS": "cpu",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONUNBUFFERED": "1",
 }
+# By backend, what it takes, and what installs that.
+_NEEDS: Final = {TENSORFLOW: ("TensorFlow", "probe"), JAX: ("JAX and Keras 3", "jax")}
 _MARK: Final = "XLALINT_PROBE"
 _OF_SIGNALS: Final = 128  # an exit code above it is that of a signal
 _POLL: Final = 0.1  # seconds between two looks at a worker
@@ -84,14 +86,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Interpreter:
-    """What runs the user's code: the program, names of the environment that it gets besides ENVIRONMENT, and whether it
-    runs in a sandbox, with the machine's devices or without."""
+    """What runs the user's code: the program, names of the environment that it gets besides ENVIRONMENT, whether it
+    runs in a sandbox, with the machine's devices or without, and what Keras computes with."""
 
     program: str = sys.executable
     environment: tuple[str, ...] = ()
     fixed: Mapping[str, str] = field(default_factory=dict)
     sandbox: bool = False
     devices: bool = False
+    backend: str = TENSORFLOW
 
     def variables(self) -> dict[str, str]:
         """What of this process's environment the program sees."""
@@ -140,9 +143,11 @@ class Worker:
             | {
                 _MARK: self._token,
                 "TMPDIR": str(scratch),  # a process that is killed leaves what AutoGraph writes for each function
-                "XLA_FLAGS": f"--xla_dump_to={dump} --xla_dump_hlo_as_text",
+                "KERAS_BACKEND": interpreter.backend,
             }
         )
+        if interpreter.backend == TENSORFLOW:
+            environment["XLA_FLAGS"] = f"--xla_dump_to={dump} --xla_dump_hlo_as_text"
         command = [interpreter.program, "-c", _BOOT, str(_PACKAGE), self._folder.name]
         self._in_sandbox = interpreter.sandbox
         try:
@@ -181,9 +186,10 @@ class Worker:
             raise ProbeUnavailableError(f"the worker process did not start: it {first.how}{self._last_line()}")
         missing = "No module named" in first["broken"]
         if missing and interpreter.program == sys.executable:
+            library, extra = _NEEDS[interpreter.backend]
             raise ProbeUnavailableError(
-                f"the probe needs TensorFlow ({first['broken']}): pip install 'xlalint[probe]', or name an interpreter "
-                "that has it with --python"
+                f"the probe needs {library} ({first['broken']}): pip install 'xlalint[{extra}]', or name an "
+                "interpreter that has it with --python"
             )
         raise ProbeUnavailableError(f"{interpreter.program} cannot run the probe: {first['broken']}")
 

@@ -42,6 +42,10 @@ LINE: Final = "line"
 # The variable of the environment that names a folder of further packages, behind those of the interpreter.
 PACKAGES: Final = "XLALINT_PACKAGES"
 
+# What Keras computes with in a worker: the values of `KERAS_BACKEND`.
+TENSORFLOW: Final = "tensorflow"
+JAX: Final = "jax"
+
 # What an observation may be of, gravest first.
 FAILS: Final = "fails"
 DIVERGES: Final = "diverges"

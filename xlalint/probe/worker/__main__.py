@@ -10,7 +10,6 @@ import ctypes
 import dataclasses
 import json
 import os
-import platform
 import signal
 import site
 import sys
@@ -51,19 +50,11 @@ def _die_with_parent() -> None:
 
 
 def _start() -> dict[str, str]:
-    """Import TensorFlow, and keep it from hiding frames; the versions of what runs."""
-    import tensorflow as tf  # type: ignore[import-untyped]
-
-    found = {"tensorflow": tf.__version__, "python": platform.python_version()}
-    devices = [tf.config.LogicalDeviceConfiguration() for _ in range(2)]  # what a strategy needs
-    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
-    import keras  # type: ignore[import-untyped]
-
+    """Import the backend; the versions of what runs."""
     from xlalint.probe.protocol import PACKAGES
-    from xlalint.probe.worker.code.messages import hide_library_frames
+    from xlalint.probe.worker.backends import backend
 
-    found["keras"] = keras.__version__
-    hide_library_frames(False)
+    found = backend.start()
     if packages := os.environ.get(PACKAGES):
         site.addsitedir(packages)  # what is installed there as editable counts, too
     return found

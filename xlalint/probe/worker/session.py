@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from xlalint.probe.protocol import COMPILE, FAILS, GPU, OF_XLA, PROGRAM, TPU, TRAINING, Outcome, Plan
 from xlalint.probe.target import Target
 
+from .backends import backend
 from .code.line_tracing import LineTracer
-from .code.user_lines import UserLines, forget_conversions
+from .code.user_lines import UserLines
+from .compiling.chosen import compilations
 from .compiling.evidence import whole_statements
-from .compiling.hlo import Dump
-from .compiling.host_run import run_as_host, run_program, run_top
 from .compiling.meter import EagerError, Instruments, Meter, Progress
 from .driving.driven import Driven, NotDrivenError
 from .driving.driver import drive
@@ -37,7 +37,7 @@ class Session:
     """
 
     def __init__(self, folder: Path, pipe: Pipe) -> None:
-        self._dump = Dump(folder / "dump")
+        self._dump = compilations(folder / "dump")
         self._pipe = pipe
         self._before: dict[str, set[int]] = {}
         self._tpu: TpuCompiler | None = None
@@ -52,7 +52,7 @@ class Session:
         wanted = whole_statements({(target.file, line) for line in target.wanted})
         progress = Progress(self._note, self._keep)
         tools = Instruments(Plan(**job["plan"]), user_lines, self._dump, calling, progress, wanted, target.extreme)
-        forget_conversions()
+        backend.forget_conversions()
         try:
             found = self._measured(target, original, tools, driving)
         except SystemExit:
@@ -70,8 +70,12 @@ class Session:
         plan, user_lines = tools.plan, tools.user_lines
         if target.host and (plan.topology or plan.gpu):
             return Outcome(not_run="it is host code")
+        if backend.NAME == "jax" and (target.host or target.kind == PROGRAM):
+            return Outcome(not_run="it is host code, and what that compiles is followed with TensorFlow only")
         if target.kind == PROGRAM:
             self._note("host" if target.host else COMPILE)
+            from .compiling.host_run import run_program, run_top
+
             return run_top(target, tools) if target.host else run_program(target, tools)
         with ExitStack() as stack:
             try:
@@ -89,6 +93,8 @@ class Session:
             meter = Meter(driven, reference or driven, tools)
             try:
                 if target.host:
+                    from .compiling.host_run import run_as_host
+
                     return run_as_host(driven, tools)
                 if plan.topology or plan.gpu:
                     return self._elsewhere(driven, meter, tools)

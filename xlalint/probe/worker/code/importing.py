@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-import keras  # type: ignore[import-untyped]
-import numpy as np
-import tensorflow as tf  # type: ignore[import-untyped]
-
 from xlalint.sources.packages import dotted_name
 
+from ..backends import backend
 from . import flags
 from .messages import first_line
 
@@ -111,7 +108,7 @@ def _alone(path: Path, needed: str) -> tuple[ModuleType, str]:
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    vars(module).update(tf=tf, keras=keras, np=np)
+    vars(module).update(backend.NAMES)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)

@@ -1,12 +1,9 @@
-"""The messages of errors: their gist, without what TensorFlow and Keras write around them."""
+"""The messages of errors: their gist, without what libraries write around them."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
-
-import keras  # type: ignore[import-untyped]
-import tensorflow as tf  # type: ignore[import-untyped]
 
 _MESSAGE: Final = 300  # characters of a message that are kept
 _PREFACES: Final = ("in user code:", 'File "', "Exception encountered when calling", "Arguments received by")
@@ -17,13 +14,6 @@ _ADVICE: Final = re.compile(r"You can attempt|The op is created at:|Stack trace 
 _KERAS_FRAME: Final = re.compile(
     r"\AException encountered when calling [^\n]*\n\n(.*?)\n\n(?:Call arguments|Arguments) received", re.S
 )
-
-
-def hide_library_frames(on: bool) -> None:
-    """Whether TensorFlow and Keras leave their own frames out of tracebacks, as they do unless told otherwise."""
-    for library in (tf.debugging, getattr(keras, "config", None)):  # Keras 2 goes by TensorFlow's
-        if library is not None:
-            (library.enable_traceback_filtering if on else library.disable_traceback_filtering)()
 
 
 def brief(text: str) -> str:

@@ -13,10 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePath
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Final
-
-from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import TRACE, Spot, Trouble
 
@@ -30,13 +28,6 @@ _FRAME: Final = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+), in')
 _OUTER: Final = "tf2xla conversion failed while converting"
 _GRADIENT: Final = "gradient_tape/"
 _PLACE: Final = ("lineno", "colno", "end_lineno", "end_colno")  # of a frame in a traceback
-
-
-def forget_conversions() -> None:
-    """Let AutoGraph convert each function again. It takes functions for one whose code is alike, in whatever files they
-    are, and would tell of the lines of the other file."""
-    transpiler = api._TRANSPILER
-    transpiler._cache = type(transpiler._cache)()
 
 
 class UserLines:
@@ -71,6 +62,15 @@ class UserLines:
                 return self._exactly(path, frame.f_lineno, _instruction(frame))
             frame = frame.f_back
         return None
+
+    def of_code(self, frames: Iterable[tuple[CodeType, int]]) -> tuple[Spot, ...]:
+        """The user's lines among frames, in their order, each given as its code and how far that was executed."""
+        found: list[Spot] = []
+        for code, offset in frames:
+            if self.owns(code.co_filename):
+                place = _place(code, offset)
+                found.append(self._exactly(code.co_filename, place[0] or code.co_firstlineno, place))
+        return tuple(dict.fromkeys(found))
 
     def called_from(self, frame: FrameType | None) -> tuple[Spot, ...]:
         """The user's lines that are being executed, innermost first."""
@@ -183,10 +183,15 @@ class UserLines:
 
 def _instruction(frame: FrameType) -> Sequence[int | None]:
     """Where the expression stands that a frame evaluates: first line, offset, last line, offset behind it."""
-    positions = getattr(frame.f_code, "co_positions", None)
+    return _place(frame.f_code, frame.f_lasti)
+
+
+def _place(code: CodeType, offset: int) -> tuple[int | None, ...]:
+    """Where the expression of an instruction stands; of the line only before Python 3.11."""
+    positions = getattr(code, "co_positions", None)
     if positions is None:
-        return ()
-    first, last, start, end = next(islice(positions(), frame.f_lasti // 2, None))
+        return (next((line for start, end, line in code.co_lines() if start <= offset < end), None),)
+    first, last, start, end = next(islice(positions(), offset // 2, None))
     return first, start, last, end
 
 

@@ -6,21 +6,21 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from types import FrameType
 from typing import Any, Final, NamedTuple, TypeAlias
-
-import numpy as np
-import tensorflow as tf  # type: ignore[import-untyped]
-from tensorflow.python.framework import op_def_registry  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import READ, Spot, Varied
 from xlalint.probe.statements import statements
 
-from ..code.graphs import all_graphs
+from ..backends.interface import Array
 from ..code.user_lines import UserLines
 
 Line: TypeAlias = tuple[str, int]
+# For each input of an operation, the name of the argument that it is, or is one of; by kind, inputs and attributes.
+Names: TypeAlias = Callable[[str, Sequence[Any], Any], Iterable[str]]
+# The values of a tensor, read by no method that is watched; None where there are none.
+Content: TypeAlias = Callable[[Any], "Array | None"]
 
 _CONTENT: Final = "content"  # the input of a read
 
@@ -48,8 +48,9 @@ class _Occurrence(NamedTuple):
 class LineValues:
     """A watcher that collects which values the inputs of operations and reads on certain lines get, call by call."""
 
-    def __init__(self, user_lines: UserLines, lines: Set[Line]) -> None:
+    def __init__(self, user_lines: UserLines, lines: Set[Line], names: Names, content: Content) -> None:
         self._user_lines, self._lines = user_lines, lines
+        self._names, self._content = names, content
         # Of each input the digests of its values, and the shapes of the first result.
         self._values: dict[_Occurrence, dict[tuple[int, str], set[bytes]]] = {}
         self._shapes: dict[_Occurrence, set[tuple[int, ...]]] = {}
@@ -63,7 +64,7 @@ class LineValues:
         """See `Watcher`."""
         if (spot := self._spot(frame)) is not None:
             here = self._occurrence(spot, kind)
-            self._take(here, list(zip(_names(kind, inputs, attributes), inputs, strict=True)))
+            self._take(here, list(zip(self._names(kind, inputs, attributes), inputs, strict=True)))
             for one in list(outputs)[:1]:
                 self._shapes.setdefault(here, set()).add(tuple(getattr(one, "shape", ())))
 
@@ -93,40 +94,11 @@ class LineValues:
     def _take(self, here: _Occurrence, inputs: Sequence[tuple[str, Any]]) -> None:
         values = self._values.setdefault(here, {})
         for index, (name, value) in enumerate(inputs):
-            values.setdefault((index, name), set()).add(_digest(value))
+            values.setdefault((index, name), set()).add(_digest(self._content(value)))
 
 
-def made_on(graph: Any, lines: Set[Line], user_lines: UserLines) -> tuple[tuple[Spot, tuple[str, ...]], ...]:
-    """The operations that a traced function makes on certain lines, by line."""
-    found: dict[Spot, dict[str, None]] = {}
-    for inner in all_graphs(graph):
-        for op in inner.get_operations():
-            for spot in user_lines.of_op(op)[:1]:
-                if (spot.path, spot.line) in lines:
-                    found.setdefault(spot, {})[op.type] = None
-    return tuple((spot, tuple(kinds)) for spot, kinds in found.items())
-
-
-def _names(kind: str, inputs: Sequence[Any], attributes: Any) -> Iterator[str]:
-    """For each input of an operation, the name of the argument that it is, or is one of."""
-    definition = op_def_registry.get(kind)
-    given = dict(zip(attributes[::2], attributes[1::2], strict=True)) if attributes else {}
-    count = 0
-    for one in definition.input_arg if definition is not None else ():
-        number = 1
-        if one.number_attr:
-            number = int(given.get(one.number_attr, len(inputs) - count))
-        elif one.type_list_attr:
-            number = len(given.get(one.type_list_attr, inputs[count:]))
-        for _ in range(min(number, len(inputs) - count)):
-            count += 1
-            yield one.name
-    yield from (f"input {index}" for index in range(count, len(inputs)))
-
-
-def _digest(value: Any) -> bytes:
-    if not tf.is_tensor(value) or value.dtype in (tf.resource, tf.variant):
+def _digest(array: Array | None) -> bytes:
+    if array is None:
         return b""
-    array = np.asarray(value._numpy())  # not by a method that is watched
     data = repr(array.tolist()).encode() if array.dtype == object else array.tobytes()
     return hashlib.blake2b(data, digest_size=16, person=str(array.shape).encode()[:16]).digest()

@@ -8,14 +8,15 @@ from pathlib import Path
 from xlalint.probe.protocol import FAILS, RUN, Call, Observation, Outcome
 from xlalint.probe.target import Target
 
+from ..backends import backend
 from ..code.importing import LoadError, load
 from ..code.line_tracing import TooLongError
-from ..code.messages import brief, hide_library_frames
+from ..code.messages import brief
 from ..driving.driven import Driven
 from ..driving.state import State
 from .hlo import compiled_for
-from .launches import Launches
 from .meter import EagerError, Instruments
+from .with_tensorflow.launches import Launches
 
 
 def run_as_host(driven: Driven, tools: Instruments) -> Outcome:
@@ -50,13 +51,13 @@ def run_program(target: Target, tools: Instruments) -> Outcome:
     tools.dump.taken()
     started = time.monotonic()
     error = None
-    hide_library_frames(True)  # an error is told as whoever runs the program sees it
+    backend.hide_library_frames(True)  # an error is told as whoever runs the program sees it
     try:
         load(Path(target.file), target.search).close()
     except LoadError as raised:
         error = tools.user_lines.trouble(raised.__cause__ or raised, RUN)
     finally:
-        hide_library_frames(False)
+        backend.hide_library_frames(False)
     count, inside, bounded = compiled_for(tools.dump.taken())
     call = Call(0, 0, count, inside, bounded, error=error, seconds=round(time.monotonic() - started, 3))
     observations = () if error is None else (Observation(FAILS, f"{error.kind}: {error.message}", error.spots),)

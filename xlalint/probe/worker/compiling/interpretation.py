@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from xlalint.probe.protocol import BOUNDED, FAILS, RECOMPILES, TRACE, Call, Observation, Spot, Trouble
 from xlalint.probe.statements import statements
 
-from ..code.graphs import scope_of
-from ..code.user_lines import UserLines
 from .hlo import bounded_ops, changed_ops
 
 # By the user's lines that made them, innermost first, the types of operations.
@@ -19,10 +17,9 @@ Made: TypeAlias = Mapping[tuple[Spot, ...], tuple[str, ...]]
 Locate: TypeAlias = Callable[[Iterable[Iterable[str]]], Made]
 
 
-def failure(error: Trouble, of: str, graph: Any, gradient: bool) -> Observation:
-    """What cannot be traced or compiled. `of`: what; `graph`: what it was traced to, if it was."""
+def failure(error: Trouble, of: str, within: str, gradient: bool) -> Observation:
+    """What cannot be traced or compiled. `of`: what; `within`: where, in words, if no line of the user's is known."""
     if error.ops:
-        within = "" if error.spots or graph is None else scope_of(graph, error.ops)
         said = f"XLA cannot compile {of}: no kernel for {', '.join(f'`{op}`' for op in error.ops)}{within}"
     elif error.stage == TRACE:
         said = f"tracing {of} fails with {error.kind}: {error.message}"
@@ -63,16 +60,6 @@ def bounded_shapes(
     made = locate(bounded_ops(program) for several in programs.values() for program in several)
     for spots, ops in made.items():
         yield Observation(BOUNDED, f"compiles{behind} with a bounded dynamic shape {where}", spots, ops=ops)
-
-
-def made_by(names: Iterable[Iterable[str]], graph: Any, user_lines: UserLines) -> Made:
-    """The user's lines that made operations, with what these are; no lines where none is known."""
-    found: dict[tuple[Spot, ...], dict[str, None]] = {}
-    for name in dict.fromkeys(name for several in names for name in several) if graph is not None else ():
-        spots, kind = user_lines.of_named_op(graph, name)
-        if spots:
-            found.setdefault(spots, {})[kind] = None
-    return {spots: tuple(kinds) for spots, kinds in found.items()} or {(): ()}
 
 
 def one_place(one: Spot, other: Spot) -> bool:

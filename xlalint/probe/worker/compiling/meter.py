@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
-
-import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import (
     COMPILE,
@@ -23,28 +21,24 @@ from xlalint.probe.protocol import (
     Observation,
     Outcome,
     Plan,
-    Spot,
     Trouble,
 )
 
-from ..code.eager import TensorFunction, eager_execution
-from ..code.graphs import all_graphs, find_op
+from ..backends import backend
 from ..code.line_tracing import LineTracer, TooLongError
 from ..code.messages import brief
 from ..code.user_lines import UserLines
-from ..driving.driven import Driven, autograph_of, compiled
+from ..driving.driven import Driven
 from ..driving.state import State
 from ..inputs.numbers import EXTREMES
 from ..inputs.tensors import Arguments
+from .chosen import program_of
 from .compare import Leaf, difference
-from .divergence import departing, made_at, results_at, selections_before
-from .eager_watch import watching
-from .evidence import Line, LineValues, made_on
-from .further_failures import Witness, lacking, lacking_in
-from .gradients import gradients_of
-from .hlo import Dump, bounded_ops, compiled_for
-from .interpretation import Made, bounded_shapes, failure, made_by, one_place, recompilations
-from .leaves import SIGNLESS, is_random, leaves, repeats
+from .evidence import Line
+from .hlo import bounded_ops, compiled_for
+from .interpretation import bounded_shapes, one_place, recompilations
+from .leaves import leaves
+from .program import Compilations, Parting, Program
 from .rounding import disturbed, rounding
 
 # Seconds that an eager call may take with further values: a loop may not end for them.
@@ -76,7 +70,6 @@ class Seen:
     calls: list[Call] = field(default_factory=list)
     observations: list[Observation] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    random: bool = False
     gradient: str = ""
 
 
@@ -95,7 +88,7 @@ class Instruments:
 
     plan: Plan
     user_lines: UserLines
-    dump: Dump
+    dump: Compilations
     tracer: LineTracer
     progress: Progress
     wanted: frozenset[Line] = frozenset()
@@ -115,14 +108,12 @@ class Meter:
         self._note, self._keep = instruments.progress.note, instruments.progress.keep
         self._seen = Seen()
         self._wanted, self._extreme = instruments.wanted, instruments.extreme
-        self._values = LineValues(self._user_lines, self._wanted)
+        self._program = program_of(driven, self._user_lines)
+        self._values = self._program.values(self._wanted)
         self._traced_lines = LineTracer(self._user_lines.owns)
         self._started = time.monotonic()
-        self._concrete: Any = None  # the traced function, for the first shapes
         self._programs: dict[int, list[str]] = {}  # by variant, what was compiled
         self._unlike: frozenset[int] = frozenset()  # the parts of the result that eager execution does not repeat
-        self._by_chance = False  # whether random numbers are drawn that nobody asks to repeat
-        self._signs = True  # whether a change of sign is a difference
 
     def measure(self) -> Outcome:
         """All of it. Raises EagerError."""
@@ -135,11 +126,10 @@ class Meter:
         self._state = State([*self._reference.state(), *driven.state()])
         expected = self._expected()
         self._unlike = self._not_repeated(expected[0])
-        function = compiled(driven)
         self._keep(self.outcome())
         self._note(TRACE)
         self._state.restore()
-        if (error := self._trace(function)) is not None:
+        if (error := self._trace()) is not None:
             seen.calls.append(Call(0, 0, error=error))
             self._fails(error)
             self._keep(self.outcome())
@@ -153,20 +143,20 @@ class Meter:
         for one in expected:
             if one.variant and self._late():
                 break
-            seen.calls.append(call := self._call(function, one))
+            seen.calls.append(call := self._call(one))
             if call.error is not None:
                 self._fails(call.error)
-                self._besides(self._not_compiled())
+                self._besides(self._program.lacking())
                 return self.outcome()
-        seen.observations += recompilations(seen.calls, self._programs, self._ops, self._behind)
-        seen.observations += bounded_shapes(seen.calls, self._programs, self._ops, self._behind)
+        seen.observations += recompilations(seen.calls, self._programs, self._program.locate, self._behind)
+        seen.observations += bounded_shapes(seen.calls, self._programs, self._program.locate, self._behind)
         self._diverges(expected)
         if self._plan.gradients and not self._late():
             self._keep(self.outcome())
             self._gradient()
         if self._extreme and driven.extreme is not None and not self._late():
             self._keep(self.outcome())
-            self._extremes(function, driven.extreme)
+            self._extremes(driven.extreme)
         return self.outcome()
 
     def traced(self, **further: Any) -> tuple[list[Any], list[Any]] | None:
@@ -175,14 +165,13 @@ class Meter:
         self._note("eager")
         self._eager(0, 0)
         self._state = State(self.driven.state())
-        function = compiled(self.driven)
         self._note(TRACE)
-        if (error := self._trace(function, **further)) is not None:
+        if (error := self._trace(**further)) is not None:
             self._seen.calls.append(Call(0, 0, error=error))
             if self.driven.is_step:
                 self._fails(error)
             return None
-        return list(self._concrete.graph.variables), self._state.trained
+        return self._program.variables(), self._state.trained
 
     def outcome(self) -> Outcome:
         """What is known by now."""
@@ -192,12 +181,12 @@ class Meter:
             inputs=tuple(self.driven.inputs),
             calls=tuple(seen.calls),
             observations=tuple(seen.observations),
-            random=seen.random,
+            random=self._program.random,
             gradient=seen.gradient,
             notes=tuple(dict.fromkeys((*self.driven.notes, *seen.notes))),
             reached=self._user_lines.lines(self._tracer.lines()),
             varied=self._values.varied(),
-            made=() if self._graph is None else made_on(self._graph, self._wanted, self._user_lines),
+            made=self._program.made_on(self._wanted),
             unconverted=self._user_lines.lines(self._traced_lines.lines()),
             seconds=round(time.monotonic() - self._started, 3),
         )
@@ -220,7 +209,7 @@ class Meter:
     ) -> list[Leaf]:
         """The result without any graph. Raises EagerError."""
         driven = driven or self._reference
-        with eager_execution():
+        with backend.eager_execution():
             try:
                 arguments, keywords = change(driven.make(number, variant))
                 return leaves(driven.call(*arguments, **keywords))
@@ -254,7 +243,7 @@ class Meter:
         if variant or not self._wanted:
             return self._eager(variant, number)
         self._values.next_call()
-        with watching(self._values):
+        with self._program.watching(self._values):
             return self._eager(variant, number)
 
     def _not_repeated(self, expected: Expected) -> frozenset[int]:
@@ -266,34 +255,29 @@ class Meter:
 
     # -- compiled -----------------------------------------------------------------------------------------------------
 
-    def _trace(self, function: Callable[..., Any], **further: Any) -> Trouble | None:
+    def _trace(self, **further: Any) -> Trouble | None:
         """Trace for the first shapes."""
-        arguments, keywords = self.driven.make(0, 0)
+        given = self.driven.make(0, 0)
         try:
             with self._traced_lines.tracing(math.inf):
-                self._concrete = function.get_concrete_function(*arguments, **further | keywords)  # type: ignore[attr-defined]
+                self._program.trace(given, **further)
         except Exception as error:
-            return self._user_lines.trouble(error, TRACE)
-        ops = [op for graph in all_graphs(self._concrete.graph) for op in graph.get_operations()]
-        self._seen.random = any(is_random(op) for op in ops)
-        self._by_chance = self._seen.random and not any(repeats(op) for op in ops)
-        self._signs = not SIGNLESS.intersection(op.type for op in ops)
+            return self._program.trouble(error, TRACE)
         return None
 
-    def _call(self, function: Callable[..., Any], expected: Expected) -> Call:
+    def _call(self, expected: Expected) -> Call:
         if self.driven.is_step:
             self._state.restore(expected.before)
         elif expected.variant == expected.number == 0:
             self._state.restore()
-        arguments, keywords = self.driven.make(expected.number, expected.variant)
+        given = self.driven.make(expected.number, expected.variant)
         self._dump.taken()
         started = time.monotonic()
         error, told = None, ""
         try:
-            result = leaves(function(*arguments, **keywords))
+            result = leaves(self._program.run(given))
         except Exception as raised:
-            graph = None if self._concrete is None else self._concrete.graph
-            error = self._user_lines.trouble(raised, COMPILE, graph)
+            error = self._program.trouble(raised, COMPILE)
         else:
             told = self._difference(expected, result)
         seconds = round(time.monotonic() - started, 3)
@@ -304,10 +288,13 @@ class Meter:
 
     def _difference(self, expected: Expected, result: list[Leaf]) -> str:
         """How a compiled result differs from the eager one by more than rounding and chance."""
-        if self.driven.is_step and self._seen.random:
+        if self.driven.is_step and self._program.random:
             return ""
         told = difference(
-            expected.result, result, random=self._unlike if self._by_chance else frozenset(), signs=self._signs
+            expected.result,
+            result,
+            random=self._unlike if self._program.by_chance else frozenset(),
+            signs=self._program.signs,
         )
         if not told or self._unlike:  # what no two eager runs agree on says nothing of rounding
             return told
@@ -324,16 +311,11 @@ class Meter:
     def _by_lines(self) -> None:
         """Compile and run what each line of the user's makes by itself, in the order of the lines in the graph, until
         one gives something else than the graph does that is not compiled, or ends the process."""
-        call, autograph = self._plainly()
-        for spot in made_at(self._graph, self._user_lines):
-            here = [op for op in self._graph.get_operations() if spot in self._user_lines.of_op(op)[:1]]
+        for line, plain, function in self._program.lines():
             said = "the line at which compiled and eager execution part"
-            found = Observation(DIVERGES, said, (spot,), ops=(here[-1].type,), sources=self._selections(here))
+            found = Observation(DIVERGES, said, line.spots, ops=(line.op,), sources=line.sources)
             self._keep(replace(self.outcome(), observations=(found,)))  # it may be the last
-            self._note(f"{LINE} {spot.line} {spot.path}")
-            plain, function = (
-                results_at(call, spot, self._user_lines, autograph=autograph, compiled=one) for one in (False, True)
-            )
+            self._note(f"{LINE} {line.spots[0].line} {line.spots[0].path}")
             for number in range(min(self.driven.value_sets, self._plan.value_sets)):
                 if self._parts(plain, function, number) and self._plan.by_lines == LOCATE:
                     self._seen.observations.append(found)
@@ -350,69 +332,56 @@ class Meter:
                 self._programs.setdefault(0, []).extend(self._dump.taken())
             except Exception:  # of any kind: an error is no death, and no other result
                 return False
-        return bool(difference(*results)) and not self._seen.random
+        return bool(difference(*results)) and not self._program.random
 
-    def _plainly(self) -> tuple[Callable[..., Any], bool]:
-        """The call without a `tf.function` around it, and whether it is to be converted."""
-        call = self.driven.call
-        if isinstance(call, TensorFunction):
-            return call.python_function, getattr(call, "_autograph", True)
-        return call, self.driven.autograph
-
-    def _extremes(self, function: Callable[..., Any], extreme: Callable[[int], Arguments]) -> None:
+    def _extremes(self, extreme: Callable[[int], Arguments]) -> None:
         """Values for which eager execution raises, or gives other results than what is compiled; at the lines in
         question only."""
         for number in EXTREMES:
             self._note("extreme values")
             self._state.restore()
             try:
-                with eager_execution():
+                with backend.eager_execution():
                     positional, keywords = extreme(number)
                     expected = leaves(self._reference.call(*positional, **keywords))
-            except tf.errors.InvalidArgumentError as error:
+            except backend.REFUSALS as error:
                 trouble = self._user_lines.trouble(error, RUN)
                 said = f"eager execution raises {trouble.kind}: {trouble.message}; compiled code does not"
-                self._goes_on(function, extreme(number), Observation(DIVERGES, said, trouble.spots[:1]))
+                self._goes_on(extreme(number), Observation(DIVERGES, said, trouble.spots[:1]))
             except Exception:  # of any other kind: Python refuses the values, compiled or not
                 continue
             else:
-                self._differs(function, extreme(number), expected)
+                self._differs(extreme(number), expected)
 
-    def _goes_on(self, function: Callable[..., Any], given: Arguments, seen: Observation) -> None:
+    def _goes_on(self, given: Arguments, seen: Observation) -> None:
         """Whether what is compiled gives a result where eager execution raises."""
         if not any((spot.path, spot.line) in self._wanted for spot in seen.spots):
             return
         self._state.restore()
         try:
-            function(*given[0], **given[1])
+            self._program.run(given)
         except Exception:  # of any kind: it does not go on
             return
         self._seen.observations.append(seen)
 
-    def _differs(self, function: Callable[..., Any], given: Arguments, expected: list[Leaf]) -> None:
+    def _differs(self, given: Arguments, expected: list[Leaf]) -> None:
         self._state.restore()
         try:
-            told = difference(expected, leaves(function(*given[0], **given[1])), signs=self._signs)
-            call, autograph = self._plainly()
-            op = departing(call, given, self._state.restore, autograph=autograph, skip_random=True) if told else None
+            told = difference(expected, leaves(self._program.run(given)), signs=self._program.signs)
+            place = self._program.parting(given, self._state.restore, frozenset(), skip_random=True) if told else None
         except Exception:  # of any kind: it is no other result
             return
-        if op is None:
-            return
-        spots = self._user_lines.of_op(op)[:1]
-        if any((spot.path, spot.line) in self._wanted for spot in spots):
+        if place is not None and any((spot.path, spot.line) in self._wanted for spot in place.spots[:1]):
             said = f"{told} (compiled instead of eager, for extreme values)"
-            self._seen.observations.append(Observation(DIVERGES, said, spots, ops=(op.type,)))
+            self._seen.observations.append(Observation(DIVERGES, said, place.spots[:1], ops=(place.op,)))
 
     # -- what it means ------------------------------------------------------------------------------------------------
 
-    def _fails(self, error: Trouble, gradient: bool = False) -> None:
+    def _fails(self, error: Trouble, program: Program | None = None) -> None:
+        """An error of the function, or of a `program` that is its gradient."""
+        gradient = program is not None
         of = "its gradient" if gradient else self.driven.of
-        self._seen.observations.append(failure(error, of, self._graph, gradient))
-
-    @property
-    def _graph(self) -> Any:
-        return None if self._concrete is None else self._concrete.graph
+        self._seen.observations.append((program or self._program).failure(error, of, gradient))
 
     def _besides(self, others: Iterable[Observation]) -> None:
         """What fails besides the first thing, at other places or for another operation."""
@@ -421,27 +390,17 @@ class Meter:
             if not (first.spots and one_place(first.spots[0], one.spots[0]) and set(one.ops) <= set(first.ops)):
                 self._seen.observations.append(one)
 
-    def _not_compiled(self) -> Iterator[Observation]:
-        """The operations of the traced function that have no kernel."""
-        for op in lacking_in(self._concrete.graph) if self._concrete is not None else ():
-            if spots := self._user_lines.of_op(op):
-                yield lacking(op.type, spots)
-
     def _watched(self) -> Iterable[Observation]:
         """What the eager call does that tracing or the compiler refuses, as far as it gets."""
         self._state.restore()
         arguments, keywords = self.driven.make(0, 0)
-        given = [one for one in tf.nest.flatten((arguments, keywords)) if tf.is_tensor(one)]
-        witness = Witness(self._user_lines, given, self.driven.autograph)
+        witness = self._program.witness((arguments, keywords))
         try:
-            with eager_execution(), watching(witness):
+            with backend.eager_execution(), self._program.watching(witness):
                 self.driven.call(*arguments, **keywords)
         except Exception as error:  # it did not raise before: what it did until now is seen
             self._seen.notes.append(f"another eager call raises {type(error).__name__}: {brief(str(error))}")
         return witness.seen
-
-    def _ops(self, names: Iterable[Iterable[str]]) -> Made:
-        return made_by(names, self._graph, self._user_lines)
 
     def _diverges(self, expected: Sequence[Expected]) -> None:
         pairs = zip(self._seen.calls, expected, strict=False)
@@ -453,30 +412,23 @@ class Meter:
         self._seen.observations.append(Observation(DIVERGES, said))
         self._keep(self.outcome())
         self._note(LOCATE)
-        op = self._parting(wanted)
-        if op is not None and (spots := self._user_lines.of_op(op)):
-            found = find_op(self._graph, op.name)  # the one that was found is of another trace
-            sources = self._selections([] if found is None else [found])
-            self._seen.observations[place] = Observation(DIVERGES, said, spots, ops=(op.type,), sources=sources)
+        if (found := self._parting(wanted)) is not None:
+            self._seen.observations[place] = Observation(
+                DIVERGES, said, found.spots, ops=(found.op,), sources=found.sources
+            )
 
-    def _selections(self, ops: Iterable[Any]) -> tuple[Spot, ...]:
-        """The user's lines with the selections by data from which operations are computed."""
-        names = (name for several in self._programs.values() for one in several for name in bounded_ops(one))
-        return self._user_lines.made_first(selections_before(ops, frozenset(names)))
-
-    def _parting(self, wanted: Expected) -> Any:
+    def _parting(self, wanted: Expected) -> Parting | None:
         """The operation at which the compiled program begins to go another way; None where it is not found."""
-        if self._concrete is None or wanted.variant or not self._plan.locate:
+        if wanted.variant or not self._plan.locate:
             return None
-        call, autograph = self._plainly()
         given = self.driven.make(wanted.number, wanted.variant)
-        chance = self._by_chance
+        names = (name for several in self._programs.values() for one in several for name in bounded_ops(one))
 
         def restore() -> None:
             self._state.restore(wanted.before)
 
         try:
-            return departing(call, given, restore, autograph=autograph, skip_random=chance)
+            return self._program.parting(given, restore, frozenset(names), skip_random=self._program.by_chance)
         except Exception as error:  # the program with all its results visible need not compile
             self._seen.notes.append(
                 f"the line where it differs was not found: {type(error).__name__}: {brief(str(error))}"
@@ -487,7 +439,7 @@ class Meter:
 
     def _gradient(self) -> None:
         """Of the sum of all floating results, by all floating inputs and trained variables."""
-        gradients = gradients_of(self.driven.call, self._state.trained)
+        gradients, program = self._program.of_gradient(self._state)
         self._note("eager gradient")
         try:
             expected = self._eagerly(gradients)
@@ -498,16 +450,15 @@ class Meter:
             return
         self._note(GRADIENT)
         self._state.restore()
-        arguments, keywords = self.driven.make(0, 0)
-        graph, stage = None, TRACE
+        given, stage = self.driven.make(0, 0), TRACE
         try:
-            traced = tf.function(gradients, jit_compile=True, autograph=autograph_of(self.driven))
-            graph, stage = traced.get_concrete_function(*arguments, **keywords).graph, COMPILE
+            program.trace(given)
+            stage = COMPILE
             self._state.restore()
-            result = leaves(traced(*arguments, **keywords))
+            result = leaves(program.run(given))
         except Exception as error:
             self._seen.gradient = FAILS
-            self._fails(self._user_lines.trouble(error, stage, graph), gradient=True)
+            self._fails(program.trouble(error, stage), program)
             return
         told = "" if self._unlike else difference(expected, result)
         if told and rounding(expected, result, self._eagerly(gradients, disturbed)):
@@ -520,7 +471,7 @@ class Meter:
     def _eagerly(self, gradients: Callable[..., Any], change: Callable[[Any], Any] = _same) -> list[Leaf]:
         self._state.restore()
         arguments, keywords = change(self.driven.make(0, 0))
-        with eager_execution():
+        with backend.eager_execution():
             return leaves(gradients(*arguments, **keywords))
 
 

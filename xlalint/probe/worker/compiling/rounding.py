@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import tensorflow as tf  # type: ignore[import-untyped]
 
+from ..backends import backend
 from .compare import Leaf, close, is_exact
 
 _LAST_DIGITS: Final = 4.0  # units in the last place, by which inputs are disturbed
@@ -19,13 +19,14 @@ def disturbed(given: Any) -> Any:
     random = np.random.default_rng(0)
 
     def change(part: Any) -> Any:
-        if not tf.is_tensor(part) or not part.dtype.is_floating:
+        if not backend.is_tensor(part) or not backend.is_floating(part):
             return part
-        unit = _LAST_DIGITS * float(np.finfo(part.dtype.as_numpy_dtype).eps) if part.dtype.size > 2 else 2.0**-7
+        dtype = np.dtype(backend.dtype_name(part.dtype))
+        unit = _LAST_DIGITS * float(np.finfo(dtype).eps) if dtype.itemsize > 2 else 2.0**-7
         signs = random.choice([-unit, unit], size=part.shape)
-        return part * tf.cast(1.0 + signs, part.dtype)
+        return part * backend.tensor_of(1.0 + signs, dtype.name)
 
-    return tf.nest.map_structure(change, given)
+    return backend.map_structure(change, given)
 
 
 def rounding(expected: Sequence[Leaf], actual: Sequence[Leaf], moved: Sequence[Leaf]) -> bool:

@@ -13,11 +13,12 @@ import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import GPU, GPU_FAILS, Lowering, Observation
 
-from ..code.eager import eager_execution
+from ..backends.with_tensorflow import eager_execution
 from ..code.user_lines import UserLines
 from ..compiling.compare import Leaf, difference
 from ..compiling.leaves import leaves
-from ..driving.driven import Driven, compiled
+from ..compiling.with_tensorflow.program import compiled
+from ..driving.driven import Driven
 from ..driving.state import State
 from .lowering import Lowerer
 

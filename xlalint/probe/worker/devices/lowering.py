@@ -15,12 +15,13 @@ import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import Lowering, Observation, Plan
 
-from ..code.eager import TensorFunction
+from ..backends.with_tensorflow import TensorFunction
 from ..code.graphs import scope_of
 from ..code.messages import brief
 from ..code.user_lines import UserLines
-from ..compiling.gradients import floats, total
-from ..driving.driven import Driven, autograph_of
+from ..compiling.with_tensorflow.gradients import floats, total
+from ..compiling.with_tensorflow.program import autograph_of
+from ..driving.driven import Driven
 from ..driving.keras_objects import learning_of
 from .stateless import standing_in
 

@@ -1,16 +1,11 @@
-"""What a driven function is: something to call, what to call it with, and how XLA compiles it."""
+"""What a driven function is: something to call, and what to call it with."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-import tensorflow as tf  # type: ignore[import-untyped]
-
-from ..code.eager import TensorFunction
 from ..inputs.search import Solution
 from ..inputs.tensors import Arguments
 
@@ -47,19 +42,3 @@ class Driven:
     is_step: bool = False
     notes: tuple[str, ...] = ()
     extreme: Callable[[int], Arguments] | None = None
-
-
-def compiled(driven: Driven) -> Callable[..., Any]:
-    """The function as XLA compiles it. What already is compiled stays as it is."""
-    call = driven.call
-    if isinstance(call, TensorFunction) and getattr(call, "_jit_compile", None):
-        return call  # type: ignore[no-any-return]
-    inner = call.func if isinstance(call, partial) else call
-    if isinstance(call, TensorFunction) or not inspect.isroutine(inner):
-        return tf.function(lambda *one, **two: call(*one, **two), jit_compile=True, autograph=False)  # type: ignore[no-any-return]
-    return tf.function(call, jit_compile=True, autograph=driven.autograph)  # type: ignore[no-any-return]
-
-
-def autograph_of(driven: Driven) -> bool:
-    """Whether a function around the driven one is to be converted; a `tf.function` decides for itself."""
-    return driven.autograph and not isinstance(driven.call, TensorFunction)

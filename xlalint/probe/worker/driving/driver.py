@@ -14,14 +14,12 @@ from tempfile import TemporaryDirectory
 from types import CodeType
 from typing import Any, Final
 
-import tensorflow as tf  # type: ignore[import-untyped]
-
 from xlalint.probe.fragments import NAME, wrapped
 from xlalint.probe.specs import SpecError, parse_form
 from xlalint.probe.target import Frame, Target
 from xlalint.probe.target import Given as Said
 
-from ..code.eager import eager_execution
+from ..backends import backend
 from ..code.importing import Loaded, LoadError, load
 from ..code.line_tracing import TooLongError
 from ..code.messages import described, first_line
@@ -42,10 +40,6 @@ _BEFORE_CALLERS: Final = 0.5  # the share of them that a definition by itself ge
 _OF_TRAINING: Final = 2  # batches that a step of training gets
 _LOCALS: Final = ".<locals>."
 _APART: Final = "replicas are not compiled together"
-_RUNS: Final = frozenset(
-    inspect.unwrap(cls.run).__code__
-    for cls in (tf.distribute.Strategy, tf.distribute.TPUStrategy, tf.distribute.OneDeviceStrategy)
-)
 
 
 def drive(target: Target, note: Callable[[str], None], like: Driven | None = None, seconds: float = _SECONDS) -> Driven:
@@ -214,7 +208,7 @@ class _Driver:
                 raise NotDrivenError(f"it does not accept the inputs of the original ({given.words})")
         result = solution.attempt.result
         free = caller or self.target.given or self.target.host  # to return anything
-        if not free and isinstance(result, tf.distribute.DistributedValues):
+        if not free and backend.is_distributed(result):
             raise NotDrivenError(f"it returns what its replicas return: {_APART}; the step that they run is compiled")
         if not free and not _holds_tensors(result) and not is_model(result):
             kind = type(result).__name__
@@ -233,7 +227,7 @@ class _Driver:
 
     def _finished(self, harness: Harness, solution: Solution) -> Driven:
         self.note("build")
-        with eager_execution():
+        with backend.eager_execution():
             called = harness.ready(solution)
             if self._has_strategies and (replicas := self._replicas(called, solution)) > 1:
                 raise NotDrivenError(f"it runs {replicas} replicas: {_APART}; the step that they run is compiled")
@@ -260,12 +254,12 @@ class _Driver:
     def _has_strategies(self) -> bool:
         """Whether a module that takes part holds a strategy with several replicas."""
         values = (value for loaded in (self.loaded, *self.others) for value in list(vars(loaded.module).values()))
-        return any(isinstance(one, tf.distribute.Strategy) and one.num_replicas_in_sync > 1 for one in values)
+        return any(isinstance(one, backend.STRATEGIES) and one.num_replicas_in_sync > 1 for one in values)
 
     def _replicas(self, called: Callable[..., Any], solution: Solution) -> int:
         """How many replicas a call runs, as its strategy says."""
         positional, keywords = solution.make("call", 0, 0)
-        call = first_call(lambda: called(*positional, **keywords), lambda code: code in _RUNS)
+        call = first_call(lambda: called(*positional, **keywords), lambda code: code in backend.RUNS)
         return 1 if call is None else int(call.positional[0].num_replicas_in_sync)
 
     # -- ways ---------------------------------------------------------------------------------------------------------
@@ -323,7 +317,7 @@ class _Driver:
 
         solution = self._solved(harness, caller=True, share=share)
         groups = {group: solution.make(group, 0, 0) for group in dict.fromkeys(slot.group for slot in harness.slots)}
-        with eager_execution():
+        with backend.eager_execution():
             call = first_call(lambda: harness.run(groups), matches)
         if call is None:
             result = solution.attempt.result
@@ -373,8 +367,8 @@ def _is_argument(value: Any) -> bool:
     try:
         hash(value)
     except TypeError:
-        leaves = tf.nest.flatten(value)
-        return not any(leaf is value for leaf in leaves) or tf.is_tensor(value) or hasattr(value, "dtype")
+        leaves = backend.leaves(value)
+        return not any(leaf is value for leaf in leaves) or backend.is_tensor(value) or hasattr(value, "dtype")
     return True
 
 
@@ -413,12 +407,12 @@ def _holds_tensors(result: Any) -> bool:
     if result is None:
         return True  # it may change variables
     try:
-        leaves = tf.nest.flatten(result)
+        leaves = backend.leaves(result)
     except (TypeError, ValueError):
         return False
     plain_values = (bool, int, float, complex, str, bytes, type(None))
-    return any(tf.is_tensor(leaf) or isinstance(leaf, tf.__internal__.CompositeTensor) for leaf in leaves) and all(
-        tf.is_tensor(leaf) or hasattr(leaf, "shape") or isinstance(leaf, plain_values) for leaf in leaves
+    return any(map(backend.is_tensor, leaves)) and all(
+        backend.is_tensor(leaf) or hasattr(leaf, "shape") or isinstance(leaf, plain_values) for leaf in leaves
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from xlalint.probe.target import Parameter
 
-from ..code.eager import eager_execution
+from ..backends import backend
 from ..code.messages import described
 from ..inputs.recorded_calls import RecordedCall, forms_of
 from ..inputs.search import Run, Search, Solution
@@ -155,7 +155,7 @@ def of_object(cls: type, said: Arranged) -> Harness:
 
 def of_model(model: Any, how: str, inputs: Choice) -> Harness:
     """A Keras model, called with what the user says of `inputs`, or the model itself."""
-    with eager_execution():
+    with backend.eager_execution():
         slots = model_slots(model) if inputs is None else [replace(INPUTS, choices=(inputs,), fixed=True)]
 
     def run(groups: Mapping[str, Arguments]) -> Any:
@@ -201,7 +201,7 @@ def of_method(cls: type, name: str, said: Arranged, built: Solution | None) -> H
     if built is not None:
         # Not in the search: that must not take what making the object runs for what the method does.
         try:
-            with eager_execution():
+            with backend.eager_execution():
                 new({})
         except Exception as error:
             raise NotDrivenError(f"its object cannot be created again: {described(error)}") from error

@@ -9,10 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-import tensorflow as tf  # type: ignore[import-untyped]
-
 from xlalint.probe.specs import Form, Keyed, Literal, spec
 
+from ..backends import backend
 from ..inputs.slots import OBJECTS, SIZE, Slot, tensor
 from ..inputs.tensors import Arguments, build
 
@@ -29,11 +28,6 @@ _KINDS: Final = {
 }
 
 
-def keras_modules() -> list[Any]:
-    """The Keras packages that are imported."""
-    return [module for name in ("keras", "tf_keras") if (module := sys.modules.get(name)) is not None] + [tf.keras]
-
-
 def keras_kind(cls: type) -> str | None:
     """What of Keras a class is: "optimizer", "model", "layer", "loss", "metric" or nothing."""
     for kind, names in _KINDS.items():
@@ -44,7 +38,7 @@ def keras_kind(cls: type) -> str | None:
 
 def _named(name: str) -> Iterator[type]:
     """The classes that the Keras packages call so."""
-    for module in keras_modules():
+    for module in backend.keras_modules():
         found: Any = module
         for part in name.split("."):
             found = getattr(found, part, None)
@@ -72,12 +66,12 @@ def called_method(cls: type) -> Callable[..., Any] | None:
 
 def make_object(cls: type, given: Mapping[str, Arguments]) -> Any:
     """An object of a class. The random numbers of its weights are the same every time."""
-    tf.random.set_seed(0)
+    backend.seed(0)
     try:
         positional, keywords = given.get("init", _NONE)
         return cls(*positional, **keywords)
     finally:
-        tf.random.set_seed(None)  # else all that is traced later seems to be asked to repeat its numbers
+        backend.seed(None)  # else all that is traced later seems to be asked to repeat its numbers
 
 
 def call_of(cls: type, made: Any) -> Callable[..., Any]:
@@ -93,7 +87,7 @@ def _applied(optimizer: Any) -> Callable[..., Any]:
 
     def step(gradient: Any) -> Any:
         if not variable:
-            variable.append(tf.Variable(tf.ones_like(gradient)))
+            variable.append(backend.variable(gradient))
         optimizer.apply_gradients([(gradient, variable[0])])
         return variable[0] * 1.0
 
@@ -120,7 +114,8 @@ def model_slots(model: Any) -> list[Slot]:
     choices: dict[Form, None] = {}
     for size in _SIZES:
         forms = {
-            one.name: spec(tf.as_dtype(one.dtype).name, SIZE, *(dim or size for dim in one.shape[1:])) for one in inputs
+            one.name: spec(backend.dtype_name(one.dtype), SIZE, *(dim or size for dim in one.shape[1:]))
+            for one in inputs
         }
         choices.setdefault(Keyed(tuple(forms.items())) if len(forms) > 1 else next(iter(forms.values())))
     first, *others = choices
@@ -132,7 +127,8 @@ def _signed(model: Any) -> Sequence[Any]:
     """What a model that is a class of its own says of its inputs by name, as those of `transformers` do."""
     signature = getattr(model, "input_signature", None)
     specs = list(signature.values()) if isinstance(signature, Mapping) else []
-    return specs if all(isinstance(one, tf.TensorSpec) and one.name and one.shape.rank for one in specs) else []
+    said = [backend.spec_of(one) for one in specs]
+    return specs if all(one is not None and one[1] for one in said) and all(one.name for one in specs) else []
 
 
 def _takes(model: Any, form: Form) -> bool:
@@ -205,8 +201,8 @@ def variables_in(value: Any) -> list[Any]:
     """A variable itself, those of a Keras object, or what random numbers are drawn from."""
     if inspect.isclass(value):
         return []
-    if any(isinstance(value, kind) for kind in (tf.Variable, *_named("Variable"))):
+    if any(isinstance(value, kind) for kind in (*backend.VARIABLES, *_named("Variable"))):
         return [value]
-    if any(isinstance(value, kind) for kind in (tf.random.Generator, *_named("random.SeedGenerator"))):
+    if any(isinstance(value, kind) for kind in (*backend.GENERATORS, *_named("random.SeedGenerator"))):
         return [value.state]
     return state_of(value) if keras_kind(type(value)) is not None else []

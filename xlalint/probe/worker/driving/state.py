@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf  # type: ignore[import-untyped]
+
+from ..backends import backend
 
 
 class State:
@@ -36,4 +37,4 @@ class State:
     def trained(self) -> list[Any]:
         """What a gradient is asked for."""
         owned = (getattr(one, "value", one) for one in self._variables if getattr(one, "trainable", False))
-        return [one for one in owned if isinstance(one, tf.Variable) and one.dtype.is_floating]
+        return [one for one in owned if backend.is_trained(one)]

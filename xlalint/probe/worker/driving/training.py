@@ -12,11 +12,11 @@ from itertools import chain, count
 from typing import Any, Final, TypeAlias
 
 import keras  # type: ignore[import-untyped]
-import tensorflow as tf  # type: ignore[import-untyped]
+import numpy as np
 
 from xlalint.probe.specs import SHORT, Form, Spec, spec
 
-from ..code.eager import eager_execution
+from ..backends import backend
 from ..code.messages import brief, message_of
 from ..inputs.slots import Choice
 from ..inputs.tensors import ObjectInput, build, draw
@@ -48,10 +48,12 @@ class _Said:
             return given
 
         def within(kind: _Labels, output: Any, labels: Any) -> Any:
-            return labels % _classes(output) if kind is _indices and labels.dtype.is_integer else labels
+            return (
+                labels % _classes(output) if kind is _indices and "int" in backend.dtype_name(labels.dtype) else labels
+            )
 
         try:
-            return tf.nest.map_structure(within, self.known, outputs, given)
+            return backend.map_structure(within, self.known, outputs, given)
         except (TypeError, ValueError):  # they are arranged in another way
             return given
 
@@ -85,30 +87,26 @@ def training_of(model: Any, inputs: Callable[[int], Any], said: Choice) -> Train
     errors: list[Exception] = []
     notes = tuple(_notes(model))
     before = State(state_of(model))
-    with eager_execution():
+    with backend.eager_execution():
         outputs = model(inputs(0))
         for labels in _candidates(model, outputs, said, own):
 
             def batch(number: int, given: Any, labels: Any = labels) -> Any:
                 if labels is not None:
                     return given, _made(labels, outputs, number)
-                return (given,) if tf.nest.is_nested(given) else given  # as Keras itself passes it
+                return (given,) if backend.is_nested(given) else given  # as Keras itself passes it
 
             try:
-                model.train_step(batch(0, inputs(0)))
+                backend.train_step(model, batch(0, inputs(0)))
             except Exception as raised:  # of any kind: it takes others
                 errors.append(raised)
             else:
                 shown = "" if labels is None else f"labels: {_shown(_made(labels, outputs, 0))}"
-                return Training(_words(model, own), partial(_step, model), batch, shown, notes)
+                return Training(_words(model, own), partial(backend.train_step, model), batch, shown, notes)
             finally:
                 before.restore()
     hint = _HINT if own or model.loss is not None else ""
     raise NoTrainingError(f"{type(errors[0]).__name__}: {brief(message_of(errors[0]))}{hint}")
-
-
-def _step(model: Any, data: Any) -> Any:
-    return model.train_step(data)
 
 
 # -- what it is -------------------------------------------------------------------------------------------------------
@@ -166,14 +164,14 @@ def _candidates(model: Any, outputs: Any, said: Choice, own: bool) -> Iterator[A
         yield known
     elif own or _is_own(model, "compute_loss"):
         for kind in (_numbers, _indices):
-            yield tf.nest.map_structure(lambda output, kind=kind: kind, outputs)
+            yield backend.map_structure(lambda output, kind=kind: kind, outputs)
 
 
 def _made(labels: Any, outputs: Any, number: int) -> Any:
     """The labels of one set of values."""
     if isinstance(labels, _Said):
         return labels.drawn(outputs, number)
-    return tf.nest.map_structure(lambda kind, output: kind(number, output), labels, outputs)
+    return backend.map_structure(lambda kind, output: kind(number, output), labels, outputs)
 
 
 def _paired(loss: Any, outputs: Any, names: Any) -> Any:
@@ -212,8 +210,8 @@ def _labels_for(loss: Any, output: Any) -> _Labels:
 def _takes(loss: Callable[..., Any], kind: _Labels, output: Any) -> bool:
     """Whether a loss takes labels, of the type that Keras makes of them, and gives numbers."""
     try:
-        losses = loss(tf.cast(kind(0, output), output.dtype), output)
-        return bool(tf.reduce_all(tf.math.is_finite(tf.cast(losses, tf.float32))))
+        losses = np.asarray(loss(backend.cast(kind(0, output), output), output), np.float32)
+        return bool(np.isfinite(losses).all())
     except Exception:  # of any kind: it takes others
         return False
 
@@ -269,7 +267,7 @@ def _classes(output: Any) -> int:
 
 
 def _one_hot(number: int, output: Any) -> Any:
-    return tf.one_hot(_indices(number, output), _shape(output)[-1])
+    return backend.tensor_of(np.eye(_shape(output)[-1])[np.asarray(_indices(number, output))], "float32")
 
 
 def _words_of_steps(number: int, output: Any) -> Any:
@@ -305,5 +303,5 @@ def _shown(labels: Any) -> str:
         return "{" + ", ".join(f"{name!r}: {_shown(one)}" for name, one in labels.items()) + "}"
     if isinstance(labels, list | tuple):
         return f"[{', '.join(map(_shown, labels))}]"
-    dtype = SHORT[labels.dtype.name]
+    dtype = SHORT[backend.dtype_name(labels.dtype)]
     return f"{dtype}[{', '.join(map(str, labels.shape))}]"

@@ -12,10 +12,10 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
-import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
+from ..backends import backend
 from .slots import Choice
 from .tensors import ObjectInput
 
@@ -84,7 +84,7 @@ def _call(frame: FrameType, function: FunctionType) -> RecordedCall:
         arguments += values[rest]
     if options is not None:
         keywords |= values[options]
-    return RecordedCall(function, tuple(arguments), keywords, tf.distribute.get_strategy().num_replicas_in_sync)
+    return RecordedCall(function, tuple(arguments), keywords, backend.replicas())
 
 
 def forms_of(call: RecordedCall, generated: bool) -> Iterator[tuple[str, Choice, bool]]:
@@ -100,8 +100,8 @@ def forms_of(call: RecordedCall, generated: bool) -> Iterator[tuple[str, Choice,
 
 def form_of(value: Any, generated: bool) -> Choice:
     """An object as an input."""
-    if isinstance(value, tf.Tensor | np.ndarray) and generated:
-        dtype = tf.as_dtype(value.dtype).name
+    if (isinstance(value, np.ndarray) or backend.is_dense(value)) and generated:
+        dtype = backend.dtype_name(value.dtype)
         return spec(dtype, *value.shape) if dtype in SHORT else same_object(value)
     if value is None or isinstance(value, bool | int | float | str):
         return Literal(value)

@@ -11,10 +11,9 @@ from functools import lru_cache, partial
 from math import prod
 from typing import Any, Final
 
-import tensorflow as tf  # type: ignore[import-untyped]
-
 from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
+from ..backends import backend
 from .culprits import FailedCall, culprits_of, frames_of, user_frames_of
 from .error_clues import ErrorClues
 from .parts import Assignment, part_at, with_part
@@ -30,7 +29,8 @@ _SHAPES: Final = re.compile(
     r"shape|rank|dim|axis|size|broadcast|incompatible|index|unpack|out of (?:range|bounds)", re.I
 )
 _OF_STRINGS: Final = {name for name in (*dir(str), *dir(bytes)) if not name.startswith("_") and name not in dir(tuple)}
-_TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ndarray")
+_TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ArrayImpl", "ndarray")
+_MADE: Final = ("EagerTensor", "ArrayImpl")  # what a tensor among the inputs is
 
 
 def changes(failed: FailedCall) -> Iterator[Assignment]:
@@ -84,7 +84,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield replace(part, dtype="string", style="")
         yield from (Literal(word) for word in ("same", "relu", "sum"))
     yield from classes
-    yield from _as_settings(clues, "EagerTensor")
+    yield from _as_settings(clues, *_MADE)
     for count in range(len(clues.keys), 0, -1):  # all that it names may be too much
         yield Keyed(tuple((key, part) for key in clues.keys[:count]))
     if "not callable" in clues.text:
@@ -231,15 +231,15 @@ def _instead_of_value(
     yield Many("list", (tensor(), tensor()))
 
 
-def _as_settings(clues: ErrorClues, kind: str) -> Iterator[Choice]:
-    """Settings instead of an input of a kind that misses an attribute which no sort of tensor has."""
-    if clues.attribute is not None and clues.attribute[0] == kind and not _is_of_tensors(clues.attribute[1]):
+def _as_settings(clues: ErrorClues, *kinds: str) -> Iterator[Choice]:
+    """Settings instead of an input of some kinds that misses an attribute which no sort of tensor has."""
+    if clues.attribute is not None and clues.attribute[0] in kinds and not _is_of_tensors(clues.attribute[1]):
         yield settings({clues.attribute[1]: Literal(SIZE)})
 
 
 def _is_of_tensors(attribute: str) -> bool:
     """Whether some kind of tensor, a variable, a structure or a string has an attribute."""
-    kinds = (tf.Tensor, tf.Variable, tf.SparseTensor, tf.RaggedTensor, dict, list, str)
+    kinds = (*backend.KINDS, dict, list, str)
     return any(hasattr(kind, attribute) for kind in kinds)
 
 
@@ -304,7 +304,7 @@ def _classes(failed: FailedCall, clues: ErrorClues) -> tuple[Choice, ...]:
         known: list[Any] = [value for value in frame.f_globals.values() if inspect.isclass(value)]
         for cls in known:
             fits = clues.attribute is not None or any(issubclass(cls, base) for base in asked)
-            if fits and cls.__module__ in sys.modules and not issubclass(cls, tf.Module):
+            if fits and cls.__module__ in sys.modules and not issubclass(cls, backend.MODULES):
                 for choice in of_class(cls):
                     missed = clues.attribute
                     if isinstance(choice, ObjectInput) and (missed is None or _has(choice, missed[1])):

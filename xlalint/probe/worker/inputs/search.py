@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from xlalint.probe.specs import Form, Keyed, Many, Spec, leaves
 
-from ..code.eager import eager_execution
+from ..backends import backend
 from ..code.line_tracing import LineTracer
 from ..code.messages import message_of
 from .culprits import FailedCall
@@ -151,7 +151,7 @@ class Search:
     def solve(self) -> Solution:
         """Inputs that the eager call accepts, of one shape and one set of values. Raises NotFoundError."""
         start: Assignment = tuple(slot.choices[0] for slot in self.slots)
-        with eager_execution():
+        with backend.eager_execution():
             assignment, attempt = self._widened(*self._accepted(start))
         return Solution(self.slots, [assignment], [0], attempt, attempt.reached)
 
@@ -168,7 +168,7 @@ class Search:
         # The same objects at each call: another would be traced again.
         assignment = tuple(_settled(one) if isinstance(one, ObjectInput) else one for one in found)
         solution.shapes = [assignment]
-        with eager_execution():
+        with backend.eager_execution():
             solution.sets = [number for number in range(VALUE_SETS) if number == 0 or self._accepts(assignment, number)]
             solution.shapes += self._other_shapes(assignment)
         solution.reached = frozenset(self._reached)

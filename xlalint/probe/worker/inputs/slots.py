@@ -15,11 +15,11 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.specs import Form, Keyed, Literal, Many, Spec, spec
 from xlalint.probe.target import Parameter
 
+from ..backends import backend
 from .tensors import ObjectInput, build, map_specs
 
 # `None`: the parameter is left out.
@@ -128,8 +128,8 @@ def _choices(
 ) -> Iterator[Choice]:
     """What to pass for a parameter, the best first."""
     default = parameter.default
-    if isinstance(default, tf.TensorSpec):
-        yield of_tensor_spec(default)
+    if (described := backend.spec_of(default)) is not None:
+        yield _of_description(*described)
     elif default is not inspect.Parameter.empty:
         yield None
     hinted = () if hint is None else tuple(_of_hint(hint))
@@ -138,9 +138,10 @@ def _choices(
     both = (hinted, promised) if isinstance(next(iter(promised), None), Spec) else (promised, hinted)
     for choices in both:
         yield from choices
-    yield from (Literal(one) for one in compared)
+    yield from (Literal(one) for one in compared if isinstance(one, str))
     if default is None or default is inspect.Parameter.empty:
         yield from (Literal(SIZE), tensor()) if group == "init" else (tensor(),)
+    yield from (Literal(one) for one in compared if not isinstance(one, str))  # tensors are compared with numbers, too
     if isinstance(default, bool):
         yield Literal(not default)
 
@@ -165,12 +166,17 @@ IDENTITY: Final = ObjectInput(
 )
 
 
+def _keras() -> Any:
+    """The Keras that code gets that names none."""
+    return backend.keras_modules()[-1]
+
+
 # Objects that code asks for in words, where its error names them.
 OBJECTS: Final = {
-    "cell": ObjectInput(f"keras.layers.LSTMCell({SIZE})", lambda: tf.keras.layers.LSTMCell(SIZE)),
-    "layer": ObjectInput(f"keras.layers.Dense({SIZE})", lambda: tf.keras.layers.Dense(SIZE)),
-    "optimizer": ObjectInput("keras.optimizers.SGD()", lambda: tf.keras.optimizers.SGD()),
-    "loss": ObjectInput("keras.losses.MeanSquaredError()", lambda: tf.keras.losses.MeanSquaredError()),
+    "cell": ObjectInput(f"keras.layers.LSTMCell({SIZE})", lambda: _keras().layers.LSTMCell(SIZE)),
+    "layer": ObjectInput(f"keras.layers.Dense({SIZE})", lambda: _keras().layers.Dense(SIZE)),
+    "optimizer": ObjectInput("keras.optimizers.SGD()", lambda: _keras().optimizers.SGD()),
+    "loss": ObjectInput("keras.losses.MeanSquaredError()", lambda: _keras().losses.MeanSquaredError()),
 }
 
 
@@ -202,8 +208,8 @@ def of_annotation(annotation: Any, depth: int = 0) -> Iterator[Choice]:
     if annotation in _by_type():
         yield from _by_type()[annotation]
         return
-    if isinstance(annotation, tf.TensorSpec):
-        yield of_tensor_spec(annotation)
+    if (described := backend.spec_of(annotation)) is not None:
+        yield _of_description(*described)
         return
     if hasattr(annotation, "dim_str") and hasattr(annotation, "dtypes"):
         yield _of_jaxtyping(annotation)
@@ -253,19 +259,20 @@ def _of_tuple(arguments: tuple[Any, ...], depth: int) -> Iterator[Choice]:
 
 def _by_type() -> Mapping[Any, tuple[Choice, ...]]:
     return _BY_TYPE | {
-        tf.Tensor: (tensor(),),
-        tf.Variable: (replace(tensor(), style="variable"),),
         np.ndarray: (tensor(),),
-        tf.SparseTensor: (replace(tensor(), style="sparse"),),
-        tf.RaggedTensor: (replace(tensor(), style="ragged"),),
-        tf.DType: (ObjectInput("tf.float32", lambda: tf.float32),),
+        **{kind: (replace(tensor(), style=style),) for kind, style in backend.ANNOTATIONS.items()},
+        **{kind: (_constant(text, made),) for kind, (text, made) in backend.OBJECTS.items()},
     }
 
 
-def of_tensor_spec(given: Any) -> Spec:
-    """A tensor that a TensorFlow spec describes; sizes that it leaves open are small."""
-    sizes = [SIZE] * 2 if given.shape.rank is None else [SIZE if size is None else size for size in given.shape]
-    return spec(given.dtype.name, *sizes)
+def _constant(text: str, made: Any) -> ObjectInput:
+    return ObjectInput(text, lambda: made)
+
+
+def _of_description(dtype: str, sizes: Sequence[int | None] | None) -> Spec:
+    """A tensor that a description says so much of; sizes that it leaves open are small."""
+    known = (None, None) if sizes is None else sizes
+    return spec(dtype, *(SIZE if size is None else size for size in known))
 
 
 def _of_jaxtyping(annotation: Any) -> Spec:
@@ -293,7 +300,7 @@ def of_class(cls: Any, depth: int = 0) -> tuple[Choice, ...]:
     if len(first) > _DEEPEST:
         return ()
     smaller = _smaller(cls)
-    if smaller and not issubclass(cls, tf.Module):
+    if smaller and not issubclass(cls, backend.MODULES):
         small = _made_of(cls, {**first, **{name: Literal(size) for name, size in smaller.items() if name not in first}})
         try:
             small.make()
@@ -346,9 +353,8 @@ def _smaller(cls: Any) -> dict[str, int]:
 def _input_signature(function: Callable[..., Any]) -> tuple[Choice, ...]:
     """What `tf.function` was told of its arguments, where that is tensors only."""
     signature = getattr(function, "input_signature", None)
-    if isinstance(signature, list | tuple) and all(isinstance(one, tf.TensorSpec) for one in signature):
-        return tuple(map(of_tensor_spec, signature))
-    return ()
+    found = [backend.spec_of(one) for one in signature] if isinstance(signature, list | tuple) else []
+    return () if None in found else tuple(_of_description(*one) for one in found if one is not None)
 
 
 # -- the source -------------------------------------------------------------------------------------------------------

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final, TypeAlias
 
-import tensorflow as tf  # type: ignore[import-untyped]
-
 from xlalint.probe.specs import Form, Keyed, Many, Spec
 
+from ..backends import backend
 from .numbers import numbers
 
+FORMS: Final = ("sparse", "ragged", "variable")  # styles that are forms of a tensor
 Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # by position, and by name
 
 
@@ -30,27 +30,11 @@ class ObjectInput:
 
 
 def draw(spec: Spec, variant: int, value_set: int, position: int) -> Any:
-    """One tensor, in the form that its spec names."""
-    values = numbers(spec, variant, value_set, position)
-    made = tf.constant(values) if spec.dtype == "string" else tf.cast(values, spec.dtype)
-    return _FORMS[spec.style](made) if spec.style in _FORMS else made
-
-
-def _sparse(dense: tf.Tensor) -> tf.SparseTensor:
-    """Without the last element of each row."""
-    kept = (
-        tf.where(tf.range(tf.size(dense)) % max(int(dense.shape[-1]), 2) != 0) if dense.shape.rank else tf.where([True])
-    )
-    where = tf.unravel_index(kept[:, 0], tf.cast(tf.shape(dense), tf.int64)) if dense.shape.rank else tf.zeros((0, 1))
-    indices = tf.transpose(where)
-    return tf.SparseTensor(indices, tf.gather_nd(dense, indices), tf.shape(dense, tf.int64))
-
-
-_FORMS: Final[dict[str, Callable[[tf.Tensor], Any]]] = {
-    "sparse": _sparse,
-    "ragged": tf.RaggedTensor.from_tensor,
-    "variable": tf.Variable,
-}
+    """One tensor, in the form that its spec names. Raises TypeError where there is no such tensor."""
+    made = backend.tensor_of(numbers(spec, variant, value_set, position), spec.dtype)
+    if spec.style in FORMS and spec.style not in backend.FORMS:
+        raise TypeError(f"there are no {spec.style} tensors")
+    return backend.FORMS[spec.style](made) if spec.style in backend.FORMS else made
 
 
 def map_specs(form: Form | ObjectInput | None, change: Callable[[Spec], Spec]) -> Any:

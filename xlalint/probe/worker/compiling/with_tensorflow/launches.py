@@ -14,9 +14,9 @@ import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import COMPILE, FAILS, RECOMPILES, Launch, Observation, Spot
 
-from ..code.eager import TensorFunction, eager_execution
-from ..code.user_lines import UserLines
-from .hlo import Dump
+from ...backends.with_tensorflow import TensorFunction, eager_execution
+from ...code.user_lines import UserLines
+from ..program import Compilations
 
 _MOST: Final = 100  # characters of an argument that are compared
 
@@ -39,7 +39,7 @@ class Launches:
     """Collects the calls of functions that TensorFlow compiles, while `watching`."""
 
     user_lines: UserLines
-    dump: Dump
+    dump: Compilations
     failures: list[Observation] = field(default_factory=list)
     compilations: int = 0
     _calls: list[_Call] = field(default_factory=list)

@@ -17,8 +17,8 @@ from tensorflow.python.framework import kernels, op_def_registry  # type: ignore
 
 from xlalint.probe.protocol import FAILS, Observation, Spot
 
-from ..code.graphs import functions_of
-from ..code.user_lines import UserLines
+from ...code.graphs import functions_of
+from ...code.user_lines import UserLines
 from .eager_watch import READS
 
 _COMPILER: Final = "XLA_CPU_JIT"
@@ -90,7 +90,7 @@ def lacking(kind: str, spots: tuple[Spot, ...]) -> Observation:
 # -- of what runs eagerly ---------------------------------------------------------------------------------------------
 
 
-class Witness:
+class Refused:
     """Watches one eager call, whose arguments are the tensors `given`. `autograph`: whether it would be converted."""
 
     def __init__(self, user_lines: UserLines, given: list[Any], autograph: bool) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from tensorflow.python.framework import op_callbacks, ops  # type: ignore[import-untyped]
+import numpy as np
+import tensorflow as tf  # type: ignore[import-untyped]
+from tensorflow.python.framework import op_callbacks, op_def_registry, ops  # type: ignore[import-untyped]
+
+from ...backends.interface import Array
+from ..program import Watcher
 
 # How Python reads a tensor, in words, and whether AutoGraph comes between: it converts statements and these builtins.
 READS: Final = {
@@ -21,16 +26,6 @@ READS: Final = {
     "__array__": ("for a tensor as an array", False),
     "numpy": ("for the content of a tensor", False),
 }
-
-
-class Watcher(Protocol):
-    """Who is told what happens."""
-
-    def ran(self, kind: str, inputs: Any, attributes: Any, outputs: Any, frame: FrameType) -> None:
-        """An operation ran, asked for by what `frame` executes."""
-
-    def read(self, how: str, tensor: Any, frame: FrameType) -> None:
-        """Python reads a tensor, by the method `how`."""
 
 
 @contextmanager
@@ -73,3 +68,27 @@ def _asking(frame: FrameType | None) -> FrameType | None:
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "numpy":
         frame = frame.f_back
     return frame
+
+
+def names_of(kind: str, inputs: Sequence[Any], attributes: Any) -> Iterator[str]:
+    """For each input of an operation, the name of the argument that it is, or is one of."""
+    definition = op_def_registry.get(kind)
+    given = dict(zip(attributes[::2], attributes[1::2], strict=True)) if attributes else {}
+    count = 0
+    for one in definition.input_arg if definition is not None else ():
+        number = 1
+        if one.number_attr:
+            number = int(given.get(one.number_attr, len(inputs) - count))
+        elif one.type_list_attr:
+            number = len(given.get(one.type_list_attr, inputs[count:]))
+        for _ in range(min(number, len(inputs) - count)):
+            count += 1
+            yield one.name
+    yield from (f"input {index}" for index in range(count, len(inputs)))
+
+
+def content_of(value: Any) -> Array | None:
+    """The values of a tensor, read by no method that is watched."""
+    if not tf.is_tensor(value) or value.dtype in (tf.resource, tf.variant):
+        return None
+    return np.asarray(value._numpy())

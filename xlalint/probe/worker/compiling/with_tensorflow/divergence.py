@@ -9,10 +9,11 @@ import tensorflow as tf  # type: ignore[import-untyped]
 
 from xlalint.probe.protocol import Spot
 
-from ..code.user_lines import UserLines
-from ..inputs.tensors import Arguments
-from .compare import difference
-from .leaves import is_random, leaves
+from ...code.user_lines import UserLines
+from ...inputs.tensors import Arguments
+from ..compare import difference
+from ..leaves import leaves
+from .randomness import is_random
 
 _MOST: Final = 400  # operations that are looked at
 _SILENT: Final = frozenset(("Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp"))

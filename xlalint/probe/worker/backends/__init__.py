@@ -1,0 +1,17 @@
+"""What Keras computes with in this process, TensorFlow or JAX: tensors, structures, variables, eager execution, behind
+one interface, which all other rooms go by. Imports no other room of the worker.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .interface import Backend
+
+if os.environ.get("KERAS_BACKEND") == "jax":
+    from . import with_jax as chosen
+else:
+    from . import with_tensorflow as chosen  # type: ignore[no-redef]
+
+backend: Backend = chosen
+"""That of this process: Keras takes the one that `KERAS_BACKEND` names when it is imported, and no other afterwards."""

@@ -1,0 +1,202 @@
+"""TensorFlow, as `interface` asks for it."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import keras  # type: ignore[import-untyped]
+import numpy as np
+import tensorflow as tf  # type: ignore[import-untyped]
+from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
+
+from .interface import Array
+
+NAME: Final = "tensorflow"
+NAMES: Final[Mapping[str, Any]] = {"tf": tf, "keras": keras, "np": np}
+REFUSALS: Final = (tf.errors.InvalidArgumentError,)
+ANNOTATIONS: Final[Mapping[Any, str]] = {
+    tf.Tensor: "",
+    tf.Variable: "variable",
+    tf.SparseTensor: "sparse",
+    tf.RaggedTensor: "ragged",
+}
+OBJECTS: Final[Mapping[Any, tuple[str, Any]]] = {tf.DType: ("tf.float32", tf.float32)}
+KINDS: Final = (tf.Tensor, tf.Variable, tf.SparseTensor, tf.RaggedTensor)
+MODULES: Final = (tf.Module,)
+VARIABLES: Final = (tf.Variable,)
+GENERATORS: Final = (tf.random.Generator,)
+STRATEGIES: Final = (tf.distribute.Strategy,)
+RUNS: Final = frozenset(
+    inspect.unwrap(cls.run).__code__
+    for cls in (tf.distribute.Strategy, tf.distribute.TPUStrategy, tf.distribute.OneDeviceStrategy)
+)
+TensorFunction: Final = type(tf.function(lambda: None))
+
+
+# -- the process ------------------------------------------------------------------------------------------------------
+
+
+def start() -> dict[str, str]:
+    """See `Backend`."""
+    devices = [tf.config.LogicalDeviceConfiguration() for _ in range(2)]  # what a strategy needs
+    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
+    hide_library_frames(False)
+    return {"tensorflow": tf.__version__, "python": platform.python_version(), "keras": keras.__version__}
+
+
+def hide_library_frames(on: bool) -> None:
+    """See `Backend`."""
+    for library in (tf.debugging, getattr(keras, "config", None)):  # Keras 2 goes by TensorFlow's
+        if library is not None:
+            (library.enable_traceback_filtering if on else library.disable_traceback_filtering)()
+
+
+def forget_conversions() -> None:
+    """See `Backend`. AutoGraph takes functions for one whose code is alike, in whatever files they are, and would tell
+    of the lines of the other file."""
+    transpiler = api._TRANSPILER
+    transpiler._cache = type(transpiler._cache)()
+
+
+@contextmanager
+def eager_execution() -> Iterator[None]:
+    """See `Backend`."""
+    tf.config.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(False)
+
+
+def seed(number: int | None) -> None:
+    """See `Backend`."""
+    tf.random.set_seed(number)
+
+
+def keras_modules() -> list[Any]:
+    """See `Backend`."""
+    return [module for name in ("keras", "tf_keras") if (module := sys.modules.get(name)) is not None] + [tf.keras]
+
+
+# -- tensors ----------------------------------------------------------------------------------------------------------
+
+
+def is_tensor(value: Any) -> bool:
+    """See `Backend`."""
+    return bool(tf.is_tensor(value)) or isinstance(value, tf.__internal__.CompositeTensor)
+
+
+def is_dense(value: Any) -> bool:
+    """See `Backend`."""
+    return isinstance(value, tf.Tensor)
+
+
+def is_distributed(value: Any) -> bool:
+    """See `Backend`."""
+    return isinstance(value, tf.distribute.DistributedValues)
+
+
+def is_floating(tensor: Any) -> bool:
+    """See `Backend`."""
+    return bool(tensor.dtype.is_floating)
+
+
+def dtype_name(dtype: Any) -> str:
+    """See `Backend`."""
+    return str(tf.as_dtype(dtype).name)
+
+
+def tensor_of(array: Array, dtype: str) -> Any:
+    """See `Backend`."""
+    return tf.constant(array) if dtype == "string" else tf.cast(array, tf.as_dtype(dtype))
+
+
+def cast(tensor: Any, like: Any) -> Any:
+    """See `Backend`."""
+    return tf.cast(tensor, like.dtype)
+
+
+def content(part: Any) -> tuple[str, Array | None] | None:
+    """See `Backend`."""
+    if isinstance(part, tf.TensorArray):
+        part = part.stack()
+    if hasattr(part, "convert_to_tensor"):  # a variable of Keras 3
+        part = part.convert_to_tensor()
+    if not isinstance(part, tf.Tensor | tf.Variable):
+        return None
+    return part.dtype.name, None if part.dtype in (tf.resource, tf.variant) else np.asarray(part)
+
+
+def spec_of(described: Any) -> tuple[str, Sequence[int | None] | None] | None:
+    """See `Backend`."""
+    if not isinstance(described, tf.TensorSpec):
+        return None
+    return described.dtype.name, None if described.shape.rank is None else list(described.shape)
+
+
+def _sparse(dense: Any) -> Any:
+    """Without the last element of each row."""
+    kept = (
+        tf.where(tf.range(tf.size(dense)) % max(int(dense.shape[-1]), 2) != 0) if dense.shape.rank else tf.where([True])
+    )
+    where = tf.unravel_index(kept[:, 0], tf.cast(tf.shape(dense), tf.int64)) if dense.shape.rank else tf.zeros((0, 1))
+    indices = tf.transpose(where)
+    return tf.SparseTensor(indices, tf.gather_nd(dense, indices), tf.shape(dense, tf.int64))
+
+
+FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "sparse": _sparse,
+    "ragged": tf.RaggedTensor.from_tensor,
+    "variable": tf.Variable,
+}
+
+
+# -- structures -------------------------------------------------------------------------------------------------------
+
+
+def flatten(structure: Any) -> list[Any]:
+    """See `Backend`."""
+    return list(tf.nest.flatten(structure, expand_composites=True))
+
+
+def leaves(structure: Any) -> list[Any]:
+    """See `Backend`."""
+    return list(tf.nest.flatten(structure))
+
+
+def map_structure(function: Callable[..., Any], *structures: Any) -> Any:
+    """See `Backend`."""
+    return tf.nest.map_structure(function, *structures)
+
+
+def is_nested(value: Any) -> bool:
+    """See `Backend`."""
+    return bool(tf.nest.is_nested(value))
+
+
+# -- variables and training -------------------------------------------------------------------------------------------
+
+
+def variable(tensor: Any) -> Any:
+    """See `Backend`."""
+    return tf.Variable(tf.ones_like(tensor))
+
+
+def is_trained(variable: Any) -> bool:
+    """See `Backend`."""
+    return isinstance(variable, tf.Variable) and variable.dtype.is_floating
+
+
+def train_step(model: Any, data: Any) -> Any:
+    """See `Backend`."""
+    return model.train_step(data)
+
+
+def replicas() -> int:
+    """See `Backend`."""
+    return int(tf.distribute.get_strategy().num_replicas_in_sync)

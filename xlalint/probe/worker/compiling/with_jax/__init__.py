@@ -1,0 +1,1 @@
+"""What JAX makes of a driven function: jaxprs and their equations, and how often they are compiled."""

@@ -1,0 +1,1 @@
+"""What TensorFlow makes of a driven function: graphs, their operations, and the programs that XLA compiles of them."""
