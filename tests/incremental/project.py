@@ -6,13 +6,15 @@ beginning; an empty one is nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from hypothesis import strategies as st
 
+_OPENING: Final = re.compile(r"^([ ]*)(?:def|class) .*:\n", re.MULTILINE)
 _TF: Final = "import tensorflow as tf\n"
 PIECES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "pkg/__init__.py": (("", _TF + "from .ops import positive\n", "from .plain import halve\n"),),
@@ -112,6 +114,24 @@ class Line:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A comment stands behind a line; whatever was put behind it before does so no more."""
+
+    file: str
+    at: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The functions and classes of a file begin with a docstring, or with none."""
+
+    file: str
+    text: str
+
+
+Edit: TypeAlias = Choice | Turn | Line | Behind | Document
 _CHOICES: Final = [
     Choice(file, number, alternative)
     for file, pieces in PIECES.items()
@@ -120,11 +140,20 @@ _CHOICES: Final = [
     if len(alternatives) > 1
 ]
 _FILES: Final = st.sampled_from(sorted(PIECES))
+_ABOVE: Final = ["", "# moved\n", "\n", "    # positive, norm\n", "# xlalint: ignore-file\n", "(\n"]
+_BESIDE: Final = ["", "# of old", "# halve(x)", "# noqa: XLA201", "# from .ops import norm", "# x[1] = 2"]
+_DOCUMENTS: Final = ["", "Moves nothing.", "Calls `positive`.\n\n    # twice\n    "]
+_TRIVIA: Final = st.one_of(
+    st.builds(Line, _FILES, st.integers(0, 8), st.sampled_from(_ABOVE)),
+    st.builds(Behind, _FILES, st.integers(0, 8), st.sampled_from(_BESIDE)),
+    st.builds(Document, _FILES, st.sampled_from(_DOCUMENTS)),
+)
 EDITS: Final = st.one_of(
     st.sampled_from(_CHOICES),
     st.sampled_from(_CHOICES),
     st.builds(Turn, _FILES),
-    st.builds(Line, _FILES, st.integers(0, 8), st.sampled_from(["", "# moved\n", "# xlalint: ignore-file\n", "(\n"])),
+    _TRIVIA,
+    _TRIVIA,
 )
 
 
@@ -136,11 +165,13 @@ class Written:
         self._chosen = {(file, number): 0 for file, pieces in PIECES.items() for number in range(len(pieces))}
         self._absent = set(ABSENT)
         self._lines: dict[str, dict[int, str]] = {file: {} for file in PIECES}
+        self._behind: dict[str, dict[int, str]] = {file: {} for file in PIECES}
+        self._documents = dict.fromkeys(PIECES, "")
         for file in PIECES:
             (folder / file).parent.mkdir(exist_ok=True, parents=True)
             self._write(file)
 
-    def apply(self, edit: Choice | Turn | Line) -> None:
+    def apply(self, edit: Edit) -> None:
         """Edit a file."""
         match edit:
             case Choice(file, number, alternative):
@@ -149,6 +180,10 @@ class Written:
                 self._absent ^= {file}
             case Line(file, at, text):
                 self._lines[file][at] = text
+            case Behind(file, at, text):
+                self._behind[file][at] = text
+            case Document(file, text):
+                self._documents[file] = text
         self._write(edit.file)
 
     def _write(self, file: str) -> None:
@@ -157,7 +192,12 @@ class Written:
         if file in self._absent:
             return
         text = "".join(alternatives[self._chosen[file, at]] for at, alternatives in enumerate(PIECES[file]))
+        if document := self._documents[file]:
+            text = _OPENING.sub(lambda found: f'{found[0]}{found[1]}    """{document}"""\n', text)
         lines = text.splitlines(keepends=True)
+        for at, comment in self._behind[file].items():
+            if comment and at < len(lines) and lines[at].strip():
+                lines[at] = f"{lines[at][:-1]}  {comment}\n"
         for at, line in sorted(self._lines[file].items(), reverse=True):
             lines.insert(at, line)
         path.write_text("".join(lines), encoding="utf-8")

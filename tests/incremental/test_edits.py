@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.incremental.project import EDITS, Choice, Line, Turn, Written
+from tests.incremental.project import EDITS, Edit, Written
 from xlalint.analysis.fixpoint import partitions as parts
 from xlalint.findings.findings import Report
 from xlalint.linter.run import check
@@ -32,7 +32,7 @@ def told(report: Report) -> object:
     return report.findings, [replace(problem, detail="") for problem in report.problems], report.files_checked
 
 
-def runs_equal_fresh_ones(edits: list[Choice | Turn | Line], jobs: int, in_turn: bool = False) -> None:
+def runs_equal_fresh_ones(edits: list[Edit], jobs: int, in_turn: bool = False) -> None:
     """`in_turn`: the parts of all but the fresh runs are run one after another."""
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +56,7 @@ def runs_equal_fresh_ones(edits: list[Choice | Turn | Line], jobs: int, in_turn:
 @settings(max_examples=30)
 @given(st.lists(EDITS, min_size=1, max_size=8))
 @pytest.mark.slow
-def test_a_run_after_edits_finds_what_a_fresh_one_finds(edits: list[Choice | Turn | Line]) -> None:
+def test_a_run_after_edits_finds_what_a_fresh_one_finds(edits: list[Edit]) -> None:
     runs_equal_fresh_ones(edits, 1)
 
 
@@ -64,7 +64,7 @@ def test_a_run_after_edits_finds_what_a_fresh_one_finds(edits: list[Choice | Tur
 @given(st.lists(EDITS, min_size=1, max_size=8))
 @pytest.mark.slow
 def test_parts_that_run_one_after_another_find_what_those_do_that_run_side_by_side(
-    edits: list[Choice | Turn | Line],
+    edits: list[Edit],
 ) -> None:
     runs_equal_fresh_ones(edits, 1, in_turn=True)
 
@@ -73,6 +73,6 @@ def test_parts_that_run_one_after_another_find_what_those_do_that_run_side_by_si
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 @settings(max_examples=5)
 @given(st.lists(EDITS, min_size=1, max_size=4))
-def test_so_it_does_in_several_processes(edits: list[Choice | Turn | Line]) -> None:
+def test_so_it_does_in_several_processes(edits: list[Edit]) -> None:
     runs_equal_fresh_ones(edits, 2)
     runs_equal_fresh_ones(edits, 2, in_turn=True)

@@ -40,17 +40,17 @@ EDITS: Final[Mapping[str, tuple[dict[str, str], dict[str, str | None], str]]] = 
     "lines below what another file runs": (
         {"ops.py": TF + POSITIVE, "user.py": USER},
         {"ops.py": TF + POSITIVE + "\n\n# the end\n"},
-        "ops",
+        "",
     ),
     "lines among which a fix in another file's part would put an import": (
         {"ops.py": "from tensorflow import sin\n# of old\n" + NEGATED, "user.py": USER},
         {"ops.py": "# of old\nfrom tensorflow import sin\n" + NEGATED},
-        "ops user",
+        "",
     ),
     "lines above what another file runs": (
         {"ops.py": TF + "def positive(x):\n    return x > 0\n", "user.py": USER},
         {"ops.py": "\n" + TF + "def positive(x):\n    return x > 0\n"},
-        "ops user",
+        "",
     ),
     "a body that another file could run": (
         {"ops.py": TF + "def negative(x):\n    return -x\n\n\ndef positive(x):\n    return x\n", "user.py": USER},
@@ -158,10 +158,45 @@ EDITS: Final[Mapping[str, tuple[dict[str, str], dict[str, str | None], str]]] = 
         {"ops.py": TF + POSITIVE + "strategy = tf.distribute.MirroredStrategy()\n"},
         "alone ops user",
     ),
+    "a docstring where there was none": (
+        {"ops.py": TF + POSITIVE, "user.py": USER},
+        {"user.py": USER.replace("step(x):\n", "step(x):\n    'Adds up.'\n")},
+        "user",
+    ),
+    "the words of a docstring": (
+        {"ops.py": TF + "def same(x):\n    'Again.'\n    return x\n\n\n" + POSITIVE, "user.py": USER},
+        {"ops.py": TF + "def same(x):\n    'Nothing new.'\n    # at all\n    return x\n\n\n" + POSITIVE},
+        "",
+    ),
+    "comments above and in what says nothing": (
+        {"ops.py": TF + "def same(x):\n    return x\n\n\n" + POSITIVE, "user.py": USER},
+        {"ops.py": TF + "# old\n\ndef same(x):\n    # new\n    return x  # here\n\n\n" + POSITIVE},
+        "",
+    ),
+    "a comment in a function in which something is found": (
+        {"ops.py": TF + POSITIVE, "user.py": USER},
+        {"ops.py": TF + POSITIVE.replace("    return", "    # of old\n    return")},
+        "user",
+    ),
+    "a comment that names a function": (
+        {"ops.py": TF + POSITIVE, "user.py": USER},
+        {"ops.py": "# positive is what counts\n" + TF + POSITIVE},
+        "ops user",
+    ),
+    "a comment inside a statement": (
+        {"ops.py": TF + POSITIVE, "user.py": USER.replace("tf.cumsum(", "tf.cumsum(\n        ")},
+        {"user.py": USER.replace("tf.cumsum(", "tf.cumsum(\n        # of these\n        ")},
+        "user",
+    ),
+    "a docstring that imports": (
+        {"ops.py": "'Nothing.'\nn = 3\n", "user.py": TF + "import ops\nprint(ops.n)\n"},
+        {"ops.py": "'\\\nimport tensorflow\\\n'\nn = 3\n"},
+        "ops user",
+    ),
     "a comment that suppresses": (
         {"user.py": USER, "ops.py": TF + "def positive(x):\n    return x\n"},
         {"user.py": USER[:-1] + "  # noqa: XLA205\n"},
-        "user",
+        "",
     ),
 }
 
@@ -221,7 +256,7 @@ def test_what_is_run_again_after(edit: str, ran: list[str], monkeypatch: pytest.
 def test_a_run_over_some_files_uses_what_one_over_all_left(ran: list[str]) -> None:
     write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
     run()
-    write({"user.py": USER + "\n"})
+    write({"user.py": USER + "n = 1\n"})
     ran.clear()
     report = run(["ops.py"], project=Path.cwd())
     assert ran == ["user"]
@@ -275,7 +310,7 @@ def test_a_record_that_is_not_sound_is_passed_over(spoil: Callable[[bytes], byte
         kept.store(file.stem, spoil(data))
         spoiled += spoil(data) != data
     assert spoiled
-    write({"alone.py": ALONE + "\n"})
+    write({"alone.py": ALONE + "n = 1\n"})
     assert run() == fresh()
     assert "alone" in ran
 
@@ -293,7 +328,7 @@ def test_what_is_used_is_kept_and_the_rest_is_limited(monkeypatch: pytest.Monkey
         write({f"new{number}.py": None})
     assert len(list(Path(".cache/parts").glob("*.json"))) == 6
     ran.clear()
-    write({"alone.py": ALONE + "\n"})
+    write({"alone.py": ALONE + "n = 1\n"})
     run()
     assert ran == ["alone"]
 
@@ -301,7 +336,7 @@ def test_what_is_used_is_kept_and_the_rest_is_limited(monkeypatch: pytest.Monkey
 def test_what_is_written_while_it_is_read_is_not_kept(ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     write({"alone.py": ALONE, "user.py": USER, "ops.py": TF + POSITIVE})
     run()
-    write({"user.py": USER + "\n"})
+    write({"user.py": USER + "n = 1\n"})
     read = Inputs.source
 
     def source(self: Inputs, display: str) -> Source:
@@ -327,7 +362,7 @@ def test_facts_that_are_damaged_are_gathered_anew(ran: list[str]) -> None:
     [file] = Path(".cache/facts").glob("*.json")
     file.write_bytes(b"{")
     assert Cache(Path(".cache")).facts() == {}
-    write({"alone.py": ALONE + "\n"})
+    write({"alone.py": ALONE + "n = 1\n"})
     ran.clear()
     assert run() == fresh()
     assert ran[0] == "alone"

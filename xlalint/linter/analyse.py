@@ -264,6 +264,7 @@ class Analysis:
         observed = [candidate.finding for candidate in watching.candidates(linted)]
         failures = project.failures + dispatcher.failures + watching.failures
         record = Record(rounds, candidates, project.trouble, dispatcher.tpu, project.signs())
+        record.defined = " ".join(project.defined_names())
         took = tuple(clock.seconds.items())
         return End(record, True, True, tuple(observed), tuple(failures), tuple(clock.given_up), took)
 

@@ -11,6 +11,8 @@ import contextlib
 import os
 import stat
 import time
+import zlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -51,6 +53,8 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
 
 
 _Stat: TypeAlias = tuple[int, int, int, int, int]
+# What files held, by their absolute paths: the digest of each, and its text.
+Texts: TypeAlias = dict[str, tuple[str, str]]
 
 
 class Digests:
@@ -93,6 +97,25 @@ class Digests:
                 write_sealed(self._file.parent, self._file, msgspec.json.encode(kept | self._fresh))
 
 
+class TextFolder:
+    """Packed texts of files, by a key for several together."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def load(self, key: str) -> Texts:
+        """Those of a key; none where there are no sound ones."""
+        try:
+            data = self._folder.load(key)
+            return {} if data is None else msgspec.msgpack.decode(zlib.decompress(data), type=Texts)
+        except (zlib.error, msgspec.DecodeError, RecursionError):
+            return {}
+
+    def store(self, key: str, texts: Texts, used: Collection[str]) -> None:
+        """Keep them. Raises UnicodeEncodeError where a path is not Unicode."""
+        self._folder.store(key, zlib.compress(msgspec.msgpack.encode(texts), 1), used)
+
+
 class Cache:
     """The entries in one folder, the digests of the files that they depend on, and what is known of parts of runs."""
 
@@ -101,6 +124,7 @@ class Cache:
         self.digests = Digests(folder / _DIGESTS)
         self._facts = Folder(folder, _KEPT, "facts")
         self.parts = Folder(folder, _KEPT_PARTS, "parts")
+        self.texts = TextFolder(Folder(folder, _KEPT_PARTS, "texts"))
 
     def facts(self) -> dict[str, Facts]:
         """What is known of files, by their absolute paths."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
 from ..analysis.files.dependencies import Reads
+from ..analysis.files.file import File
 from ..analysis.files.files import Files
 from ..analysis.files.troubles import InternalTrouble, SyntaxTrouble
 from ..analysis.fixpoint.partitions import ROUNDS, Message, Messages, Round
@@ -24,8 +25,9 @@ from ..cache.keys import key_of
 from ..findings.findings import Finding
 from ..sources.outline import Stretch
 from ..sources.reading import Strategies
-from .cache import Cache
+from .cache import Cache, Texts
 from .dispatch import Candidate
+from .shifts import FileShift, Moved, MovedTooFarError
 
 _NOTHING: Final = ""  # the digest of what could not be read
 
@@ -49,7 +51,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     """A partition as it was run: what it sent and asked, what it found, and what it read for that. `names`, `absent`
     and `offered`: as in `Reads`; `roots`: the folders that modules were looked for in, as a digest; `strategies`,
     `clusters`: as in `Files`; `tpu`: a strategy for TPUs is made there; `modules`: what its files show of whether XLA
-    compiles them."""
+    compiles them; `defined`: the names of the functions in its files."""
 
     rounds: list[Round]
     candidates: list[Candidate]
@@ -63,6 +65,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     names: list[tuple[str, str, str]] = []
     absent: dict[str, list[str]] = {}
     offered: dict[str, str] = {}
+    defined: str = ""
 
     @property
     def result(self) -> End:
@@ -107,6 +110,39 @@ class End:
         )
 
 
+TextOf: TypeAlias = Callable[[str, str], str | None]  # what a file held, by its path and digest
+
+
+def moved_read(read: Read, shift: FileShift) -> Read | None:
+    """What was read of a file, on the lines where it stands now."""
+    try:
+        stretches = [shift.stretch(Stretch(first, last)) for first, last, _ in read.stretches]
+    except MovedTooFarError:
+        return None
+    states = [(stretch.first, stretch.last, shift.after.state_of(stretch) or "") for stretch in stretches]
+    return msgspec.structs.replace(read, digest=shift.after.source.digest, stretches=states)
+
+
+def moved(record: Record, reads: list[Read], shifts: Mapping[str, FileShift]) -> Record | None:
+    """A record of a partition that reads this now; None where it may find something else."""
+    defined = set(record.defined.split())
+    if any(not shift.words.isdisjoint(defined) for shift in shifts.values()):
+        return None
+    if any(trouble.path in shifts for trouble in record.trouble):
+        return None
+    now = Moved(shifts)
+    try:
+        return msgspec.structs.replace(
+            record,
+            reads=reads,
+            rounds=[now.round(made) for made in record.rounds] if shifts else record.rounds,
+            candidates=[now.candidate(candidate) for candidate in record.candidates],
+            modules=[now.signs(module) for module in record.modules],
+        )
+    except MovedTooFarError:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """What the partitions of a run may read. `known`: the absolute paths of the files to check and of those beside
@@ -117,6 +153,7 @@ class World:
     known: Collection[str]
     digest: Callable[[str], str | None]
     _modules: dict[tuple[str, str], str] = field(default_factory=dict, init=False)
+    _shifts: dict[tuple[str, str], FileShift | None] = field(default_factory=dict, init=False)
 
     def describe(self, record: Record, reads: Reads, share: Iterable[Path]) -> None:
         """Write into a record what the partition read; its own files, the `share`, as a whole."""
@@ -148,21 +185,65 @@ class World:
                 made.stretches = [(first, last, state or "") for first, last, state in states]
         return made
 
+    def texts(self, share: Iterable[Path]) -> Texts:
+        """The texts of files, by their paths, with their digests."""
+        loaded = ((path, self.files.load(path)) for path in share)
+        return {str(path): (one.digest, one.file.source.text) for path, one in loaded if one.file and one.digest}
+
     def knows(self, record: Record) -> bool:
         """Whether what was found is about files of the run."""
         return all(candidate.finding.path in self.known for candidate in record.candidates)
 
-    def reads_the_same(self, record: Record) -> bool:
-        """Whether a partition that is run now would read what it read when it was recorded."""
+    def as_it_is_now(self, record: Record, text_of: TextOf) -> Record | None:
+        """The record itself where a partition that is run now would read what it read when it was recorded, or the
+        same on other lines: then, as it would read. None where it would read something else. `text_of`: what a file
+        held when it had a digest, if that is known."""
         files = self.files
-        return (
+        if not (
             (record.strategies, record.clusters) == (files.strategies, files.clusters)
             and record.roots == files.roots_digest
-            and all(map(self._is_same, record.reads))
-            and all(files.lacks(Path(folder), name) for folder, names in record.absent.items() for name in names)
+            and all(map(self._is_there, record.reads))
+        ):
+            return None
+        shifts: dict[str, FileShift] = {}
+        reads = []
+        for read in record.reads:
+            now = self._same(read) or self._shifted(read, text_of, shifts)
+            if now is None:
+                return None
+            reads.append(now)
+        if not (
+            all(files.lacks(Path(folder), name) for folder, names in record.absent.items() for name in names)
             and all(files.offering(first) == found for first, found in record.offered.items())
             and all(self._module(folder, name) == found for folder, name, found in record.names)
-        )
+        ):
+            return None
+        if reads == record.reads:
+            return record
+        return moved(record, reads, shifts)
+
+    def _shifted(self, read: Read, text_of: TextOf, shifts: dict[str, FileShift]) -> Read | None:
+        """What was read of a file, where its comments, docstrings and blank lines have changed, and nothing else; how,
+        is noted among the `shifts`."""
+        key = read.path, read.digest
+        if key not in self._shifts:
+            self._shifts[key] = self._shift(read, text_of)
+        shift = self._shifts[key]
+        if shift is None:
+            return None
+        shifts[read.path] = shifts[shift.after.source.display] = shift
+        return moved_read(read, shift)
+
+    def _shift(self, read: Read, text_of: TextOf) -> FileShift | None:
+        text = text_of(read.path, read.digest) if read.checked else None
+        loaded = None if text is None else self.files.load(Path(read.path))
+        if text is None or loaded is None or loaded.file is None or loaded.trouble:
+            return None
+        source = loaded.file.source
+        if source.digest != self.digest(read.path):  # written to while it was read
+            return None
+        before = File(replace(source, text=text, digest=read.digest))
+        return FileShift.between(before, loaded.file)
 
     def _module(self, folder: str, name: str) -> str:
         """The file of a module below a folder, or nothing. Partitions ask for the same ones again and again."""
@@ -171,44 +252,66 @@ class World:
             self._modules[key] = str(self.files.sought(Path(folder), name) or "")
         return self._modules[key]
 
-    def _is_same(self, read: Read) -> bool:
+    def _is_there(self, read: Read) -> bool:
+        """Whether a file is what it was to the run, and found under the same name."""
         path = Path(read.path)
         if read.checked != (path in self.files.checked) or read.known != (read.path in self.known):
             return False
         name, root = self.files.dotted_name(path)
-        if (name, str(root)) != (read.name, read.root):
-            return False
+        return (name, str(root)) == (read.name, read.root)
+
+    def _same(self, read: Read) -> Read | None:
+        """What was read of a file, if that is the same on the same lines."""
         if self.digest(read.path) == read.digest:
-            return True
-        file = None if read.whole else self.files.load(path).file
-        return (
+            return read
+        file = None if read.whole else self.files.load(Path(read.path)).file
+        if (
             file is not None
             and file.interface == read.interface
             and all(file.state_of(Stretch(first, last)) == state for first, last, state in read.stretches)
-        )
+        ):
+            return msgspec.structs.replace(read, digest=file.source.digest)
+        return None
 
 
 class Records:
-    """The records of the partitions of one run. `settings`: what findings depend on besides files; `shares`: the files
-    of each partition."""
+    """The records of the partitions of one run, and the texts of their files. `settings`: what findings depend on
+    besides files; `shares`: the files of each partition."""
 
     def __init__(self, cache: Cache, settings: Iterable[str], shares: Sequence[tuple[Path, ...]], world: World) -> None:
         self._folder, self._world, self._rounds = cache.parts, world, ROUNDS if len(shares) > 1 else 0
+        self._texts = cache.texts
         common = (*settings, os.getcwd(), str(self._rounds))
         # The same while the files of the partition are, whatever is in them.
         self._keys = {share: key_of((*common, *map(str, share))) for share in shares}
+        self._share_of = {str(path): share for share in shares for path in share}
+        self._texts_of: dict[tuple[Path, ...], Texts] = {}
 
     def load(self, share: tuple[Path, ...]) -> Record | None:
-        """The record of a partition, if there is a sound one and the partition would read now what it read then."""
+        """The record of a partition, if there is a sound one and the partition would find now what it found then."""
         data = self._folder.load(self._keys[share])
         try:
             record = None if data is None else msgspec.json.decode(data, type=Record)
         except (msgspec.DecodeError, RecursionError):  # damaged or not ours: the partition is run
             return None
         sound = record is not None and len(record.rounds) == self._rounds and self._world.knows(record)
-        return record if record is not None and sound and self._world.reads_the_same(record) else None
+        now = self._world.as_it_is_now(record, self._text_of) if record is not None and sound else None
+        if now is not None and now is not record:
+            self.store(share, now)
+        return now
+
+    def _text_of(self, path: str, digest: str) -> str | None:
+        """What a file held when its partition was recorded, if it had this digest then."""
+        share = self._share_of.get(path)
+        if share is None:
+            return None
+        if share not in self._texts_of:
+            self._texts_of[share] = self._texts.load(self._keys[share])
+        kept, text = self._texts_of[share].get(path, ("", ""))
+        return text if kept == digest else None
 
     def store(self, share: tuple[Path, ...], record: Record) -> None:
-        """Keep a record, unless it cannot be written (a path that is not Unicode)."""
+        """Keep a record, with the texts of its files, unless it cannot be written (a path that is not Unicode)."""
         with contextlib.suppress(UnicodeEncodeError):
             self._folder.store(self._keys[share], msgspec.json.encode(record), self._keys.values())
+            self._texts.store(self._keys[share], self._world.texts(share), self._keys.values())

@@ -65,6 +65,17 @@ def addresses_in(outline: Outline) -> dict[Stretch, str]:
     return found
 
 
+def functions_in(outline: Outline) -> Iterator[FunctionOutline]:
+    """The functions and methods that an outline has."""
+    pending = [binding for bindings in outline.bindings.values() for binding in bindings]
+    while pending:
+        match pending.pop():
+            case FunctionOutline() as found:
+                yield found
+            case ClassOutline() as made:
+                pending += (*made.functions.values(), *made.classes.values())
+
+
 def _binding(binding: Binding) -> Iterator[str]:
     match binding:
         case ImportOutline():

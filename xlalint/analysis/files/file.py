@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from array import array
+from collections.abc import Iterable
 from copy import copy
 from functools import cached_property
 from io import StringIO
 from itertools import accumulate
 from typing import Final
 
-from ...sources.interface import addresses_in, interface_of
+from ...sources.interface import addresses_in, functions_in, interface_of
 from ...sources.outline import ImportOutline, Outline, Stretch, are_alone, outline
 from ...sources.text import Source, digest_of, newline_of
 from .dependencies import note_stretch, note_whole
@@ -27,13 +28,18 @@ _IMPORTS: Final = re.compile(
 _OF_SNIPPETS: Final = frozenset(("keras", "numpy", "tensorflow", "tf_keras"))
 # What puts something into a container that may be kept.
 _STORES: Final = re.compile(r"\]\s*=[^=]|\.(?:append|add|update|setdefault|insert|register)\(")
-_SMALL: Final = 12_000  # characters of a file that does little else
+SMALL: Final = 12_000  # characters of a file that does little else
 _MENTIONS: Final = re.compile(r"\b(?:tf|keras)\.")
 
 
 def stores(text: str) -> bool:
     """Whether source puts anything into a container."""
     return _STORES.search(text) is not None
+
+
+def names_tensorflow(text: str) -> bool:
+    """Whether an import in source brings TensorFlow or Keras."""
+    return _IMPORTS.search(text) is not None
 
 
 class File:
@@ -110,6 +116,16 @@ class File:
             return None
         return digest_of(f"{address}:{self.peek(stretch)}".encode("utf-8", "surrogatepass"))
 
+    @property
+    def stretches(self) -> Iterable[Stretch]:
+        """Those of all definitions, and of the code between them."""
+        return self._addresses
+
+    @cached_property
+    def function_stretches(self) -> frozenset[Stretch]:
+        """Those of functions and methods."""
+        return frozenset(function.stretch for function in functions_in(self.outline))
+
     @cached_property
     def _addresses(self) -> dict[Stretch, str]:
         return addresses_in(self.outline)
@@ -117,12 +133,12 @@ class File:
     @cached_property
     def uses_tensorflow(self) -> bool:
         """Whether an import anywhere in the file brings TensorFlow or Keras."""
-        return _IMPORTS.search(self.source.text) is not None
+        return names_tensorflow(self.source.text)
 
     @cached_property
     def may_be_registry(self) -> bool:
         """Whether the file may be there to keep what other files define: a short one that fills containers."""
-        return len(self.source.text) < _SMALL and stores(self.source.text)
+        return len(self.source.text) < SMALL and stores(self.source.text)
 
     @cached_property
     def may_be_fragment(self) -> bool:
@@ -184,7 +200,7 @@ class File:
             return self._imports_at_top
         note_stretch(self.source.path, stretch)
         if stretch not in self._concerned:
-            self._concerned[stretch] = self.uses_tensorflow and _IMPORTS.search(self.peek(stretch)) is not None
+            self._concerned[stretch] = self.uses_tensorflow and names_tensorflow(self.peek(stretch))
         return self._concerned[stretch]
 
     def unit(self, stretch: Stretch) -> Unit:

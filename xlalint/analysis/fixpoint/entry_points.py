@@ -21,6 +21,7 @@ from ..interpreter.interface import Entry, Options, method_value
 from ..interpreter.interpreter import ProjectInterpreter
 from ..library import api
 from ..models.registry import MODELS
+from ..program.code_names import names_in_code
 from ..program.definitions import DefinedFunction
 from ..program.exposure import Shows, Sign
 from ..program.project import Project
@@ -238,7 +239,7 @@ class _Analysis:
         for kind in KINDS:
             if not cls.is_keras(kind) or (kind in ("layer", "model") and self._stays_outside(cls)):
                 continue
-            self.project.show(cls.module, Shows.KERAS, Sign(1, f"`{cls.name}`"))
+            self.project.show(cls.module, Shows.KERAS, Sign(0, f"`{cls.name}`"))
             autograph, keras = self.interpreter.keras_runs(cls.module)
             for name in api.keras_roles(kind):
                 method = None if is_replaced(cls, name) else cls.find(name)
@@ -287,9 +288,8 @@ class _Analysis:
         return found | self.interpreter.canonical_instance(cls).attributes
 
     def _names_in(self, function: Function) -> frozenset[str]:
-        """The words in a function's text."""
         if function not in self._names:
-            self._names[function] = frozenset(words_in(function.text))
+            self._names[function] = frozenset(names_in_code(function.node))
         return self._names[function]
 
     def _stays_outside(self, cls: Class) -> bool:
@@ -349,7 +349,7 @@ class _Analysis:
 
     def _named(self) -> Counter[str]:
         """How often the files of this partition name its functions."""
-        names = {function.name for module in self.project.modules for function in module.all_functions()}
+        names = frozenset(self.project.defined_names())
         found = Counter[str]()
         for module in self.project.modules:
             counts = Counter(filter(names.__contains__, words_in(module.file.text)))

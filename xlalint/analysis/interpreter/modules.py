@@ -76,7 +76,7 @@ class Modules(Interpreter):
     def _run_fragment(self, module: Module, first: Frame) -> None:
         """Names that nobody defines: the reader is meant to think of a compiled function around the code."""
         context = Context(ContextKind.XLA, True, "a fragment with names defined elsewhere, treated as compiled code")
-        self.project.show(module, Shows.PERHAPS, Sign(1, "a fragment: its names are defined elsewhere"))
+        self.project.show(module, Shows.PERHAPS, Sign(0, "a fragment: its names are defined elsewhere"))
         known = set(module.values)
         assumed: dict[str, Value] = {}
         for _ in range(2):

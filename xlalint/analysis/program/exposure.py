@@ -28,7 +28,7 @@ class Shows(StrEnum):
 
 
 class Sign(Struct, frozen=True, array_like=True, order=True):
-    """A place that shows something; `text` says what stands there."""
+    """A place that shows something; `text` says what stands there. `line`: 0 for the file as a whole."""
 
     line: int
     text: str
@@ -105,7 +105,7 @@ def exposures(
 
 def _place(path: str, sign: Sign) -> str:
     """Where a sign stands: the lines of a notebook are those of its cells."""
-    return path if path.endswith(".ipynb") else f"{path}:{sign.line}"
+    return path if path.endswith(".ipynb") else f"{path}:{sign.line or 1}"
 
 
 def _spread(marks: Mapping[str, Exposed], ways: Mapping[str, Collection[str]]) -> dict[str, Exposed]:

@@ -19,7 +19,7 @@ from ..domain.values import (
     ModuleValue,
     Value,
 )
-from ..files.file import File
+from ..files.file import SMALL, File
 from ..files.files import Files
 from ..files.troubles import InternalTrouble, SyntaxTrouble
 from ..library import api
@@ -30,7 +30,6 @@ from .python_library import module_and_name, path_of
 # Known by name and never read, even where their source lies beside the project.
 _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
 
-_SMALL: Final = 12_000  # characters of an `__init__.py` that is read for what it does
 _MOST_IMPORTS: Final = 8  # from one module to the next, until a name is found
 
 
@@ -94,7 +93,7 @@ class Project:
         for path, module in self._by_path.items():
             if module is not None:
                 if module.imports_keras_2:
-                    self.show(module, Shows.KERAS_2, Sign(1, "an import that Keras 3 does not have"))
+                    self.show(module, Shows.KERAS_2, Sign(0, "an import that Keras 3 does not have"))
                 name, root = self.files.dotted_name(path)
                 top, inside, _ = name.partition(".")
                 package = root / top if inside or path.name == "__init__.py" else path
@@ -137,11 +136,15 @@ class Project:
             if path is None:
                 continue
             package = self._module_at(path.parent / "__init__.py") if "." in self.files.dotted_name(path)[0] else None
-            if package is not None and len(package.source.text) < _SMALL:
+            if package is not None and len(package.source.text) < SMALL:
                 yield package
             found = self._module_at(path) if counts[name] <= 1 or name == "*" else None
             if found is not None:
                 yield found
+
+    def defined_names(self) -> list[str]:
+        """The names of the functions in the files to analyse, in order."""
+        return sorted({function.name for module in self.modules for function in module.all_functions()})
 
     def home_of(self, module: Module, name: str) -> tuple[Module, str]:
         """The module whose own name a name is, behind imports."""

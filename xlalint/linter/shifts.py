@@ -1,0 +1,203 @@
+"""What earlier runs left of files whose comments, docstrings or blank lines have changed since, and nothing else: the
+same, on other lines. Where a comment may matter to what was found, nothing is said, and the files are analysed again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from ..analysis.files.file import SMALL, File, names_tensorflow, stores
+from ..analysis.fixpoint.partitions import Key, Message, Round, UncalledFunction
+from ..analysis.program.decorators import names_compilers
+from ..analysis.program.exposure import ModuleSigns
+from ..findings.findings import Edit, Finding, Fix, Note, Span, TrailStep
+from ..sources.outline import Stretch
+from ..sources.trivia import shift
+from ..sources.words import words_in
+from .dispatch import Candidate
+
+_PLAIN: Final = re.compile(r"[\w.]*(?:: \w+)?")  # the name in the key of a function that is not made inside another
+
+
+class MovedTooFarError(Exception):
+    """What was recorded of a file may be otherwise now."""
+
+
+@dataclass(frozen=True)
+class FileShift:
+    """A file whose code is the same in two versions. `lines`, `altered`: as in `Shift`."""
+
+    before: File
+    after: File
+    lines: Mapping[int, int]
+    altered: frozenset[int]
+
+    @classmethod
+    def between(cls, before: File, after: File) -> FileShift | None:
+        """None where the code of the versions is not the same, or their comments tell the analysis something."""
+        if before.source.cells or after.source.cells or before.interface != after.interface:
+            return None
+        found = shift(before.source.text, after.source.text)
+        if found is None or _facts(before) != _facts(after):
+            return None
+        moved = cls(before, after, found.lines, found.altered)
+        return moved if moved._holds() else None
+
+    def _holds(self) -> bool:
+        """Whether each definition says the same to those who search its text."""
+        try:
+            return all(
+                _answers(self.before.peek(stretch)) == _answers(self.after.peek(self.stretch(stretch)))
+                for stretch in self.changed
+            ) and self.words.isdisjoint(self.before.outline.bindings)
+        except MovedTooFarError:
+            return False
+
+    @cached_property
+    def changed(self) -> frozenset[Stretch]:
+        """The definitions, by where they stood, whose text is another. Raises MovedTooFarError where one is gone."""
+        found = set[Stretch]()
+        for stretch in self.before.stretches:
+            state = self.after.state_of(self.stretch(stretch))
+            if state is None:
+                raise MovedTooFarError
+            if state != self.before.state_of(stretch):
+                found.add(stretch)
+        return frozenset(found)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words that the versions have not at all, once, or more than once alike."""
+        old, new = (Counter(words_in(file.source.text)) for file in (self.before, self.after))
+        return frozenset(word for word in old.keys() | new.keys() if min(old[word], 2) != min(new[word], 2))
+
+    @cached_property
+    def _has_other_words(self) -> bool:
+        old, new = (set(words_in(file.source.text)) for file in (self.before, self.after))
+        return old != new
+
+    def line(self, number: int) -> int:
+        """Where a line stands now. Raises MovedTooFarError."""
+        try:
+            return self.lines[number]
+        except KeyError:
+            raise MovedTooFarError from None
+
+    def stretch(self, stretch: Stretch) -> Stretch:
+        """Where a stretch stands now. Raises MovedTooFarError."""
+        return Stretch(self.line(stretch.first), self.line(stretch.last))
+
+    def span(self, span: Span) -> Span:
+        """Where a span stands now. Raises MovedTooFarError where its lines read otherwise."""
+        return replace(
+            span, line=self._same(span.line, span.column), end_line=self._same(span.end_line, span.end_column)
+        )
+
+    def _same(self, number: int, column: int) -> int:
+        if number not in self.lines and column == 1:  # the end of the line before
+            return self._same(number - 1, 0) + 1
+        if number in self.altered:
+            raise MovedTooFarError
+        return self.line(number)
+
+    def check_place(self, span: Span) -> None:
+        """Raises MovedTooFarError where a rewrite of what stands there may have to do with what has changed."""
+        around = [one for one in self.before.stretches if one.first <= span.line <= one.last]
+        if not self.changed.isdisjoint(around) or (self._has_other_words and not self._is_function(around)):
+            raise MovedTooFarError
+
+    def _is_function(self, around: list[Stretch]) -> bool:
+        return any(stretch in self.before.function_stretches for stretch in around)
+
+    def name(self, line: int, name: str) -> str:
+        """The name of a function in its key: its text, if it is made inside another one. Raises MovedTooFarError."""
+        if _PLAIN.fullmatch(name) or not any(one.first == line for one in self.changed):
+            return name
+        if name not in self.after.source.text:
+            raise MovedTooFarError
+        return name
+
+
+def _facts(file: File) -> object:
+    """What the text of a file says as a whole to those who search it, beside its interface."""
+    return file.is_script, len(file.source.text) < SMALL
+
+
+def _answers(text: str) -> object:
+    return names_tensorflow(text), stores(text), names_compilers(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What is recorded of some files, as it reads now. `by_path`: their shifts, by the paths in records. All of it
+    raises MovedTooFarError where something may be otherwise now."""
+
+    by_path: Mapping[str, FileShift]
+
+    def candidate(self, candidate: Candidate) -> Candidate:
+        on_tpu = None if candidate.on_tpu is None else self.candidate(candidate.on_tpu)
+        return replace(candidate, finding=self._finding(candidate.finding), on_tpu=on_tpu)
+
+    def _finding(self, finding: Finding) -> Finding:
+        context, fix, here = finding.context, finding.fix, self.by_path.get(finding.path)
+        if context is not None and any(step.path in self.by_path for step in context.trail):
+            context = replace(context, trail=tuple(map(self._step, context.trail)))
+        notes = tuple(map(self._note, finding.notes))
+        if here is None:
+            return replace(finding, context=context, notes=notes)
+        here.check_place(finding.span)
+        if fix is not None:
+            fix = replace(fix, edits=self._edits(here, fix), imports=tuple(_edit(here, edit) for edit in fix.imports))
+        return replace(finding, span=here.span(finding.span), context=context, notes=notes, fix=fix)
+
+    def _edits(self, here: FileShift, fix: Fix) -> tuple[Edit, ...]:
+        for edit in fix.edits:
+            here.check_place(edit.span)
+        return tuple(_edit(here, edit) for edit in fix.edits)
+
+    def _step(self, step: TrailStep) -> TrailStep:
+        shift = self.by_path.get(step.path)
+        return step if shift is None else replace(step, line=shift.line(step.line))
+
+    def _note(self, note: Note) -> Note:
+        shift = self.by_path.get(note.path)
+        return note if shift is None else replace(note, span=shift.span(note.span))
+
+    def signs(self, module: ModuleSigns) -> ModuleSigns:
+        shift = self.by_path.get(module.path)
+        if shift is None:
+            return module
+        signs = {
+            shows: msgspec.structs.replace(sign, line=shift.line(sign.line)) if sign.line else sign
+            for shows, sign in module.signs.items()
+        }
+        return msgspec.structs.replace(module, signs=signs)
+
+    def round(self, made: Round) -> Round:
+        return Round(self._message(made.sent), self._keys(made.named), self._keys(made.unnamed), made.followed)
+
+    def _message(self, message: Message) -> Message:
+        roots = tuple(
+            UncalledFunction(root.position, self.key(root.key), frozenset(map(self.key, root.below)))
+            for root in message.roots
+        )
+        return Message(frozenset(map(self.key, message.functions)), roots)
+
+    def _keys(self, keys: set[Key]) -> set[Key]:
+        return set(map(self.key, keys))
+
+    def key(self, key: Key) -> Key:
+        path, line, name = key
+        shift = self.by_path.get(path)
+        return key if shift is None or not line else (path, shift.line(line), shift.name(line, name))
+
+
+def _edit(here: FileShift, edit: Edit) -> Edit:
+    return replace(edit, span=here.span(edit.span))
