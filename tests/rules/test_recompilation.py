@@ -162,6 +162,27 @@ train(None)
 """,
         ("XLA302", "return lambda rows: rows.batch(8)"),
     ),
+    "what tf.data.experimental makes is applied to a dataset": one(
+        f"""{HEAD}{JIT}
+rows = tf.data.TFRecordDataset('a').map(tf.io.parse_tensor)
+buckets = tf.data.experimental.bucket_by_sequence_length(len, [16, 32], [8, 8, 8], drop_remainder=True)
+for x in rows.apply(buckets):
+    step(x)
+for x in rows.apply(tf.data.experimental.map_and_batch(lambda x: x, 8)):
+    step(x)
+for x in rows.batch(8).apply(tf.data.experimental.unbatch()).batch(8, drop_remainder=True):
+    step(x)
+""",
+        ("XLA303", "for x in rows.apply(buckets):"),
+        ("XLA302", "for x in rows.apply(tf.data.experimental.map_and_batch("),
+    ),
+    "arrays of which nothing is known but that targets belong to them": one(
+        f"{HEAD}from data import load\n\nx, y = load()\n{MODEL}model.fit(x, y, batch_size=64)\n",
+        ("XLA302", "model.fit(x, y"),
+    ),
+    "inputs of which nothing is known": one(
+        f"{HEAD}from data import load\n\n{MODEL}model.fit(load(), validation_data=load())\n"
+    ),
     "a list of the steps of a pipeline": Script(
         {
             "steps.py": """\

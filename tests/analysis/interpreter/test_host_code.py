@@ -53,6 +53,28 @@ if __name__ == "__main__":
     inputs(None)
 """
 PIPELINES: Final = {
+    "a function that takes its arguments one after the other": {
+        "parse.py": """\
+import tensorflow as tf
+from toolz import curry
+
+@curry
+def parse(boxes, labels, training):
+    kept = tf.gather(boxes, tf.where(tf.reduce_max(boxes, 1) > 0.0)[:, 0])
+    return (kept, labels) if training else (boxes, labels)
+""",
+        "inputs.py": """\
+import tensorflow as tf
+from parse import parse
+
+def inputs(files, parse):
+    rows = tf.data.Dataset.zip((tf.data.TFRecordDataset(files), tf.data.Dataset.range(9)))
+    return rows.map(parse(training=True))
+
+if __name__ == "__main__":
+    inputs("a", parse)
+""",
+    },
     "a closure that a base class in a file without TensorFlow makes": {
         "base.py": BASE,
         "parser.py": PARSER,

@@ -378,6 +378,8 @@ class Calls(Interpreter):
         match value:
             case FunctionValue():
                 return (value,)
+            case ApiObject(api="toolz.curry", payload=FunctionValue() as function):
+                return (function,)
             case Instance(made) if (method := made.find("__call__")) is not None:
                 return (method_value(method, value),)
             case OneOf(alternatives):

@@ -27,6 +27,20 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library import datasets as pipelines
 
+_TRANSFORMATIONS: Final = "tf.data.experimental."
+# What `apply` is passed, and the methods of datasets that do the same to the shapes of the elements.
+_METHODS_OF: Final = {
+    **{name: name for name in ("bucket_by_sequence_length", "group_by_window", "ignore_errors", "prefetch_to_device")},
+    **{name: name for name in ("rejection_resample", "scan", "take_while", "unbatch", "unique")},
+    "assert_cardinality": "cache",
+    "copy_to_device": "prefetch_to_device",
+    "dense_to_ragged_batch": "ragged_batch",
+    "dense_to_sparse_batch": "sparse_batch",
+    "map_and_batch": "batch",
+    "parallel_interleave": "interleave",
+    "shuffle_and_repeat": "repeat",
+}
+
 
 def _on_host(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     function = arguments.get(0, "func")
@@ -56,11 +70,28 @@ def _dataset_apply(
 ) -> Value | None:
     """`dataset.apply(f)`: the dataset that the function makes of this one."""
     function = arguments.get(0, "transformation_func")
+    match owner, function:
+        case ApiObject(), ApiObject(name, payload=Dict(entries)) if name.startswith(_TRANSFORMATIONS):
+            method = _METHODS_OF[name.removeprefix(_TRANSFORMATIONS)]
+            given = {str(key): value for key, value in entries.items()}
+            return pipelines.after(owner, method, given, Location(frame.unit, node))
     results = [
         interpreter.call(frame, found, Arguments([owner]), node)
         for found in (interpreter.functions_in(function) if function is not None else ())
     ]
     return join_all(*results) if results and all(map(pipelines.is_dataset, results)) else None
+
+
+def _transformation(name: str) -> FunctionModel:
+    """`tf.data.experimental.unbatch()` and the like: what `dataset.apply` is passed, with its arguments."""
+    path = f"{_TRANSFORMATIONS}{name}"
+
+    def model(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        interpreter.run_in_pipeline(arguments)
+        bound = dict(zip(api.parameters(path) or (), arguments.positional, strict=False))
+        return ApiObject(path, payload=Dict({**bound, **arguments.keywords}))
+
+    return model
 
 
 def _from_function(
@@ -120,6 +151,7 @@ def _load(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tensorflow_datasets.load": _load,
+    **{f"{_TRANSFORMATIONS}{name}": _transformation(name) for name in _METHODS_OF},
     "tf.py_function": _on_host,
     "tf.numpy_function": _on_host,
     "tf.py_func": _on_host,

@@ -57,6 +57,36 @@ def _call_partial(
             return UNKNOWN
 
 
+def _curried(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`toolz.curry(f, ..)`: calls give it arguments until it has all that it needs."""
+    made = _partial(interpreter, frame, arguments, node)
+    return ApiObject("toolz.curry", payload=made) if isinstance(made, FunctionValue) else UNKNOWN
+
+
+def _call_curried(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    match owner.payload if isinstance(owner, ApiObject) else None:
+        case FunctionValue() as function if _is_complete(function, arguments):
+            return interpreter.call(frame, function, arguments, node)
+        case FunctionValue() as function:
+            given = replace(arguments, positional=[function, *arguments.positional])
+            return _curried(interpreter, frame, given, node)
+        case _:
+            return None
+
+
+def _is_complete(function: FunctionValue, arguments: Arguments) -> bool:
+    """Whether a call leaves out no argument that the function has no default for."""
+    if arguments.unknown or arguments.rest is not None:
+        return True
+    params = function.function.node.params
+    places = [*params.posonly_params, *params.params][function.bound is not None :]
+    names = [*places[len(function.partial_args) + len(arguments.positional) :], *params.kwonly_params]
+    given = function.partial_keywords.keys() | arguments.keywords.keys()
+    return all(param.default is not None or param.name.value in given for param in names)
+
+
 def _same_function(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     return arguments.positional[0] if arguments.positional else UNKNOWN
 
@@ -104,6 +134,7 @@ _PROGRESS: Final = (
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "inspect.signature": _signature,
     "functools.partial": _partial,
+    **dict.fromkeys(("toolz.curry", "toolz.functoolz.curry", "cytoolz.curry"), _curried),
     "os.path.join": _joined_path,
     "functools.wraps": lambda interpreter, frame, arguments, node: Api("functools.identity"),
     "functools.identity": _same_function,
@@ -117,4 +148,5 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
 }
 METHODS: Final[dict[str, MethodModel]] = {
     "functools.partial.__call__": _call_partial,
+    "toolz.curry.__call__": _call_curried,
 }

@@ -11,6 +11,7 @@ from ..domain.values import (
     NONE,
     Api,
     ApiObject,
+    Array,
     Compiled,
     Creation,
     Dependence,
@@ -338,11 +339,22 @@ def _run(
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
         split = arguments.get(6, "validation_split") if step == "train" else None
         likely = certain and step == "train"  # of others it is a single example as often as not
-        given += [(array, node) for array in batches_of(value, size, split, location, likely=likely)]
+        arrays = value if datasets or not _has_targets(arguments, method) else _as_arrays(value)
+        given += [(array, node) for array in batches_of(arrays, size, split, location, likely=likely)]
         if value is not None and step != "train":  # an epoch has many batches of one size, whatever is left
             whole = filtered(value, lambda variation: variation.kind in _WHOLE)
             given.append((whole, arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])))
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=True)
+
+
+def _has_targets(arguments: Arguments, method: str) -> bool:
+    """Whether a model is given targets beside its inputs, which no dataset may have."""
+    return method != "predict" and arguments.get(1, "y") not in (None, NONE)
+
+
+def _as_arrays(value: Value | None) -> Value | None:
+    """Inputs of which nothing is known but that they are arrays, or tensors, which are taken apart alike."""
+    return Array() if isinstance(value, Unknown | Tensor | Structure) else value
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
