@@ -12,7 +12,7 @@ from xlalint.analysis.interpreter.events import ApiCall, Consume
 from xlalint.facts.consumers import CONSUMERS, INDEXING, Consumer
 from xlalint.fixes.quoted import brief
 from xlalint.fixes.rewrite import Rewriter
-from xlalint.linter.rule import Draft, DraftNote, Effect
+from xlalint.linter.rule import Draft, DraftNote, Effect, OnJax
 
 NAMED: Final = "TensorFlow 2.21 compiles it with a bounded dynamic shape"
 
@@ -46,10 +46,11 @@ class BoundedShapes:
         help: str | None = None,
         effect: Effect = Effect.NAMED,
         rewrite: Rewriter | None = None,
+        jax: OnJax | None = None,
     ) -> Iterator[Draft]:
         """The rule flags `place`; what was consumed before is reported with it."""
         self._help[location] = help
-        yield Draft(message, effect, help, location, rewrite=rewrite)
+        yield Draft(message, effect, help, location, rewrite=rewrite, jax=jax)
         for draft in self._waiting.pop(location, ()):
             yield Draft(draft.message, draft.effect, help, location, draft.notes)
 

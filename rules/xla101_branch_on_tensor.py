@@ -62,14 +62,9 @@ from xlalint.linter.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, 
 from xlalint.syntax import nodes as cst
 
 from ._control import KERAS_3, REFUSED, not_a_truth, of_a_tensor, unconverted
+from ._jax import BOOL, fails
 
-LABELS = {
-    "if": "`if`",
-    "elif": "`elif`",
-    "ternary": "conditional expression",
-    "comprehension if": "`if` of a comprehension",
-    "match": "`match`",
-}
+LABELS = {"ternary": "conditional expression", "comprehension if": "`if` of a comprehension"}
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
 
 
@@ -443,16 +438,18 @@ report(tf.ones([4]))
                 if (outcome := _outcome(event, tensor)) is None:
                     return
                 effect, reason = outcome
-                message = f"{LABELS[form]} on {of_a_tensor(tensor)}: {reason}"
+                what = f"{LABELS.get(form, f'`{form}`')} on {of_a_tensor(tensor)}"
+                message, jax = f"{what}: {reason}", fails(what, BOOL)
                 head = self._head(event.location, statement, tensor)
                 plain = not event.context.converted and form != "comprehension if"
                 if head is not None:
                     elifs = (DraftNote(event.location, "`elif` on the same value", "elif"),)
-                    yield Draft(message, effect, None, head, elifs, unconverted=plain)
+                    yield Draft(message, effect, None, head, elifs, unconverted=plain, jax=jax)
                 else:
                     rewrite = branches.branch(event.location.at(statement), test, event.names)
                     notes = origin_note(tensor.origin, event)
-                    yield Draft(message, effect, _help(statement), None, notes, rewrite=rewrite, unconverted=plain)
+                    help = _help(statement)
+                    yield Draft(message, effect, help, None, notes, rewrite=rewrite, unconverted=plain, jax=jax)
 
     def _head(self, location: Location, statement: cst.CSTNode, tensor: Tensor) -> Location | None:
         """The reported test further up the chain on the same value; remembers this one for those further down."""

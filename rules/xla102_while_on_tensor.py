@@ -43,6 +43,7 @@ from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect
 
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
 from ._gradients import GRADIENTS, LoopsUnderGradients
+from ._jax import BOOL, fails
 
 STEPS = "XLA needs a fixed number of iterations to store the intermediate values, so compiling fails"
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
@@ -255,10 +256,11 @@ print(shrink(tf.ones([4]) * 8.0))
                 outcome = _outcome(event, tensor)
                 if outcome is not None:
                     effect, reason = outcome
-                    message = f"`while` on {of_a_tensor(tensor)}: {reason}"
+                    what = f"`while` on {of_a_tensor(tensor)}"
                     rewrite = while_loop(event.location.at(statement), test, event.names)
                     notes, plain = origin_note(tensor.origin, event), not event.context.converted
-                    yield Draft(message, effect, notes=notes, rewrite=rewrite, unconverted=plain)
+                    jax = fails(what, BOOL)
+                    yield Draft(f"{what}: {reason}", effect, notes=notes, rewrite=rewrite, unconverted=plain, jax=jax)
                     if effect is Effect.NAMED:
                         yield from _without_gradient(self._pairs.loop(event))
 

@@ -67,6 +67,7 @@ from xlalint.linter.rule import (
 from xlalint.syntax import nodes as cst
 
 from ._control import REFUSED, of_a_tensor, unconverted
+from ._jax import iterated
 
 CONVERTED = frozenset(("for", "for range", "sorted"))  # what AutoGraph rewrites
 LABELS = {
@@ -419,13 +420,22 @@ for row in tf.reshape(tf.range(6), [2, 3]):
                 outcome = self._outcome(event, tensor)
                 if outcome is not None and isinstance(event.location.node, cst.BaseExpression):
                     effect, reason = outcome
-                    message = f"{LABELS.get(form, f'`{form}` over')} {of_a_tensor(tensor)}: {reason}"
+                    what = f"{LABELS.get(form, f'`{form}` over')} {of_a_tensor(tensor)}"
                     help = iteration(form, event.location.node, bound=form == "unpacking" and is_bound(event))
                     rewrite = partial(parts, event) if effect is Effect.FAILS else None
                     notes = origin_note(tensor.origin, event)
                     on_tpu = TpuOutcome.FAILS if effect is Effect.RECOMPILES else None
                     plain = not event.context.converted and form in CONVERTED
-                    yield Draft(message, effect, help, None, notes, rewrite=rewrite, on_tpu=on_tpu, unconverted=plain)
+                    yield Draft(
+                        f"{what}: {reason}",
+                        effect,
+                        help,
+                        notes=notes,
+                        rewrite=rewrite,
+                        on_tpu=on_tpu,
+                        unconverted=plain,
+                        jax=iterated(form, what),
+                    )
 
     def _outcome(self, event: IterateOver, tensor: Tensor) -> tuple[Effect, str] | None:
         if why := unconverted(event.context):

@@ -53,6 +53,7 @@ from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule,
 from xlalint.syntax import nodes as cst
 
 from ._control import KERAS_3, REFUSED, not_a_truth, of_a_tensor, unconverted
+from ._jax import BOOL, fails
 
 BUILTINS = frozenset(("max", "min", "any", "all"))
 NEVER = BUILTINS | {"in", "sorted"}  # what AutoGraph does not convert
@@ -268,17 +269,19 @@ def f(x):
                 if outcome is not None and isinstance(event.location.node, cst.BaseExpression):
                     effect, reason = outcome
                     label = form if form == "chained comparison" else f"`{form}`"
-                    message = f"{label} on {of_a_tensor(tensor)}: {reason}"
+                    what = f"{label} on {of_a_tensor(tensor)}"
+                    message, jax = f"{what}: {reason}", fails(what, BOOL)
                     node = event.location.node
                     if form == "sorted":
-                        yield Draft(message, effect, "tf.sort(tf.stack([..]))", notes=origin_note(tensor.origin, event))
+                        notes = origin_note(tensor.origin, event)
+                        yield Draft(message, effect, "tf.sort(tf.stack([..]))", notes=notes, jax=jax)
                         return
                     help = logic.over(form, node) if form in BUILTINS else logic.condition(node)
                     rewrite = partial(logic.builtin, event)
                     if form not in BUILTINS:
                         rewrite = partial(logic.logical, event, self._of_others)
                     notes, plain = origin_note(tensor.origin, event), not event.context.converted and form not in NEVER
-                    yield Draft(message, effect, help, notes=notes, rewrite=rewrite, unconverted=plain)
+                    yield Draft(message, effect, help, notes=notes, rewrite=rewrite, unconverted=plain, jax=jax)
 
 
 def _asked(form: str, operands: tuple[Value, ...]) -> Tensor | None:

@@ -39,6 +39,7 @@ from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, o
 from xlalint.syntax import nodes as cst
 
 from ._control import REFUSED, of_a_tensor
+from ._jax import BOOL, fails
 
 NOT_A_BOOL = Fails("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed")
 
@@ -210,8 +211,10 @@ class ScalingTest(tf.test.TestCase):
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case AssertOn(test=test, location=location) if tensor := as_tensor(test, Dependence.STATIC):
-                message = f"`assert` on {of_a_tensor(tensor)}: AutoGraph does not convert it, so {REFUSED}"
+                what = f"`assert` on {of_a_tensor(tensor)}"
+                message = f"{what}: AutoGraph does not convert it, so {REFUSED}"
                 node = location.node
                 help = logic.assertion(node) + logic.IGNORED if isinstance(node, cst.BaseExpression) else None
                 rewrite = partial(logic.asserted, location, test)
-                yield Draft(message, Effect.FAILS, help, notes=origin_note(tensor.origin, event), rewrite=rewrite)
+                notes, jax = origin_note(tensor.origin, event), fails(what, BOOL)
+                yield Draft(message, Effect.FAILS, help, notes=notes, rewrite=rewrite, jax=jax)

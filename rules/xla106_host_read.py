@@ -51,6 +51,7 @@ from xlalint.fixes.reads import host_read, read_in_graph
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 
 from ._control import KERAS_3, of_a_tensor, unconverted
+from ._jax import read
 
 CONVERTED = frozenset(("int", "float", "len"))  # the builtins that AutoGraph rewrites
 STATIC_READS = frozenset(("np.shape", "np.ndim", "np.isscalar"))  # they look at the static shape only
@@ -478,12 +479,13 @@ print(float(np.mean(losses)), losses.numpy().tolist(), len(losses))
                 if outcome := _outcome(event, tensor):
                     effect, reason = outcome
                     spelled = f"{reader}()" if reader.startswith(".") else reader
-                    message = f"{LABELS.get(reader, f'`{spelled}` reads')} {of_a_tensor(tensor)}: {reason}"
+                    what = f"{LABELS.get(reader, f'`{spelled}` reads')} {of_a_tensor(tensor)}"
                     help = host_read(reader, event.location.node)
                     rewrite = partial(read_in_graph, event)
                     notes = origin_note(tensor.origin, event)
                     plain = reader in CONVERTED and not event.context.converted
-                    yield Draft(message, effect, help, notes=notes, rewrite=rewrite, unconverted=plain)
+                    message, jax = f"{what}: {reason}", read(reader, what)
+                    yield Draft(message, effect, help, notes=notes, rewrite=rewrite, unconverted=plain, jax=jax)
 
 
 def _outcome(event: HostRead, tensor: Tensor) -> tuple[Effect, str] | None:

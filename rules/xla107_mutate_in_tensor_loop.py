@@ -51,6 +51,8 @@ from xlalint.fixes.quoted import path_to
 from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Fails, Good, Rule, Safety
 from xlalint.syntax import nodes as cst
 
+from ._jax import LEAKED, fails
+
 SHRINKING = frozenset(("pop", "popitem", "remove", "clear", "del"))
 # AutoGraph carries these where the statement itself is in the loop.
 CARRIED = frozenset(("new key", "item", "attribute", "nonlocal", "global"))
@@ -343,10 +345,11 @@ for batch in tf.range(3):
                 return  # the branch itself fails, and is reported
             case MutateInLoop(form=form, inside=inside, target=target):
                 effect = Effect.DIVERGES if form in SHRINKING else Effect.FAILS
-                message = f"{form} on `{target}` inside {PLACES[inside]}: Python runs this once, during tracing; "
-                message += DIFFERS if form in SHRINKING else UNUSABLE
+                what = f"{form} on `{target}` inside {PLACES[inside]}: Python runs this once, during tracing"
+                message = f"{what}; {DIFFERS if form in SHRINKING else UNUSABLE}"
                 rewrite = unrolled(event.location) if inside == "loop" else None
-                yield Draft(message, effect, _help(form, target), rewrite=rewrite)
+                jax = None if form in SHRINKING else fails(what, LEAKED)
+                yield Draft(message, effect, _help(form, target), rewrite=rewrite, jax=jax)
 
 
 def _in_the_statement(event: MutateInLoop) -> bool:

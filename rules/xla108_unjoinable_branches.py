@@ -50,6 +50,8 @@ from xlalint.fixes.defaults import default_before
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
 
+from ._jax import MISMATCH, fails
+
 REASONS = {
     "one branch only": "only one branch assigns `{name}`, so tracing fails",
     "no return": "one branch returns and the other does not, so tracing fails",
@@ -265,7 +267,9 @@ def f(x):
             case JoinBranches(reason=reason, functions=True, context=context):
                 if context.kind is ContextKind.XLA or (context.kind is ContextKind.GRAPH and reason == "dtype"):
                     message, help = OF_FUNCTIONS[reason]
-                    yield Draft(f"the branches of `{brief(event.location.node)}` return {message}", Effect.FAILS, help)
+                    what = f"the branches of `{brief(event.location.node)}` return"
+                    jax = fails(f"{what} {message.partition(',')[0]}", MISMATCH)
+                    yield Draft(f"{what} {message}", Effect.FAILS, help, jax=jax)
             case JoinBranches(name=name, reason=reason, context=context) if context.converted:
                 message = f"branches of a conditional on a tensor: {REASONS[reason].format(name=name)}"
                 effect = Effect.NAMED if reason == "shape" else Effect.FAILS

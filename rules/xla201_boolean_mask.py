@@ -80,6 +80,7 @@ from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, G
 from xlalint.syntax import nodes as cst
 
 from ._bounded import NAMED, BoundedShapes, made_by
+from ._jax import MASK, fails
 
 # The parameters that hold the values and the mask.
 SELECTIONS = {"tf.boolean_mask": ("tensor", "mask"), "tnp.compress": ("a", "condition")}
@@ -340,7 +341,8 @@ def f(x, labels):
                 yield from self._begin(chosen, shown)
 
     def _begin(self, chosen: Selection, has_rewrite: bool = True) -> Iterator[Draft]:
-        message = f"the shape of `{brief(chosen.location.node)}` depends on the values of the mask; {NAMED}"
+        what = f"the shape of `{brief(chosen.location.node)}` depends on the values of the mask"
         consumers = self._consumers.setdefault(chosen.location, [])
         rewrite = selection(chosen, consumers) if has_rewrite else None
-        yield from self._shapes.begin(chosen.location, message, rewrite=rewrite)
+        jax = fails(what, MASK) if isinstance(chosen.location.node, cst.Subscript) else None
+        yield from self._shapes.begin(chosen.location, f"{what}; {NAMED}", rewrite=rewrite, jax=jax)

@@ -67,6 +67,7 @@ from xlalint.linter.rule import (
 )
 
 from ._bounded import NAMED, BoundedShapes, made_by
+from ._jax import CONCRETE, compiles, fails
 
 # What does not compile at all, whatever the content.
 NO_KERNEL = frozenset(
@@ -288,11 +289,12 @@ dataset = tf.data.Dataset.from_tensors([1, 1, 2]).map(distinct)
                     yield Draft(message, Effect.RECOMPILES, on_tpu=TpuOutcome.FAILS)
                 elif as_tensor(event.result, Dependence.STATIC) and "size" in event.arguments:
                     reason = "does not compile: its padding must be a compile-time constant"
-                    yield Draft(f"`{code}` {reason}", Effect.FAILS, rewrite)
+                    yield Draft(f"`{code}` {reason}", Effect.FAILS, rewrite, jax=compiles(f"`{code}`"))
                 else:
-                    message = f"the shape of `{code}` depends on the number of distinct values; {NAMED}"
+                    what = f"the shape of `{code}` depends on the number of distinct values"
+                    jax = fails(what, CONCRETE) if api == "keras.ops.unique" else None
                     fix = partial(distinct, event) if api == "tf.unique" else None
-                    yield from self._shapes.begin(event.location, message, rewrite, rewrite=fix)
+                    yield from self._shapes.begin(event.location, f"{what}; {NAMED}", rewrite, rewrite=fix, jax=jax)
 
 
 def _sorted(event: ApiCall) -> str | None:

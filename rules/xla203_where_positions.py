@@ -54,6 +54,7 @@ from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, Good, Rule, Safety
 
 from ._bounded import NAMED, BoundedShapes, made_by
+from ._jax import CONCRETE, fails
 
 
 class WherePositions(Rule):
@@ -213,11 +214,13 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(positive)
             case Consume():
                 yield from self._shapes.consumed(event)
             case ApiCall() if made_by(event):
-                message = f"the shape of `{brief(event.location.node)}` depends on where the condition holds; {NAMED}"
+                what = f"the shape of `{brief(event.location.node)}` depends on where the condition holds"
+                jax = fails(what, CONCRETE) if event.api.startswith("keras.") else None
                 rewrite = (
                     positions(event.location, event.arguments.get("condition")) if event.api == "tf.where" else None
                 )
-                yield from self._shapes.begin(event.location, message, _at_static_shape(event), rewrite=rewrite)
+                help = _at_static_shape(event)
+                yield from self._shapes.begin(event.location, f"{what}; {NAMED}", help, rewrite=rewrite, jax=jax)
 
 
 def _at_static_shape(event: ApiCall) -> str:

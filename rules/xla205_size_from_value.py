@@ -77,6 +77,7 @@ from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recom
 from xlalint.syntax import nodes as cst
 
 from ._followed import Followed, followed, names, on_tpu
+from ._jax import SLICE, fails, passed
 from ._shapes import NOT_FOLDED, BoundedSizes, arguments_from_data, length_from, outcome
 
 REASONS: Final[Mapping[Effect, str]] = {
@@ -413,7 +414,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                         help = None if stride is not None else _where(node, syntax, axis)
                         draft = _draft(event, tensor, effect, f"the length of `{brief(node)}`", help)
                         rewrite = partial(before_end, event) if effect is Effect.RECOMPILES else None
-                        yield replace(draft, on_tpu=on_tpu(carried), rewrite=rewrite)
+                        jax = fails(f"the length of `{brief(node)}` depends on data", SLICE)
+                        yield replace(draft, on_tpu=on_tpu(carried), rewrite=rewrite, jax=jax)
                         return
 
     def _arguments(self, event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
@@ -433,7 +435,8 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                     what = f"`{brief(node)}` in `{brief(event.location.node)}`"
                     draft = _draft(event, tensor, effect, what, _static(event, node))
                     rewrite = partial(padded, event, parameter, node)
-                    yield replace(draft, on_tpu=on_tpu(carried[parameter]), rewrite=rewrite)
+                    jax = passed(event.api, parameter, f"{what} depends on data and decides a shape")
+                    yield replace(draft, on_tpu=on_tpu(carried[parameter]), rewrite=rewrite, jax=jax)
                     return
 
 
@@ -444,9 +447,11 @@ def _contents(event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
         for tensor, node in arguments_from_data(one.parameter, event.arguments, event.argument_nodes):
             effect = Effect.FAILS if tensor.bounded is not None else outcome(tensor, one.carried)
             if effect is not None:
-                draft = _draft(event, tensor, effect, f"the content of `{brief(node)}`", _static(event, node))
+                what = f"the content of `{brief(node)}`"
+                draft = _draft(event, tensor, effect, what, _static(event, node))
                 rewrite = partial(_counted, event, one.parameter, node)
-                yield replace(draft, rewrite=rewrite, on_tpu=on_tpu(one.carried))
+                jax = passed(event.api, one.parameter, f"{what} depends on data and decides a shape")
+                yield replace(draft, rewrite=rewrite, on_tpu=on_tpu(one.carried), jax=jax)
                 return
 
 

@@ -59,6 +59,7 @@ from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rul
 from xlalint.syntax import nodes as cst
 
 from ._followed import AXES, Followed, followed, names, on_tpu
+from ._jax import SLICE, compiles, fails, passed
 from ._shapes import NOT_FOLDED, BoundedSizes, arguments_from_data, length_from, outcome
 
 OPTION = "is an option that depends on data"
@@ -423,7 +424,9 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
                         continue
                     for tensor, node in arguments_from_data(one.parameter, arguments, nodes)[:1]:
                         what = f"`{brief(node)}` in `{brief(event.location.node)}`"
-                        yield from self._draft(event, tensor, one.carried, what, None, _kind(one))
+                        kind = _kind(one)
+                        for draft in self._draft(event, tensor, one.carried, what, None, kind):
+                            yield replace(draft, jax=passed(api, one.parameter, f"{what} {kind}"))
 
     def _subscript(self, event: IndexWith) -> Iterator[Draft]:
         items = list(zip(event.index, (element.slice for element in event.node.slice), strict=False))
@@ -438,7 +441,11 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(pick)
                 what = f"the index of `{brief(event.location.node)}`"
                 for draft in self._draft(event, tensor, None, what, rewrite, "depends on data"):
                     # A window has a length that nobody computes before there are values.
-                    yield replace(draft, on_tpu=TpuOutcome.BOUNDED) if isinstance(item, Slice) else draft
+                    if isinstance(item, Slice):
+                        jax = fails(f"the bounds of `{brief(event.location.node)}` depend on data", SLICE)
+                        yield replace(draft, on_tpu=TpuOutcome.BOUNDED, jax=jax)
+                    else:
+                        yield replace(draft, jax=compiles(what))
                 return
 
     def _draft(

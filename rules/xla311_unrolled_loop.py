@@ -40,7 +40,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import ContextKind, Event, UnrollLoop
 from xlalint.fixes.quoted import one_line
-from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Good, Rule, Severity
+from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Good, OnJax, Rule, Severity
 
 
 class UnrolledLoop(Rule):
@@ -173,4 +173,5 @@ def f(x):
         else:
             help = f"use tf.while_loop or keras.ops.fori_loop over {counter}: AutoGraph does not convert this code"
         message = f"tracing unrolls this loop into {event.rounds} iterations, and XLA compiles each one separately"
-        yield Draft(message, Effect.RECOMPILES, help, at_most=Severity.WARNING)
+        jax = OnJax(Effect.RECOMPILES, f"a loop of {event.rounds} iterations", "tracing unrolls it")
+        yield Draft(message, Effect.RECOMPILES, help, at_most=Severity.WARNING, jax=jax)

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from xlalint.analysis.domain.values import Sequence, Static, Value
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.fixes.quoted import brief, one_line
-from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Good, Rule, Severity
+from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Good, OnJax, Rule, Severity
 from xlalint.syntax import nodes as cst
 
 from ._names import names
@@ -222,16 +222,19 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(augment)
                 code = brief(node)
                 if api in ON_HOST:
                     message = f"`{code}` is drawn once, during tracing, and is a constant from then on"
-                    yield Draft(message, Effect.DIVERGES, DEVICE, at_most=Severity.WARNING)
+                    jax = OnJax(Effect.DIVERGES, f"`{code}`", TOO)
+                    yield Draft(message, Effect.DIVERGES, DEVICE, at_most=Severity.WARNING, jax=jax)
                 elif api in CLOCKS:
                     message = f"`{code}` reads the clock once, during tracing, and is a constant from then on"
-                    yield Draft(message, Effect.DIVERGES, BEFORE, at_most=Severity.WARNING)
+                    jax = OnJax(Effect.DIVERGES, f"`{code}`", TOO)
+                    yield Draft(message, Effect.DIVERGES, BEFORE, at_most=Severity.WARNING, jax=jax)
                 elif _fixed(event.arguments.get("seed")) and event.arguments.get("alg") != Static("philox"):
                     message = f"`{code}`: with the same seed, a compiled function draws other numbers than eager code"
                     help = _philox(node) if api in STATELESS else OTHER
                     yield Draft(message, Effect.DIVERGES, help, at_most=Severity.INFO)
 
 
+TOO = "it is a constant of the trace"
 BEFORE = "read the clock outside the compiled function, or pass the time as a tensor"
 DEVICE = "use tf.random.uniform or tf.random.normal, which draw at every call"
 OTHER = 'tf.random.stateless_uniform(shape, seed=[1, 2], alg="philox") draws the same numbers in both'

@@ -10,8 +10,8 @@ import pytest
 from tests.commands import ran
 from xlalint.analysis.interpreter.events import Context, ContextKind
 from xlalint.findings.findings import Effect, Exposure, Finding, Severity
-from xlalint.linter.dispatch import unexposed_severity
 from xlalint.linter.run import check
+from xlalint.linter.severities import unexposed_severity
 from xlalint.readiness.checklist import State, examine
 from xlalint.settings.config import Settings
 

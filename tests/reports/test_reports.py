@@ -213,6 +213,7 @@ def test_json_is_the_contract() -> None:
                 "name": "boolean-mask",
                 "severity": "error",
                 "effect": "diverges",
+                "backends": None,
                 "message": "the shape depends on data",
                 "help": "é",
                 "notes": [{"path": "b.py", "cell": None, **START_KEYS, "text": "here"}],
@@ -221,6 +222,7 @@ def test_json_is_the_contract() -> None:
                     "autograph": True,
                     "exposure": "certain",
                     "shown": None,
+                    "backend": None,
                     "trail": [{"path": "t.py", "cell": None, "line": 1, "name": "step"}],
                 },
                 "fix": {
@@ -242,6 +244,7 @@ def test_json_is_the_contract() -> None:
                 "name": "syntax-error",
                 "severity": "warning",
                 "effect": None,
+                "backends": None,
                 "message": "the shape depends on data",
                 "help": None,
                 "notes": [],

@@ -14,7 +14,7 @@ from xlalint.findings.findings import Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import ProbeSettings, Settings, load
 from xlalint.settings.layers import KEYS, ConfigurationError
-from xlalint.settings.requirements import keras_near, keras_of, keras_of_project, tensorflow_of
+from xlalint.settings.requirements import keras_of, keras_of_project, required_near, tensorflow_of
 from xlalint.settings.tables import schema
 from xlalint.sources.discovery import PathPatterns
 
@@ -59,6 +59,7 @@ def test_every_key_is_read(project: Path) -> None:
         include-host = true
         keras = 2
         tensorflow = "2.15"
+        backend = ["jax"]
         target = "tpu"
         exposure = "certain"
         external = ["acme"]
@@ -393,9 +394,10 @@ def test_the_nearest_requirements_that_name_it_decide(tmp_path: Path) -> None:
         (tmp_path / name / "a" / "b").mkdir(parents=True)
         (tmp_path / name / "requirements.txt").write_text(requirement)
     inside = {tmp_path / name / "a" / "b": keras for name, keras in {"own": 3, "other": 2, "open": None}.items()}
-    assert keras_near([tmp_path, *inside]) == {tmp_path: 2, **inside}
+    found = {folder: required.keras for folder, required in required_near([tmp_path, *inside]).items()}
+    assert found == {tmp_path: 2, **inside}
     (tmp_path / "requirements.txt").unlink()
-    assert keras_near([tmp_path]) == {}
+    assert required_near([tmp_path]) == {}
 
 
 def test_a_cache_of_an_earlier_version_is_one(project: Path) -> None:

@@ -36,7 +36,7 @@ _GROUPS: Final = {
         *("fix", "unsafe_fixes", "partial_fixes", "bound", "fix_only", "diff", "prove"),
         *("show_fixes", "exit_non_zero_on_fix", "add_ignores", "reason"),
     ),
-    "The code": ("keras", "tensorflow", "target"),
+    "The code": ("keras", "tensorflow", "backend", "target"),
     "The run": ("jobs", "file_timeout", "no_cache", "cache_dir", "stdin_filename", "config", "isolated", "watch"),
     "Instead of checking": ("show_settings", "show_files", "help"),
 }
@@ -127,6 +127,12 @@ class _Check(click.Command):
 )
 @click.option("--tensorflow", metavar="VERSION", help="The TensorFlow version that runs the code.")
 @click.option(
+    "--backend",
+    multiple=True,
+    metavar="BACKENDS",
+    help="What Keras 3 runs on: tensorflow, jax, or both. Default: auto, as the program shows.",
+)
+@click.option(
     "--jobs", type=click.IntRange(min=0), metavar="N", help="Processes for large projects. Default: one per processor."
 )
 @click.option(
@@ -190,6 +196,7 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
     options = {
         **{key: split(given[key]) for key in ("select", "extend_select", "ignore", "fixable", "unfixable")},
         **{key: list(given[key]) for key in ("exclude", "extend_exclude")},
+        "backend": _one_or_more(split(given["backend"])),
         **{key: given[key] for key in ("force_exclude", "output_format", "fail_on", "include_host")},
         **{key: given[key] for key in ("keras", "tensorflow", "target", "jobs", "file_timeout")},
         **{key: given[key] for key in ("cache_dir", "project", "baseline", "fix", "unsafe_fixes", "partial_fixes")},
@@ -220,6 +227,11 @@ def check(paths: tuple[str, ...], **given: Any) -> int:
     if given["show_files"]:
         return _show_files(where, settings)
     return _check(where, settings, stdin_wanted, given)
+
+
+def _one_or_more(words: list[str]) -> str | list[str]:
+    """A setting that may be one word or a list of them."""
+    return words[0] if len(words) == 1 else words
 
 
 def _check(paths: Sequence[str], settings: Settings, stdin_wanted: bool, given: dict[str, Any]) -> int:

@@ -17,8 +17,8 @@ from ..findings.codes import FAMILIES
 from ..findings.findings import Effect, Safety
 from ..findings.rule_files import SHIPPED
 from ..findings.site import call_page, rule_page
-from ..linter.dispatch import severity_of
 from ..linter.rule import Bad, Good, Rule, all_rules
+from ..linter.severities import severity_of
 from .cells import OUTCOMES
 
 _MOST: Final = 4  # examples of a kind on a page

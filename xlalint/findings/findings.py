@@ -44,6 +44,13 @@ class Exposure(StrEnum):
     NONE = "none"  # nothing shows it
 
 
+class Backend(StrEnum):
+    """What Keras 3 runs on; XLA compiles for both."""
+
+    TENSORFLOW = "tensorflow"
+    JAX = "jax"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
     """A stretch of source: 1-based lines, 1-based columns in code points, the end exclusive."""
@@ -87,7 +94,8 @@ class TrailStep:
 @dataclass(frozen=True, slots=True)
 class FindingContext:
     """How the flagged code is reached. `kind`: `xla`, `graph`, `open`, `host`; `exposure`: of its program, and `shown`,
-    what shows that; `lowered`: it is less grave because nothing does."""
+    what shows that; `lowered`: it is less grave because nothing does. `backend`: why JAX is believed to run the code,
+    where it is."""
 
     kind: str
     autograph: bool
@@ -95,6 +103,7 @@ class FindingContext:
     exposure: Exposure = Exposure.CERTAIN
     shown: str = ""
     lowered: bool = False
+    backend: str = ""
 
 
 class Safety(StrEnum):
@@ -159,7 +168,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place that must change. `api`: the canonical name of what is called there, if that is what is flagged."""
+    """One place that must change. `api`: the canonical name of what is called there, if that is what is flagged.
+    `backends`: what each backend makes of code that is for JAX, None: nothing; empty for code that is not."""
 
     path: str
     span: Span
@@ -175,6 +185,7 @@ class Finding:
     cell: int | None = None
     verdict: Verdict | None = None
     api: str = ""
+    backends: tuple[tuple[Backend, Effect | None], ...] = ()
 
     @property
     def sort_key(self) -> tuple[str, int, Span, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -31,7 +31,9 @@ from ..analysis.fixpoint.partitions import (
 from ..analysis.fixpoint.processes import CAN_FORK, ProcessLostError, run_each, run_in_turns, run_parts
 from ..analysis.fixpoint.recursion import deep_recursion
 from ..analysis.interpreter.events import Event, Run
-from ..analysis.program.exposure import NOT_EXPOSED, Exposed, ModuleSigns, exposures
+from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends
+from ..analysis.program.exposure import NOT_EXPOSED, Exposed, exposures
+from ..analysis.program.signs import ModuleSigns
 from ..findings.codes import UNFINISHED_FILE
 from ..findings.findings import Exposure, Finding, Problem, Span
 from ..settings.config import Settings
@@ -93,7 +95,7 @@ class Analysis:
         self._linted = self._shown.keys() | self._shown.values()
         checked = inputs.checked
         read = {file.path: partial(inputs.source, file.display) for file in checked}
-        self._files = Files(read, inputs.strategies, inputs.clusters, session)
+        self._files = Files(read, inputs.strategies, inputs.clusters, inputs.jax(settings), session)
         ranges = shares([(file.display, inputs.facts[file.display].size + 1) for file in checked])
         self._shares = [tuple(checked[position].path for position in share) for share in ranges]
         self._text = sum(inputs.facts[file.display].size for file in checked)
@@ -278,7 +280,10 @@ class Analysis:
         """Put together what the partitions found."""
         candidates = chain.from_iterable(end.record.candidates for end in ends)
         tpu = any(end.record.tpu for end in ends)
-        found = [self._as_shown(finding) for finding in gravest_of(candidates, tpu, self._exposed(ends))]
+        modules = self._modules(ends)
+        exposed = self._exposed(modules)
+        gravest = gravest_of(candidates, tpu, exposed, self._ran(modules, exposed))
+        found = [self._as_shown(finding) for finding in gravest]
         for failure in dict.fromkeys(chain.from_iterable(end.failures for end in ends)):
             path = self._shown.get(failure.path, failure.path)
             outcome.problems.append(Problem(path, failure.message, failure.detail, failure.rule))
@@ -299,8 +304,9 @@ class Analysis:
         outcome.findings = list(dict.fromkeys(found))
         outcome.observed = [self._as_shown(finding) for end in ends for finding in end.observed]
 
-    def _exposed(self, ends: Sequence[End]) -> Callable[[str], Exposed]:
-        """How sure it is of a file that XLA compiles its program, by its path as reports show it."""
+    @staticmethod
+    def _modules(ends: Sequence[End]) -> Collection[ModuleSigns]:
+        """What all files show, whichever partition read them."""
         modules: dict[str, ModuleSigns] = {}
         for module in chain.from_iterable(end.record.modules for end in ends):
             before = modules.setdefault(module.path, module)
@@ -308,7 +314,36 @@ class Analysis:
             before.signs = {
                 shows: min(sign, before.signs.get(shows, sign)) for shows, sign in (before.signs | module.signs).items()
             }
-        found = exposures(modules.values(), lambda path: self._shown.get(path, path), is_installed)
+        return modules.values()
+
+    def _ran(self, modules: Collection[ModuleSigns], exposed: Callable[[str], Exposed]) -> Callable[[str], Ran]:
+        """What runs a file, by its path as reports show it."""
+        if not self._files.jax:
+            return lambda path: ON_TENSORFLOW
+
+        def required(folder: Path) -> Required | None:
+            found = self._inputs.required.get(folder)
+            return None if found is None or not found.backends else (found.backends, display_path(found.file))
+
+        found = backends(modules, lambda path: self._shown.get(path, path), required)
+        shown = {self._shown.get(path, path): ran for path, ran in found.items()}
+
+        def ran(path: str) -> Ran:
+            settings = self._settings_at(path)
+            if settings.backends is not None:
+                return Ran(settings.backends, f"the setting `backend = {' '.join(sorted(settings.backends))}`")
+            of_keras_2 = self._keras_at(path) == 2 or exposed(path).keras_2
+            return ON_TENSORFLOW if of_keras_2 else shown.get(path, ON_TENSORFLOW)
+
+        return ran
+
+    def _keras_at(self, path: str) -> int | None:
+        """The Keras that runs a file, where settings or requirements say so."""
+        return self._keras_near.get(self._paths.get(path, Path(path)).parent, self._settings.keras)
+
+    def _exposed(self, modules: Iterable[ModuleSigns]) -> Callable[[str], Exposed]:
+        """How sure it is of a file that XLA compiles its program, by its path as reports show it."""
+        found = exposures(modules, lambda path: self._shown.get(path, path), is_installed)
         shown = {self._shown.get(path, path): exposed for path, exposed in found.items()}
 
         def exposed(path: str) -> Exposed:

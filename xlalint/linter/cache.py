@@ -42,7 +42,7 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True):
 class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What a run has to know of each file, whether or not it reads it. `size`: in characters, of one that is read;
     `matters`: it names TensorFlow or Keras; `comments`: it may hold suppressions to account for; `strategies`: those
-    that it names; `clusters`: it may turn autoclustering on."""
+    that it names; `clusters`: it may turn autoclustering on; `jax`: it names JAX."""
 
     digest: str
     size: int = 0
@@ -50,6 +50,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     comments: bool = False
     strategies: Strategies = Strategies.NONE
     clusters: bool = False
+    jax: bool = False
 
 
 _Stat: TypeAlias = tuple[int, int, int, int, int]

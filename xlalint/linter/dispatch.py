@@ -24,22 +24,31 @@ from ..analysis.interpreter.events import (
 )
 from ..analysis.library import raw_ops
 from ..analysis.library.strategies import is_tpu
+from ..analysis.program.backends import ON_TENSORFLOW, Ran
 from ..analysis.program.exposure import Exposed
-from ..findings.codes import UNROLLED_ROUNDS
-from ..findings.findings import Effect, Exposure, Finding, FindingContext, Fix, Note, Safety, Severity, Span, TrailStep
+from ..findings.codes import UNROLLED_ROUNDS, is_own
+from ..findings.findings import (
+    Backend,
+    Effect,
+    Exposure,
+    Finding,
+    FindingContext,
+    Fix,
+    Note,
+    Safety,
+    Severity,
+    Span,
+    TrailStep,
+)
 from ..fixes.edits import fix_of
 from ..fixes.names import Names, NoNameError
-from .rule import RAW_OPS, Draft, Rule, TpuOutcome, all_rules
+from .on_backends import Said, of_all, run_by, said_on_jax
+from .rule import RAW_OPS, Draft, OnJax, Rule, TpuOutcome, all_rules
+from .severities import GRAVITY, severity_of, unexposed_severity
 
-# From the least grave to the gravest.
-_GRAVITY: Final = {
-    effect: rank
-    for rank, effect in enumerate((Effect.NAMED, Effect.TPU, Effect.RECOMPILES, Effect.DIVERGES, Effect.FAILS))
-}
 _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 # Where a rewrite differs that is not asked for in every analysis of its function.
 _SOMETIMES: Final = "where a caller passes something other than a tensor"
-_BREAKING: Final = frozenset((Effect.FAILS, Effect.DIVERGES))
 _UNUSED: Final = "no script here is seen to call this function"
 _LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
 _CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
@@ -53,29 +62,6 @@ _BY_SHAPES: Final = {
 }
 
 
-# By who runs the code: what breaks it, and anything else. What sets a program up decides that by itself.
-_SEVERITIES: Final = {
-    ContextKind.XLA: (Severity.ERROR, Severity.WARNING),
-    ContextKind.GRAPH: (Severity.WARNING, Severity.WARNING),
-    ContextKind.OPEN: (Severity.WARNING, Severity.WARNING),
-    ContextKind.HOST: (Severity.INFO, Severity.INFO),
-}
-
-
-def severity_of(effect: Effect, kind: ContextKind, about_setup: bool = False) -> Severity:
-    """An error breaks code that XLA compiles for certain, or the program that is set up so; other code that stays on
-    the host is only information."""
-    breaking, other = _SEVERITIES[ContextKind.XLA if about_setup else kind]
-    return breaking if effect in _BREAKING else other
-
-
-def unexposed_severity(effect: Effect, context: Context, traced: bool) -> Severity:
-    """The same where nothing shows that XLA compiles the program: no more than information, but for what is refused
-    while Keras 3 traces the code. `traced`: the rule is about that."""
-    refused = traced and effect is Effect.FAILS and not context.converted and context.kind is not ContextKind.HOST
-    return Severity.WARNING if refused else Severity.INFO
-
-
 @dataclass(frozen=True, slots=True)
 class _Handled:
     """A draft and the event that it answers."""
@@ -84,6 +70,7 @@ class _Handled:
     event: Event
     run: Run
     traced: bool  # what the rule flags fails while it is traced, whoever compiles it
+    is_own: bool  # the rule does not come with xlalint
 
     def judged(self, targets: frozenset[str]) -> _Judged:
         """How grave it is where the code is for these: "cpu", "gpu", "tpu"."""
@@ -107,7 +94,7 @@ class _Handled:
             least = min(least, Severity.INFO)  # its own `tf.function` has AutoGraph convert it, whoever compiles it
         severity = min(severity_of(severe, context.kind, about_setup), least)
         unexposed = severity if about_setup else min(severity, unexposed_severity(severe, context, self.traced))
-        return _Judged((severity, _GRAVITY[effect]), unexposed, effect, message, self)
+        return _Judged((severity, GRAVITY[effect]), unexposed, effect, message, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +113,8 @@ class Candidate:
     """What one rule says of one place, as plain data that processes can hand to each other. `refused`: it has a
     rewrite, but not for every way in which the place is reached; `on_tpu`: what it says instead where the project
     turns out to be for TPUs, too; `withheld`: it says nothing where not; `unexposed`: how grave it is where nothing
-    shows that XLA compiles the program; `lowered_by`: why it is no more than information, where its program is so."""
+    shows that XLA compiles the program; `lowered_by`: why it is no more than information, where its program is so;
+    `on_tensorflow`: TensorFlow may run the place, and it is about that; `on_jax`: what it says where JAX runs it."""
 
     gravity: tuple[Severity, int]
     finding: Finding
@@ -135,6 +123,8 @@ class Candidate:
     on_tpu: Candidate | None = None
     withheld: bool = False
     lowered_by: tuple[str, ...] = ()
+    on_tensorflow: bool = True
+    on_jax: Said | None = None
 
 
 _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
@@ -206,7 +196,7 @@ class Dispatcher:
             try:
                 for draft in rule.check(event):
                     self._handled.setdefault((rule, draft.location or event.location), []).append(
-                        _Handled(draft, event, run, rule.traced)
+                        _Handled(draft, event, run, rule.traced, is_own(rule.code))
                     )
             except Exception as error:
                 self._note(error, rule, event.location, f"applying {rule.code}")
@@ -239,7 +229,9 @@ class Dispatcher:
                 for known in (targets, targets | TPU) if differs else (targets,):
                     said = [one for one in handled if one.draft.told.of(known)]
                     if said:
-                        judged = [one.judged(known) for one in said]
+                        judged = [one.judged(known) for one in said if _is_on_tensorflow(one)] or [
+                            one.judged(known) for one in said
+                        ]
                         gravest = max(judged, key=lambda one: one.gravity)
                         finding = _finding(rule, location, said, gravest, severities.get(rule.code))
                         finding = replace(finding, fix=fix, help=finding.help or help)
@@ -248,7 +240,11 @@ class Dispatcher:
                 if told:
                     withheld = not any(one.draft.told.of(targets) for one in handled)
                     lowered_by = tuple(reason for reason, holds in _REASONS.items() if all(map(holds, handled)))
-                    by_target = [replace(one, lowered_by=lowered_by) for one in told]
+                    on_jax = said_on_jax(map(_about_jax, handled), severities.get(rule.code))
+                    on_tensorflow = any(map(_is_on_tensorflow, handled))
+                    by_target = [
+                        replace(one, lowered_by=lowered_by, on_tensorflow=on_tensorflow, on_jax=on_jax) for one in told
+                    ]
                     yield replace(by_target[0], on_tpu=by_target[-1] if differs else None, withheld=withheld)
 
     def _answers(
@@ -277,6 +273,18 @@ class Dispatcher:
         self.failures.append(InternalTrouble.of(error, location.path, location.line, doing, rule.code))
 
 
+def _is_on_tensorflow(handled: _Handled) -> bool:
+    return not handled.draft.on_jax_alone and handled.event.context.runs_on(Backend.TENSORFLOW)
+
+
+def _about_jax(handled: _Handled) -> tuple[Draft, Context]:
+    """A draft and its context; a rule of one's own that says nothing of JAX means it, too."""
+    draft = handled.draft
+    if handled.is_own and draft.jax is None:
+        draft = replace(draft, jax=OnJax(draft.effect, draft.message, "too"))
+    return draft, handled.event.context
+
+
 def _handled_always(location: Location, handled: Iterable[_Handled]) -> bool:
     """Whether every analysis that gets to a place had a rewrite for it: what is right for tensors may be wrong for
     what another caller passes."""
@@ -285,16 +293,21 @@ def _handled_always(location: Location, handled: Iterable[_Handled]) -> bool:
 
 
 def gravest_of(
-    candidates: Iterable[Candidate], tpu: bool = False, exposed: Callable[[str], Exposed] | None = None
+    candidates: Iterable[Candidate],
+    tpu: bool = False,
+    exposed: Callable[[str], Exposed] | None = None,
+    ran: Callable[[str], Ran] = lambda path: ON_TENSORFLOW,
 ) -> Iterator[Finding]:
     """One finding for each place, whoever found what: where several rules flag it, the gravest says why it must
     change, and the others follow from the same code. `tpu`: the project turned out to be for TPUs; `exposed`: how sure
-    it is of a file that XLA compiles its program, None: for certain."""
+    it is of a file that XLA compiles its program, None: for certain; `ran`: what runs a file."""
     by_rule: dict[tuple[str, Span, str], list[Candidate]] = {}
     for candidate in candidates:
         candidate = (tpu and candidate.on_tpu) or candidate
-        if candidate.withheld:
+        told = None if candidate.withheld else _run_by(candidate, ran(candidate.finding.path))
+        if told is None:
             continue
+        candidate = told
         if exposed is not None:
             candidate = _of_exposure(candidate, exposed(candidate.finding.path))
         finding = candidate.finding
@@ -303,7 +316,22 @@ def gravest_of(
     for (path, span, _), found in sorted(by_rule.items()):
         by_place.setdefault((path, span), []).append(_joined(found))
     for at_place in by_place.values():
-        yield max(at_place, key=lambda candidate: candidate.gravity).finding
+        best = max(at_place, key=lambda candidate: candidate.gravity).finding
+        yield of_all(best, [candidate.finding for candidate in at_place])
+
+
+def _run_by(candidate: Candidate, ran: Ran) -> Candidate | None:
+    """What is said of a file that these backends run; None where that is nothing."""
+    if ran is ON_TENSORFLOW and candidate.on_tensorflow:
+        return candidate
+    found = run_by(candidate.finding, candidate.on_jax, candidate.on_tensorflow, ran)
+    if found is None:
+        return None
+    finding, unexposed = found
+    if unexposed is None:
+        return replace(candidate, finding=finding)
+    gravity = finding.severity, GRAVITY[finding.effect] if finding.effect is not None else -1
+    return replace(candidate, finding=finding, gravity=gravity, unexposed=max(unexposed, candidate.unexposed))
 
 
 def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
@@ -334,6 +362,7 @@ def _joined(found: list[Candidate]) -> Candidate:
     refused = any(other.refused for other in found)
     fix = None if refused else _agreed(other.finding.fix for other in found)
     finding = replace(best.finding, notes=tuple(notes), help=help, fix=fix)
+    finding = of_all(finding, [other.finding for other in found])
     return replace(best, finding=finding, refused=refused)
 
 

@@ -20,7 +20,7 @@ from ..analysis.files.file import File
 from ..analysis.files.files import Files
 from ..analysis.files.troubles import InternalTrouble, SyntaxTrouble
 from ..analysis.fixpoint.partitions import ROUNDS, Message, Messages, Round
-from ..analysis.program.exposure import ModuleSigns
+from ..analysis.program.signs import ModuleSigns
 from ..cache.keys import key_of
 from ..findings.findings import Finding
 from ..sources.outline import Stretch
@@ -50,8 +50,8 @@ class Read(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 class Record(msgspec.Struct, forbid_unknown_fields=True):
     """A partition as it was run: what it sent and asked, what it found, and what it read for that. `names`, `absent`
     and `offered`: as in `Reads`; `roots`: the folders that modules were looked for in, as a digest; `strategies`,
-    `clusters`: as in `Files`; `tpu`: a strategy for TPUs is made there; `modules`: what its files show of whether XLA
-    compiles them; `defined`: the names of the functions in its files."""
+    `clusters`, `jax`: as in `Files`; `tpu`: a strategy for TPUs is made there; `modules`: what its files show of their
+    programs; `defined`: the names of the functions in them."""
 
     rounds: list[Round]
     candidates: list[Candidate]
@@ -60,6 +60,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     modules: list[ModuleSigns] = []
     strategies: Strategies = Strategies.NONE
     clusters: bool = False
+    jax: bool = False
     roots: str = ""
     reads: list[Read] = []
     names: list[tuple[str, str, str]] = []
@@ -158,7 +159,7 @@ class World:
     def describe(self, record: Record, reads: Reads, share: Iterable[Path]) -> None:
         """Write into a record what the partition read; its own files, the `share`, as a whole."""
         own = set(share)
-        record.strategies, record.clusters = self.files.strategies, self.files.clusters
+        record.strategies, record.clusters, record.jax = self.files.strategies, self.files.clusters, self.files.jax
         record.roots = self.files.roots_digest
         record.reads = [self._read(path, reads, path in own) for path in dict.fromkeys((*own, *reads.files))]
         record.names = [(str(folder), name, str(found or "")) for (folder, name), found in reads.names.items()]
@@ -200,7 +201,7 @@ class World:
         held when it had a digest, if that is known."""
         files = self.files
         if not (
-            (record.strategies, record.clusters) == (files.strategies, files.clusters)
+            (record.strategies, record.clusters, record.jax) == (files.strategies, files.clusters, files.jax)
             and record.roots == files.roots_digest
             and all(map(self._is_there, record.reads))
         ):

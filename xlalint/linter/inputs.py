@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from ..findings.findings import Problem
+from ..findings.findings import Backend, Problem
 from ..settings.config import Settings
-from ..settings.requirements import keras_near
+from ..settings.requirements import Required, required_near
 from ..sources.discovery import FileToCheck
-from ..sources.reading import Strategies, clusters_named, may_matter, source_of, strategies_named
+from ..sources.reading import Strategies, clusters_named, jax_named, may_matter, source_of, strategies_named
 from ..sources.suppressions import names_rules
 from ..sources.text import OversizedSource, Source, UnreadableSource, digest_of, read_bytes
 from .cache import Digests, Facts
@@ -37,6 +37,7 @@ class Inputs:
     _sources: dict[str, Source] = field(default_factory=dict)
     _room: int = field(default_factory=lambda: _KEPT_TEXT)
     _paths: dict[str, Path] = field(default_factory=dict)
+    _required: dict[Path, Required] | None = None
 
     def __post_init__(self) -> None:
         self._paths = {file.display: file.path for file in self.files}
@@ -68,7 +69,7 @@ class Inputs:
             source = source_of(data, file.path, file.display)
             self._keep(source)
             text = source.text
-            named = strategies_named(text), clusters_named(text)
+            named = strategies_named(text), clusters_named(text), jax_named(text)
             facts = Facts(digest, len(text), matters, names_rules(text), *named)
         else:
             facts = Facts(digest)
@@ -117,9 +118,25 @@ class Inputs:
         """The Keras that runs the files of a folder, where it is another one than the settings of the run say: by the
         settings of the folder or, where nobody set it, by what its project requires."""
         of = {folder: settings.of(folder) for folder in dict.fromkeys(file.path.parent for file in self.files)}
-        near = keras_near([folder for folder, here in of.items() if "keras" in here.inferred])
+        near = {folder: self.required[folder].keras for folder in self.required if "keras" in of[folder].inferred}
         found = {folder: near.get(folder, here.keras) for folder, here in of.items()}
         return {folder: keras for folder, keras in found.items() if keras != settings.keras}
+
+    @property
+    def required(self) -> dict[Path, Required]:
+        """What the projects of the folders of the files require."""
+        if self._required is None:
+            self._required = required_near(dict.fromkeys(file.path.parent for file in self.files))
+        return self._required
+
+    def jax(self, settings: Settings) -> bool:
+        """Whether JAX may run a file that is checked: the settings or the requirements say so, or a file names it."""
+        told = [settings.backends, *(here.backends for here in self.settings_near(settings).values())]
+        return (
+            any(one is not None and Backend.JAX in one for one in told)
+            or any(required.backends for required in self.required.values())
+            or any(facts.jax for facts in self.facts.values() if facts.matters)
+        )
 
     def settings_near(self, settings: Settings) -> dict[Path, Settings]:
         """The settings of the folders that go by others than those of the run."""
@@ -130,6 +147,9 @@ class Inputs:
         """What findings depend on of the settings of the run and of its folders; the same in every process."""
         yield from settings_parts(settings)
         yield repr(sorted(self.keras_near(settings).items()))
+        yield repr(
+            [(str(folder), sorted(one.backends)) for folder, one in sorted(self.required.items()) if one.backends]
+        )
         for folder, here in sorted(self.settings_near(settings).items()):
             yield str(folder)
             yield from settings_parts(here)
@@ -165,6 +185,7 @@ def settings_parts(settings: Settings) -> Iterator[str]:
     yield ",".join(sorted(settings.codes))
     yield repr((settings.include_host, settings.keras, settings.tensorflow, settings.unrolled_rounds))
     yield repr((settings.target, settings.exposure, sorted(settings.bounds.items())))
+    yield ",".join(sorted(settings.backends or ()))
     yield repr(settings.external)
     yield repr(sorted(settings.severities.items()))
     yield ",".join(sorted(settings.unfixable))

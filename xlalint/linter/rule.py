@@ -138,6 +138,16 @@ class Told(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class OnJax:
+    """What becomes of a place where JAX runs it. `effect` None: nothing, it compiles once. A message says `what` it is,
+    and `reason`: what JAX does with it, in words that follow "on JAX"."""
+
+    effect: Effect | None
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A finding before the engine gives it a severity (from effect and context), a position and a trail.
 
@@ -148,7 +158,8 @@ class Draft:
     for every value `OK`, `BOUNDED` or `FAILS`, of what is about TPUs alone `FAILS`. `told`: for which code it is told;
     with an `on_tpu`, unless that is all code. `rewrite` is asked only for what is reported, once for each time that the
     location was handled: all must answer the same, else there is no fix. Without a `help`, the rewrite's text is the
-    help. `unconverted`: it holds only because AutoGraph converts no control flow here.
+    help. `unconverted`: it holds only because AutoGraph converts no control flow here. `jax`: what becomes of it where
+    Keras runs on JAX; None: it is about TensorFlow. `on_jax_alone`: it is not about TensorFlow.
     """
 
     message: str
@@ -161,6 +172,8 @@ class Draft:
     on_tpu: TpuOutcome | None = None
     told: Told = Told.ALWAYS
     unconverted: bool = False
+    jax: OnJax | None = None
+    on_jax_alone: bool = False
 
 
 # For all operations of `tf.raw_ops` that no function stands for.
@@ -264,6 +277,7 @@ __all__ = [
     "Event",
     "Fails",
     "Good",
+    "OnJax",
     "Recompiles",
     "Rule",
     "Runs",

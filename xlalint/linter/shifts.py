@@ -16,7 +16,7 @@ import msgspec
 from ..analysis.files.file import SMALL, File, names_tensorflow, stores
 from ..analysis.fixpoint.partitions import Key, Message, Round, UncalledFunction
 from ..analysis.program.decorators import names_compilers
-from ..analysis.program.exposure import ModuleSigns
+from ..analysis.program.signs import ModuleSigns
 from ..findings.findings import Edit, Finding, Fix, Note, Span, TrailStep
 from ..sources.outline import Stretch
 from ..sources.trivia import shift

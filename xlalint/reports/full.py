@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from ..findings.findings import Edit, Exposure, Finding, Fix, Note, Report, Safety, Severity, Span
+from ..findings.findings import Backend, Edit, Exposure, Finding, Fix, Note, Report, Safety, Severity, Span
 from .terminal import SEVERITY_COLOURS, Paint, counted, joined, laid_out, place, safe
 
 Lines = Callable[[str, int | None], Sequence[str]]
 """The lines of a file, or of a notebook's cell, by its path as reports show it; empty when it is gone."""
 
+BACKENDS: Final = {Backend.TENSORFLOW: "TensorFlow", Backend.JAX: "JAX"}
 _SHOWN: Final = 4  # lines of a span; the middle of a longer one is left out
 _COLOURS: Final = {"-": "red", "+": "green"}
 _INFORMED: Final = 3  # of what a rule informs of: more says no more
@@ -65,6 +66,9 @@ class _Frame:
         if context is not None and context.shown:
             label = "may be compiled" if context.exposure is Exposure.LIKELY else "compiled"
             yield from self._attached(label, safe(context.shown))
+        if context is not None and context.backend:
+            names = " and ".join(BACKENDS[backend] for backend, _ in finding.backends)
+            yield from self._attached("runs on", safe(f"{names}: {context.backend}"))
         if finding.verdict is not None:
             yield from self._attached("probe", f"{finding.verdict.status}: {finding.verdict.text}")
             if finding.verdict.how:

@@ -48,6 +48,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "name": finding.name,
         "severity": finding.severity.label,
         "effect": finding.effect,
+        "backends": dict(finding.backends) or None,
         "message": finding.message,
         "help": finding.help,
         "notes": [_note(note) for note in finding.notes],
@@ -83,6 +84,7 @@ def _context(context: FindingContext) -> dict[str, Any]:
         "autograph": context.autograph,
         "exposure": context.exposure,
         "shown": context.shown or None,
+        "backend": context.backend or None,
         "trail": trail,
     }
 

@@ -117,6 +117,7 @@ def _result(finding: Finding, index: int, fingerprint: str, around: Around) -> d
             "effect": finding.effect,
             "context": finding.context.kind,
             "autograph": finding.context.autograph,
+            **({"backends": dict(finding.backends)} if finding.backends else {}),
         }
     if (fix := around.fix(finding)) is not None and (edits := _edits(finding, fix, around)):
         made["fixes"] = [_fix(finding, fix, edits)]

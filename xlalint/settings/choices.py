@@ -26,3 +26,6 @@ OUTPUT_FORMATS: Final[tuple[str, ...]] = get_args(OutputFormat)
 Level: TypeAlias = Literal["error", "warning", "info"]
 LEVELS: Final[tuple[str, ...]] = get_args(Level)
 Target: TypeAlias = Literal["cpu", "gpu", "tpu"]
+BackendName: TypeAlias = Literal["tensorflow", "jax"]
+BACKENDS: Final[tuple[str, ...]] = get_args(BackendName)
+AUTO: Final = "auto"

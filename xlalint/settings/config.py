@@ -12,10 +12,11 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET
 
 from ..findings.codes import UNROLLED_ROUNDS, SelectorError, codes_of, rule_names
-from ..findings.findings import Finding, Severity
+from ..findings.findings import Backend, Finding, Severity
 from ..sources.cachedir import holds_something_else
 from ..sources.checkout import project_root
 from ..sources.discovery import DEFAULT_EXCLUDE, MOST_PATTERNS, PathPatterns
+from .choices import AUTO
 from .layers import (
     ConfigurationError,
     Layer,
@@ -77,6 +78,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "include-host": False,
     "keras": None,
     "tensorflow": None,
+    "backend": AUTO,
     "target": None,
     "exposure": None,
     "unrolled-rounds": UNROLLED_ROUNDS,
@@ -107,7 +109,8 @@ class Settings:
 
     `project`: a folder whose files are analysed, too, without being reported. `target`: what alone the code is for;
     None: CPUs and GPUs, and TPUs where a strategy for them is made. `exposure`: how sure it is that XLA
-    compiles the code; None: as each program shows. `inferred`: what of `keras` and `tensorflow` nobody set, so that
+    compiles the code; None: as each program shows. `backends`: what Keras runs the code on; None: as each program
+    shows. `inferred`: what of `keras` and `tensorflow` nobody set, so that
     requirements decide. `external`: how codes begin that comments may name though no rule has them.
     `unfixable`: the codes of the rules whose fixes are not to be made. `nearest`: what is found for files that have a
     nearer settings file; None: these settings are for all files. `shown`: every key with its value and where that
@@ -128,6 +131,7 @@ class Settings:
     inferred: frozenset[str] = frozenset()
     target: str | None = None
     exposure: str | None = None
+    backends: frozenset[Backend] | None = None
     unrolled_rounds: int = UNROLLED_ROUNDS
     file_timeout: float = FILE_TIMEOUT
     jobs: int = 0
@@ -376,6 +380,7 @@ def _settle(layers: Sequence[Layer], root: Path, paths: Sequence[Path], cached: 
         inferred=frozenset(inferred),
         target=merged["target"],
         exposure=merged["exposure"],
+        backends=_backends(merged["backend"]),
         external=tuple(prefix.upper() for prefix in merged["external"]),
         unrolled_rounds=merged["unrolled-rounds"],
         file_timeout=merged["file-timeout"],
@@ -391,6 +396,11 @@ def _settle(layers: Sequence[Layer], root: Path, paths: Sequence[Path], cached: 
         probe=probe,
         shown=tuple((key, value, origin) for key, (value, origin) in told.items()),
     )
+
+
+def _backends(written: str | list[str]) -> frozenset[Backend] | None:
+    named = [written] if isinstance(written, str) else written
+    return None if named == [AUTO] else frozenset(map(Backend, named))
 
 
 def _probe(layers: Sequence[Layer]) -> ProbeSettings:

@@ -17,7 +17,7 @@ from ..sources.checkout import repository_root
 from ..sources.discovery import SETTINGS_FILES
 from ..sources.text import MOST_SETTINGS, UnreadableSource, read_bytes
 from ..sources.toml import read_toml
-from .choices import LEVELS, OUTPUT_FORMATS, Target
+from .choices import AUTO, BACKENDS, LEVELS, OUTPUT_FORMATS, Target
 from .tables import CEILINGS, FileSettings, ProbeTable
 
 _CHOICES: Final[dict[str, tuple[object, ...]]] = {
@@ -27,6 +27,7 @@ _CHOICES: Final[dict[str, tuple[object, ...]]] = {
     "keras": (2, 3),
     "target": get_args(Target),
     "exposure": ("certain",),
+    "backend": (AUTO, *BACKENDS),
 }
 # What msgspec calls the types, and what TOML does.
 _TOML_TYPES: Final = {

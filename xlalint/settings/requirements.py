@@ -6,14 +6,18 @@ import ast
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from ..findings.findings import Backend
 from ..sources.text import MOST_SETTINGS, UnreadableSource, read_bytes
 from ..sources.toml import read_toml
 
 _T = TypeVar("_T")
 
+_JAX: Final = re.compile(r"\s*jax(?:lib)?\b(?!-)")
+_KERAS_3_LIBRARIES: Final = re.compile(r"\s*keras(?:[-_](?:core|cv|hub|nlp|rs))?\b(?!-)")
 _LONGEST: Final = 2_000  # characters of a requirement
 _CONCERNS: Final = re.compile("tensorflow|keras", re.IGNORECASE)
 _REST: Final = re.compile(r"(^|\s)(#|--).*|\\\s*$")  # of a line for pip: comments, hashes, and that it goes on
@@ -48,10 +52,20 @@ def _first_of_project(paths: Iterable[Path], told: Callable[[Iterable[str]], _T 
     return None
 
 
-def keras_near(folders: Iterable[Path]) -> dict[Path, int | None]:
-    """The Keras of the project that each folder is of: what the nearest file says that requires TensorFlow or Keras,
-    None where that leaves it open. Folders around which no file does are left out."""
-    known: dict[Path, tuple[int | None] | None] = {}  # None: no file here or further up
+@dataclass(frozen=True, slots=True)
+class Required:
+    """What requirements say that name TensorFlow or Keras. `keras`: 2 or 3, None where they leave it open; `backends`:
+    what they have Keras 3 run on, where JAX is among it; `file`: where they stand."""
+
+    keras: int | None
+    backends: frozenset[Backend]
+    file: Path
+
+
+def required_near(folders: Iterable[Path]) -> dict[Path, Required]:
+    """What the project of each folder requires, by the nearest file that names TensorFlow or Keras. Folders around
+    which no file does are left out."""
+    known: dict[Path, Required | None] = {}  # None: no file here or further up
     for folder in folders:
         passed = []
         for above in _upward(folder):
@@ -62,18 +76,27 @@ def keras_near(folders: Iterable[Path]) -> dict[Path, int | None]:
                 known[above] = said
                 break
         known |= dict.fromkeys(passed, known.get(above))
-    return {folder: said[0] for folder in folders if (said := known[folder.absolute()]) is not None}
+    return {folder: said for folder in folders if (said := known[folder.absolute()]) is not None}
 
 
-def _said_in(folder: Path) -> tuple[int | None] | None:
-    """What the requirements in a folder say of Keras; None where they do not name it or TensorFlow."""
+def _said_in(folder: Path) -> Required | None:
+    """What the requirements in a folder say; None where they name neither Keras nor TensorFlow."""
     if not any(map(_may_require, os.listdir(folder) if folder.is_dir() else ())):
         return None  # most folders: to look at each of their names takes a tenth of the time
     for file, read in _requirement_files(folder):
         requirements = _requirements(file, read)
         if any((found := _named(text)) is not None and found[0] in _BRINGS_KERAS for text in requirements):
-            return (keras_of(requirements),)
+            return Required(keras_of(requirements), backends_of(requirements), file)
     return None
+
+
+def backends_of(requirements: Iterable[str]) -> frozenset[Backend]:
+    """What the requirements have Keras 3 run on, where JAX is among it."""
+    requirements = list(requirements)
+    if not (any(map(_JAX.match, requirements)) and any(map(_KERAS_3_LIBRARIES.match, requirements))):
+        return frozenset()
+    named = ((found := _named(text)) is not None and found[0] in _TENSORFLOW for text in requirements)
+    return frozenset(Backend) if any(named) else frozenset((Backend.JAX,))
 
 
 def _may_require(name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from .choices import Level, OutputFormat, Target
+from .choices import BackendName, Level, OutputFormat, Target
 
 FILE_TIMEOUT: Final = 10.0
 
@@ -126,6 +126,16 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     ) = UNSET
     tensorflow: (
         Annotated[str, Meta(description="The TensorFlow version that runs the code.", pattern=r"^\d+(\.\d+)*$")]
+        | UnsetType
+    ) = UNSET
+    backend: (
+        Annotated[
+            Literal["auto", "tensorflow", "jax"] | Annotated[list[BackendName], Meta(min_length=1)],
+            Meta(
+                description="What Keras 3 runs on: tensorflow, jax, or a list of both. Default: auto, as the program "
+                "and its requirements show; tensorflow if nothing does."
+            ),
+        ]
         | UnsetType
     ) = UNSET
     target: (

@@ -53,6 +53,8 @@ _AUTOMATIC: Final = frozenset(
         *("pip", "pylab", "reset", "rm", "rmdir", "run", "tensorflow_version", "time", "timeit", "uv", "who", "whos"),
     )
 )
+# What Keras, imported further down, runs on.
+_BACKEND: Final = re.compile(r"%(?:set_)?env[ \t]+KERAS_BACKEND(?:[ \t]*=[ \t]*|[ \t]+)(?P<name>\w+)[ \t]*")
 _NOTHING: Final = "pass"
 _ANYTHING: Final = "get_ipython()"
 
@@ -131,6 +133,8 @@ def _is_automatic(written: str) -> bool:
 
 def _line_magic(command: str) -> str:
     """A line that begins with IPython's sign, as a statement."""
+    if backend := _BACKEND.fullmatch(command):
+        return _in_place_of(command, f'import os; os.environ["KERAS_BACKEND"] = "{backend["name"]}"')
     if (runs := _PYTHON_LINE.match(command)) and _is_simple(command[runs.end() :]):
         return "0;".ljust(runs.end()) + command[runs.end() :]
     return _in_place_of(command, _NOTHING)

@@ -23,12 +23,16 @@ _LIBRARY_WORDS: Final = (b"tensorflow", b"keras", b"tf", b"tnp", b"notebook_laun
 _CLUSTERS: Final = re.compile(
     r"^[^#\n]*(?:\bset_jit\s*\(\s*(?!(?:enabled\s*=\s*)?False\b)|tf_xla_auto_jit=(?!0|-1))", re.MULTILINE
 )
+_JAX: Final = re.compile(r"\bjax\b")
 _USE: Final = re.compile(rb"\b(?:tf|keras)\.\w")
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
 
 
 def _mentions_tensorflow(data: bytes) -> bool:
-    """Whether there is an import of TensorFlow or Keras, or a use of their customary names in a fragment."""
+    """Whether there is an import of TensorFlow or Keras, or a use of their customary names in a fragment; or Keras is
+    told what to run on, for a module that imports it."""
+    if b"KERAS_BACKEND" in data:
+        return True
     for word in (b"tf.", b"keras."):
         at = data.find(word)
         while at >= 0:
@@ -81,6 +85,11 @@ def strategies_named(text: str) -> Strategies:
 def clusters_named(text: str) -> bool:
     """Whether source may turn TensorFlow's autoclustering on: neither in a comment, nor to turn it off."""
     return ("set_jit" in text or "tf_xla_auto_jit" in text) and _CLUSTERS.search(text) is not None
+
+
+def jax_named(text: str) -> bool:
+    """Whether source names JAX: to run on it, to ask for it, or to call it."""
+    return "jax" in text and _JAX.search(text) is not None
 
 
 def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> Source:

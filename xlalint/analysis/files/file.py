@@ -175,6 +175,11 @@ class File:
         return bool(self.source.cells) or ("__main__" in text and _RUN.search(text) is not None)
 
     @property
+    def tells_keras(self) -> bool:
+        """Whether the file may tell Keras what to run on."""
+        return "KERAS_BACKEND" in self.source.text
+
+    @property
     def _mentions_tensorflow(self) -> bool:
         text = self.source.text
         # To look for the words first is many times as fast.

@@ -18,7 +18,7 @@ from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
 from ...sources.checkout import folders_around, repository_root
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
-from ...sources.reading import Strategies, clusters_named, source_of, strategies_named
+from ...sources.reading import Strategies, clusters_named, jax_named, source_of, strategies_named
 from ...sources.text import Source, UnreadableSource, digest_of, read_bytes
 from .dependencies import note_absent, note_name, note_offered, note_outline
 from .file import File
@@ -68,18 +68,20 @@ class Files:
     """The files of a run: those to check, and those that they turn out to import. None is read before it is asked for.
 
     `checked`: how those to check are read; `strategies`: which distribution strategies they name; `clusters`:
-    one of them may turn autoclustering on."""
+    one of them may turn autoclustering on; `jax`: JAX may run some of them."""
 
     def __init__(
         self,
         checked: Mapping[Path, Callable[[], Source]],
         strategies: Strategies,
         clusters: bool,
+        jax: bool,
         session: Session | None = None,
     ) -> None:
         self.checked = checked
         self.strategies = strategies
         self.clusters = clusters
+        self.jax = jax
         self._session = session
         self._by_path: dict[Path, Loaded] = {}
         self._kept: dict[Path, Loaded] = {}  # by other parts
@@ -95,7 +97,8 @@ class Files:
         """With sources that are read already."""
         strategies = max((strategies_named(source.text) for source in sources), default=Strategies.NONE)
         clusters = any(clusters_named(source.text) for source in sources)
-        return cls({source.path: partial(_itself, source) for source in sources}, strategies, clusters)
+        jax = any(jax_named(source.text) for source in sources)
+        return cls({source.path: partial(_itself, source) for source in sources}, strategies, clusters, jax)
 
     @cached_property
     def roots(self) -> dict[Path, None]:

@@ -23,8 +23,8 @@ from ..library import api
 from ..models.registry import MODELS
 from ..program.code_names import names_in_code
 from ..program.definitions import DefinedFunction
-from ..program.exposure import Shows, Sign
 from ..program.project import Project
+from ..program.signs import Shows, Sign
 from ..record import replace
 from .call_paths import (
     around_steps,
@@ -143,8 +143,7 @@ class _Analysis:
                             interpreter.enter_compiled(interpreter.decorated(interpreter.as_called(function)))
         self._drain()
         for module in self.project.modules:
-            script = module.file.is_script and module.serves_tensorflow
-            if script or module.file.concerns_tensorflow(None) or module.file.may_be_fragment:
+            if module.concerns_keras or (module.file.is_script and module.serves_tensorflow):
                 with self._about(module, module.name):
                     interpreter.execute_module(module)
         self._drain()

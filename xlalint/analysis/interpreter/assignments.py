@@ -27,10 +27,10 @@ from ..domain.values import (
     Value,
 )
 from ..library.class_checks import is_called_tensor
-from ..library.strategies import sets_clustering
-from ..program.exposure import Shows
+from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.parameter_uses import asked_for
 from ..program.project import Project
+from ..program.signs import Shows
 from .events import (
     ContextKind,
     IterateOver,
@@ -181,6 +181,8 @@ class Assignments(Interpreter):
                 self.special(frame, base, "__setitem__", (*index, value), target)
             case Api("os.environ") if sets_clustering(index[0], value):
                 self.show(frame, Shows.CLUSTERS, target, f"`{frame.unit.code(target)}`")
+            case Api("os.environ") if index[0] == BACKEND_VARIABLE:
+                self.show_backend(frame, value, statement)
             case Sequence(kind, tuple(items)) if isinstance(index[0], Slice):
                 self._mutated(frame, statement, target.value, "item")
                 put = value.items if isinstance(value, Sequence) else None

@@ -33,7 +33,7 @@ class Branches(Interpreter):
             self.doubt_tensor(frame, test)
         if _only_raises(node):
             self.refute_tensor(frame, test)  # the value of a tensor is not there to be checked
-        before = frame.env
+        before, context = frame.env, frame.context
         if before is None:
             return
         if tensor is not None:
@@ -41,14 +41,16 @@ class Branches(Interpreter):
             frame.outer_names.append(set(before))
         returned = len(frame.returns)
         afters: list[dict[str, Value] | None] = []
+        contexts = []  # of the sides that get to their end
         for taken in (True, False):
             if known is (not taken):
                 if (skipped := node.body if taken else node.orelse) is not None:
                     frame.summary.skipped.append(skipped)
                 afters.append(None)
                 continue
-            frame.env = dict(before)
+            frame.env, frame.context = dict(before), context
             narrow(self, frame, node.test, taken)
+            narrowed = frame.context
             frame.conditional += known is None and tensor is None
             frame.guards += 1
             if taken:
@@ -62,6 +64,9 @@ class Branches(Interpreter):
             frame.conditional -= known is None and tensor is None
             frame.guards -= 1
             afters.append(frame.env)
+            if frame.env is not None:
+                contexts.append(narrowed)
+        frame.context = contexts[0] if len(contexts) == 1 else context
         if tensor is not None:
             frame.branch -= 1
             frame.outer_names.pop()

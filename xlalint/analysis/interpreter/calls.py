@@ -59,8 +59,8 @@ from ..library.strategies import (
 )
 from ..library.text import call_text
 from ..library.tokenizers import MODEL
-from ..program.exposure import Shows
 from ..program.python_library import may_be_written
+from ..program.signs import Shows
 from ..record import Record, replace
 from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead, Tracing
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors

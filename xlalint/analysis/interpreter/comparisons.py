@@ -54,13 +54,13 @@ class Comparisons(Interpreter):
             frame.summary.skipped.append(node.right)
             return left
         self.doubt_tensor(frame, left)
-        before = frame.env
+        before, context = frame.env, frame.context
         if before is not None:
             frame.env = dict(before)
             narrow(self, frame, node.left, form == "and")
         right = evaluate(frame, node.right)
         # What the right side binds (a walrus) stays; what it was narrowed by does not.
-        frame.env = before
+        frame.env, frame.context = before, context
         if tensor is not None:
             self.emit(
                 frame, TruthOf, node, operands=(left, right), form=form, tested=tested, names=dict(frame.env or {})
@@ -182,7 +182,7 @@ class Comparisons(Interpreter):
             self.emit(frame, BranchOn, node.test, test=test, form="ternary", statement=node, names=names)
         else:
             self.doubt_tensor(frame, test)
-        before = frame.env
+        before, context = frame.env, frame.context
         values = []
         for side, taken in ((node.body, True), (node.orelse, False)):
             if known is (not taken) or before is None:
@@ -193,6 +193,7 @@ class Comparisons(Interpreter):
             frame.conditional += known is None
             values.append(self.evaluate(frame, side))
             frame.conditional -= known is None
+            frame.context = context
         frame.env = before
         if condition is not None and frame.context.converted and len(values) == len((node.body, node.orelse)):
             return chosen_where_they_differ(condition, *values)

@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 
 from msgspec import field
 
+from ...findings.findings import Backend
 from ...syntax import nodes as cst
 from ..domain.values import Dependence, Scope, Slice, Tensor, Value
 from ..files.unit import Location
@@ -46,7 +47,7 @@ class Context(Record):
     statement"), else None. `pipeline`: the host runs it
     as part of an input pipeline. `scope`: the scope of a distribution strategy around it. `by_keras`: nobody but Keras
     decides whether XLA compiles it; `unused`: nothing that is run here was seen to lead to it, and no step of training
-    does."""
+    does; `backends`: a test has left only these to run it on, None: any."""
 
     kind: ContextKind
     autograph: bool
@@ -57,6 +58,11 @@ class Context(Record):
     by_keras: bool = False
     unused: bool = False
     keras: Tracing | None = None
+    backends: frozenset[Backend] | None = None
+
+    def runs_on(self, backend: Backend) -> bool:
+        """Whether no test keeps the code from running on a backend."""
+        return self.backends is None or backend in self.backends
 
     @property
     def reached(self) -> str:

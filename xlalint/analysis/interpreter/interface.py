@@ -23,8 +23,8 @@ from ..domain.values import (
     Value,
 )
 from ..files.unit import Unit
-from ..program.exposure import Shows
 from ..program.project import Project
+from ..program.signs import Shows
 from .events import Context, Event, Tracing
 from .frames import Aliases, Arguments, Compilation, Frame, Summary
 
@@ -129,6 +129,10 @@ class Interpreter(ABC):
     @abstractmethod
     def show(self, frame: Frame, shows: Shows, node: cst.CSTNode, text: str) -> None:
         """Note what stands at `node` and shows whether XLA compiles the program."""
+
+    @abstractmethod
+    def show_backend(self, frame: Frame, value: Value, node: cst.CSTNode) -> None:
+        """Note that a program tells Keras what to run on; what is computed may be either."""
 
     @abstractmethod
     def note_eager_read(self, frame: Frame, value: Value) -> None:

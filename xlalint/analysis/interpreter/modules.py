@@ -13,8 +13,8 @@ from ..domain.values import (
 )
 from ..files.troubles import SyntaxTrouble
 from ..files.unit import Location, Unit
-from ..program.exposure import Shows, Sign
 from ..program.project import Project
+from ..program.signs import Shows, Sign
 from .events import HOST, Context, ContextKind
 from .frames import Frame, Summary
 from .host_code import is_of_script

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ...findings.findings import Backend
 from ...syntax import nodes as cst
 from ..domain.joins import join_all, without_none
 from ..domain.kinds import as_condition, as_tensor, options, settled
@@ -37,11 +38,13 @@ from ..library.class_checks import (
     root_of,
 )
 from ..record import replace
+from . import asked_backends
 from .frames import Frame
 from .interface import Interpreter
 
 _IDENTITY: Final = (cst.Is, cst.IsNot)
 _ASKING: Final = (Api("tf.is_tensor"), Api("keras.ops.is_tensor"), Api("keras.backend.is_tensor"))
+_OF_TENSORFLOW: Final = frozenset(("tf.Tensor", "tf.RaggedTensor", "tf.SparseTensor", "tf.Variable"))
 _NESTING: Final = (Api("tf.nest.is_nested"), Api("keras.tree.is_nested"))
 
 
@@ -72,6 +75,8 @@ def _by_name(interpreter: Interpreter, frame: Frame, test: cst.Name, outcome: bo
 
 
 def _by_comparison(interpreter: Interpreter, frame: Frame, test: cst.Comparison, outcome: bool) -> None:
+    if interpreter.project.files.jax:
+        asked_backends.by_comparison(interpreter, frame, test, outcome)
     target, *further = test.comparisons
     if isinstance(test.left, cst.Name) and isinstance(target.operator, _IDENTITY) and not further:
         other = target.comparator
@@ -84,12 +89,15 @@ def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bo
         case cst.Call(
             func=cst.Name(value="isinstance"), args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=kinds)]
         ):
-            _narrow_kind(frame, name, class_names(interpreter, frame, kinds), outcome)
+            names = class_names(interpreter, frame, kinds)
+            _narrow_kind(frame, name, names, outcome)
+            _narrow_backend(interpreter, frame, names, outcome)
         case cst.Call(
             func=cst.Name(value="is_tensor") | cst.Attribute(attr=cst.Name(value="is_tensor")) as asked,
             args=[cst.Arg(value=cst.Name(value=name))],
-        ) if interpreter.evaluate(frame, asked) in _ASKING:
+        ) if (function := interpreter.evaluate(frame, asked)) in _ASKING:
             _narrow_kind(frame, name, TENSOR_CLASSES, outcome)
+            _narrow_backend(interpreter, frame, _OF_TENSORFLOW if function == _ASKING[0] else frozenset(), outcome)
         case cst.Call(
             func=cst.Name(value="is_nested") | cst.Attribute(attr=cst.Name(value="is_nested")) as asked,
             args=[cst.Arg(value=cst.Name(value=name))],
@@ -174,6 +182,12 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
         kept = [UNKNOWN if is_called_tensor(option) else option for option in kept]
     if kept:
         frame.env[name] = join_all(*kept)
+
+
+def _narrow_backend(interpreter: Interpreter, frame: Frame, names: frozenset[str], outcome: bool) -> None:
+    """No tensor is TensorFlow's where JAX runs the code."""
+    if outcome and names and names <= _OF_TENSORFLOW and interpreter.project.files.jax:
+        asked_backends.keep(frame, frozenset((Backend.TENSORFLOW,)))
 
 
 def _narrow_by_attribute(frame: Frame, name: str, attribute: str, outcome: bool) -> None:

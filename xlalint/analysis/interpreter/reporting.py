@@ -12,7 +12,8 @@ from ..domain.kinds import options
 from ..domain.values import UNKNOWN, Static, Structure, Tensor, Unknown, Value
 from ..files.unit import Location
 from ..library.strategies import RUNS, sets_up
-from ..program.exposure import Shows, Sign
+from ..program.backends import NAMES
+from ..program.signs import Shows, Sign
 from .events import (
     UNSEEN,
     ApiCall,
@@ -80,6 +81,18 @@ class Reporting(Interpreter):
     def show(self, frame: Frame, shows: Shows, node: cst.CSTNode, text: str) -> None:
         """Note what stands at `node` and shows whether XLA compiles the program."""
         self.project.show(frame.module, shows, Sign(Location(frame.unit, node).line, text))
+
+    def show_backend(self, frame: Frame, value: Value, node: cst.CSTNode) -> None:
+        """Note that a program tells Keras what to run on; what is computed may be either."""
+        if not self.project.files.jax:
+            return
+        match value:
+            case Static(constant=str() as name, setting=None):
+                shows = NAMES.get(name)
+            case _:
+                shows = Shows.ON_SEVERAL
+        if shows is not None:
+            self.show(frame, shows, node, f"`{frame.unit.code(node).strip()}`")
 
     def note_eager_read(self, frame: Frame, value: Value) -> None:
         """Python reads `value`: what a compiled function returned to code that nobody compiles, say."""

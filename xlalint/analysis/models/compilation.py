@@ -27,8 +27,8 @@ from ..interpreter.feeding import (
 )
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
-from ..library.strategies import sets_clustering
-from ..program.exposure import Shows
+from ..library.strategies import BACKEND_VARIABLE, sets_clustering
+from ..program.signs import Shows
 from ..record import replace
 
 WRAPPED: Final = "tf.function"
@@ -161,13 +161,17 @@ def _call_wrapped(
 
 def _environment(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`os.environ.setdefault(..)`."""
-    if sets_clustering(arguments.get(0, "key"), arguments.get(1, "default")):
+    variable, value = arguments.get(0, "key"), arguments.get(1, "default")
+    if sets_clustering(variable, value):
         interpreter.show(frame, Shows.CLUSTERS, node, "`TF_XLA_FLAGS`")
+    elif variable == BACKEND_VARIABLE:
+        interpreter.show_backend(frame, value or UNKNOWN, node)
     return UNKNOWN
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "os.environ.setdefault": _environment,
+    "os.putenv": _environment,
     "tf.function": _function,
     "tf.xla.experimental.compile": _xla_compile,
     "tf.autograph.experimental.do_not_convert": _unconverted,

@@ -40,8 +40,8 @@ from ..library import api
 from ..library.array_batches import batches_of
 from ..library.datasets import is_dataset
 from ..library.strategies import is_tpu, making_of
-from ..program.exposure import Shows
 from ..program.parameter_uses import structures_among
+from ..program.signs import Shows
 from ..record import replace
 from .compilation import asked_by, show_setting
 
@@ -364,7 +364,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "keras.activations.get": _activation,
     "keras.layers.Lambda": _lambda_layer,
     # Where no caller is seen, the question is what happens once the code is compiled.
-    "keras.backend.backend": lambda interpreter, frame, arguments, node: Static("tensorflow"),  # all that XLA sees here
 }
 METHODS: Final[dict[str, MethodModel]] = {
     ".compile": _compile,

@@ -99,6 +99,12 @@ class ProjectModule:
             if any(isinstance(binding, ImportOutline) for binding in bindings)
         )
 
+    @property
+    def concerns_keras(self) -> bool:
+        """Whether top-level code imports TensorFlow or Keras, is a piece of documentation that does not, or may tell
+        Keras what to run on."""
+        return self.file.concerns_tensorflow(None) or self.file.may_be_fragment or self.file.tells_keras
+
     @cached_property
     def imports_keras_2(self) -> bool:
         """Whether the module imports what only Keras 2 runs with: `tf_keras`, its package, or libraries that ended with

@@ -23,9 +23,10 @@ from ..files.file import SMALL, File
 from ..files.files import Files
 from ..files.troubles import InternalTrouble, SyntaxTrouble
 from ..library import api
-from .exposure import ModuleSigns, Shows, Sign
+from .backends import imported
 from .modules import ProjectModule
 from .python_library import module_and_name, path_of
+from .signs import ModuleSigns, Shows, Sign
 
 # Known by name and never read, even where their source lies beside the project.
 _KNOWN_LIBRARIES = frozenset(("tensorflow", "keras", "tf_keras", "numpy"))
@@ -94,6 +95,9 @@ class Project:
             if module is not None:
                 if module.imports_keras_2:
                     self.show(module, Shows.KERAS_2, Sign(0, "an import that Keras 3 does not have"))
+                if self.files.jax:
+                    for shows, sign in imported(module):
+                        self.show(module, shows, sign)
                 name, root = self.files.dotted_name(path)
                 top, inside, _ = name.partition(".")
                 package = root / top if inside or path.name == "__init__.py" else path

@@ -1,0 +1,178 @@
+"""What Keras runs on: found in the program, set, or required; and what findings say of each backend."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.commands import ran
+from xlalint.findings.findings import Backend, Effect, Finding, Severity
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings, load
+from xlalint.settings.layers import ConfigurationError
+
+JAX, TENSORFLOW = Backend.JAX, Backend.TENSORFLOW
+LAYER: Final = """\
+import keras
+from keras import ops
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return ops.sum(x[x > 0.5])
+"""
+USE: Final = "import {imports}\nimport layer\nmodel = layer.L()\n"
+ALONE: Final = ((JAX, Effect.FAILS),)
+BOTH: Final = ((TENSORFLOW, Effect.NAMED), (JAX, Effect.FAILS))
+
+
+def linted(folder: Path, files: dict[str, str], settings: Settings | None = None) -> list[Finding]:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    report = check([folder], settings or load([folder], options={"exposure": "certain"}, cached=False))
+    assert not report.problems
+    return list(report.findings)
+
+
+def notebook(*cells: str) -> str:
+    made = [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": []} for cell in cells]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+PROGRAMS: Final[dict[str, tuple[dict[str, str], object]]] = {
+    "nothing says": ({"layer.py": LAYER}, ()),
+    "the environment": ({"layer.py": f'import os\nos.environ["KERAS_BACKEND"] = "jax"\n{LAYER}'}, ALONE),
+    "its default": ({"layer.py": f'import os\nos.environ.setdefault("KERAS_BACKEND", "jax")\n{LAYER}'}, ALONE),
+    "TensorFlow": ({"layer.py": f'import os\nos.environ["KERAS_BACKEND"] = "tensorflow"  # or "jax"\n{LAYER}'}, ()),
+    "PyTorch": ({"layer.py": f'import os\nos.environ["KERAS_BACKEND"] = "torch"  # or "jax"\n{LAYER}'}, ()),
+    "whoever runs it": (
+        {"layer.py": f'import os, sys\nos.environ["KERAS_BACKEND"] = sys.argv[1]  # "jax"\n{LAYER}'},
+        BOTH,
+    ),
+    "a call": ({"layer.py": LAYER.replace("\nfrom", '\nkeras.config.set_backend("jax")\nfrom', 1)}, ALONE),
+    "a notebook's magic": ({"a.ipynb": notebook("%env KERAS_BACKEND=jax", LAYER)}, ALONE),
+    "a script that uses it": (
+        {"layer.py": LAYER, "train.py": 'import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport layer\nlayer.L()\n'},
+        ALONE,
+    ),
+    "another script": (
+        {"layer.py": LAYER, "train.py": 'import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport keras\n'},
+        (),
+    ),
+    "a test alone": (
+        {"layer.py": LAYER, "test_layer.py": 'import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport layer\n'},
+        (),
+    ),
+    "a package that a script uses": (
+        {
+            "pkg/__init__.py": "",
+            "pkg/layer.py": LAYER,
+            "train.py": 'import os\nos.environ["KERAS_BACKEND"] = "jax"\nfrom pkg import layer\nlayer.L()\n',
+        },
+        BOTH,
+    ),
+    "a library that asks": ({"layer.py": f'{LAYER}\nif keras.config.backend() == "jax":\n    print()\n'}, BOTH),
+    "one that asks for another": (
+        {"layer.py": f'import jax\n{LAYER}\nif keras.config.backend() == "jax":\n    print()\n'},
+        BOTH,
+    ),
+    "imports": ({"layer.py": f"import jax\n{LAYER}"}, ALONE),
+    "imports of both": ({"layer.py": f"import jax\nimport tensorflow as tf\n{LAYER}"}, BOTH),
+    "TensorFlow's Keras": (
+        {"layer.py": "import jax\nfrom tensorflow " + LAYER.replace("from k", "from tensorflow.k")},
+        (),
+    ),
+    "requirements": ({"layer.py": LAYER, "requirements.txt": "keras>=3\njax[cuda12]\n"}, ALONE),
+    "requirements of both": ({"layer.py": LAYER, "requirements.txt": "keras>=3\njax\ntensorflow\n"}, BOTH),
+    "requirements without Keras": ({"layer.py": LAYER, "requirements.txt": "jax\ntensorflow\n"}, ()),
+    "requirements of Keras 2": ({"layer.py": LAYER, "requirements.txt": "keras<3\njax\ntensorflow<2.16\n"}, ()),
+}
+
+
+@pytest.mark.parametrize("named", PROGRAMS)
+def test_the_program_shows_what_runs_it(named: str, tmp_path: Path) -> None:
+    files, expected = PROGRAMS[named]
+    [finding] = linted(tmp_path, files)
+    assert finding.backends == expected
+    assert finding.effect is (Effect.FAILS if expected else Effect.NAMED)
+    assert finding.severity is (Severity.ERROR if expected else Severity.WARNING)
+    assert ("on JAX" in finding.message) is bool(expected)
+
+
+def test_one_finding_says_what_each_backend_does(tmp_path: Path) -> None:
+    body = """\
+        if ops.any(x > 0.5):
+            x = x * 2.0
+        n = ops.argmax(x)
+        return x[n], x[:n], x[n : n + 2], ops.arange(n), ops.slice(x, [n], [2]), ops.roll(x, n)
+"""
+    text = LAYER.replace("        return ops.sum(x[x > 0.5])\n", body)
+    files = {"layer.py": text}
+    settings = load([tmp_path], options={"backend": ["tensorflow", "jax"], "exposure": "certain"}, isolated=True)
+    found = {(finding.span.line, finding.code): dict(finding.backends) for finding in linted(tmp_path, files, settings)}
+    assert found[6, "XLA101"] == {TENSORFLOW: Effect.FAILS, JAX: Effect.FAILS}
+    both = linted(tmp_path, files, settings)
+    by_text = {
+        text.splitlines()[8][one.span.column - 1 : one.span.end_column - 1]: one for one in both if one.span.line == 9
+    }
+    assert {code: dict(one.backends) for code, one in by_text.items()} == {
+        "x[n]": {TENSORFLOW: Effect.RECOMPILES, JAX: None},
+        "x[:n]": {TENSORFLOW: Effect.RECOMPILES, JAX: Effect.FAILS},
+        "x[n : n + 2]": {TENSORFLOW: Effect.RECOMPILES, JAX: Effect.FAILS},
+        "ops.arange(n)": {TENSORFLOW: Effect.RECOMPILES, JAX: Effect.FAILS},
+        "ops.slice(x, [n], [2])": {TENSORFLOW: Effect.RECOMPILES, JAX: None},
+    }
+    assert by_text["x[n]"].message.endswith("XLA recompiles for every new value; on JAX, this compiles once")
+    alone = linted(tmp_path, files, load([tmp_path], options={"backend": "jax"}, isolated=True))
+    assert [one.span.column for one in alone if one.span.line == 9] == [22, 29, 43]
+    assert {one.effect for one in alone} == {Effect.FAILS}
+
+
+def test_what_stands_under_a_test_is_for_that_backend_alone(tmp_path: Path) -> None:
+    text = """\
+import keras
+import tensorflow as tf
+from keras import ops
+
+BACKEND = keras.backend.backend()
+
+def chosen(x):
+    return x[x > 1.0]
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        if keras.config.backend() == "tensorflow":
+            return ops.sum(x[x > 2.0])
+        if BACKEND in ("jax", "torch"):
+            x = chosen(x)
+        elif isinstance(x, tf.Tensor):
+            x = x[x > 3.0]
+        return ops.sum(x[x > 4.0])
+"""
+    found = {one.span.line: dict(one.backends) for one in linted(tmp_path, {"layer.py": text})}
+    assert found == {
+        8: {JAX: Effect.FAILS},
+        13: {TENSORFLOW: Effect.NAMED, JAX: None},
+        18: {JAX: Effect.FAILS},
+    }
+
+
+def test_options_reports_and_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "layer.py"
+    file.write_text(LAYER)
+
+    def shown(*options: str) -> str:
+        return ran(capsys, "check", str(file), "--isolated", "--no-cache", *options)[1]
+
+    told = shown("--backend", "tensorflow,jax", "--output-format", "json")
+    [finding] = json.loads(told)["findings"]
+    assert finding["backends"] == {"tensorflow": "named", "jax": "fails"}
+    assert finding["effect"] == "fails"
+    assert finding["context"]["backend"] == "the setting `backend = jax tensorflow`"
+    assert "= runs on: JAX: the setting `backend = jax`" in shown("--backend", "jax")
+    assert json.loads(shown("--output-format", "json"))["findings"][0]["backends"] is None
+    with pytest.raises(ConfigurationError, match="backend: expected one of auto, tensorflow, jax"):
+        load([tmp_path], options={"backend": "torch"}, isolated=True)

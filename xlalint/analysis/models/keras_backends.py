@@ -1,0 +1,38 @@
+"""What Keras runs on: who sets it, and who asks."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import NONE, UNKNOWN, Static, Value
+from ..interpreter.asked_backends import ASKED
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter
+from ..program.signs import Shows
+
+_NAMES_JAX: Final = re.compile(r"""(["'])jax\1""")
+
+
+def _set_backend(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`keras.config.set_backend(..)`."""
+    interpreter.show_backend(frame, arguments.get(0, "backend") or UNKNOWN, node)
+    return NONE
+
+
+def _backend(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`keras.config.backend()`: who asks, and names JAX, is for several. Where nothing
+    names JAX, it is TensorFlow, which alone XLA is met in."""
+    if not interpreter.project.files.jax:
+        return Static("tensorflow")
+    if _NAMES_JAX.search(frame.module.file.text) is not None:
+        interpreter.show(frame, Shows.ON_SEVERAL, node, f"`{frame.unit.code(node)}`")
+    return ASKED
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    "keras.backend.backend": _backend,
+    "keras.backend.set_backend": _set_backend,
+    "keras.config.set_backend": _set_backend,
+}

@@ -1,0 +1,111 @@
+"""What Keras 3 runs a program on, TensorFlow or JAX: as its files show, else as its requirements and imports do.
+
+Keras reads `KERAS_BACKEND` when it is imported, and a process has one backend. A file that reaches Keras by way of
+TensorFlow is TensorFlow's, unless its program says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+from ...findings.findings import Backend
+from ...sources.outline import ImportOutline
+from .modules import ProjectModule
+from .signs import ModuleSigns, ProgramGraph, Shows, Sign, place, spread
+
+
+class Ran(NamedTuple):
+    """What runs a file, and what shows that."""
+
+    backends: frozenset[Backend]
+    shown: str = ""
+
+    @property
+    def on_jax(self) -> bool:
+        return Backend.JAX in self.backends
+
+    @property
+    def on_tensorflow(self) -> bool:
+        return Backend.TENSORFLOW in self.backends
+
+
+Required: TypeAlias = tuple[frozenset[Backend], str]
+"""The backends that requirements name, and where these stand."""
+
+ON_TENSORFLOW: Final = Ran(frozenset((Backend.TENSORFLOW,)))
+BOTH: Final = frozenset(Backend)
+_TOLD: Final = {Shows.ON_JAX: Backend.JAX, Shows.ON_TENSORFLOW: Backend.TENSORFLOW}
+_KERAS: Final = frozenset(("keras", "keras_core", "keras_cv", "keras_hub", "keras_nlp", "keras_rs"))
+_LIBRARIES: Final = {
+    **dict.fromkeys(_KERAS, Shows.OWN_KERAS),
+    "tensorflow": Shows.TENSORFLOW,
+    "jax": Shows.JAX,
+}
+# By the name that a setting has: what it says of the backend.
+NAMES: Final = {"jax": Shows.ON_JAX, "tensorflow": Shows.ON_TENSORFLOW}
+
+
+def imported(module: ProjectModule) -> Iterator[tuple[Shows, Sign]]:
+    """What a module's imports show."""
+    for bindings in module.outline.bindings.values():
+        for binding in bindings:
+            if isinstance(binding, ImportOutline) and binding.level == 0:
+                name = binding.module or binding.attribute or ""
+                if (shows := _LIBRARIES.get(name.partition(".")[0])) is not None:
+                    yield shows, Sign(0, f"`import {name}`")
+
+
+def backends(
+    modules: Iterable[ModuleSigns], name: Callable[[str], str], required: Callable[[Path], Required | None]
+) -> dict[str, Ran]:
+    """What runs each file that is not run on TensorFlow alone, by its absolute path. `name` says how reports show a
+    path, `required` what the requirements of a folder's project name."""
+    graph = ProgramGraph(modules)
+    told = _told(graph, name)
+    shown = {shows: dict(graph.of(shows)) for shows in _LIBRARIES.values()}
+    units = {shows: {graph.unit[file]: file for file in files} for shows, files in shown.items()}
+    with_jax = _programs(graph, units[Shows.JAX], shown[Shows.JAX], name)
+    with_tensorflow = graph.programs(units[Shows.TENSORFLOW])
+    found = {}
+    for file, unit in graph.unit.items():
+        if unit in told:
+            found[file] = told[unit]
+        elif unit in units[Shows.OWN_KERAS] and (file in shown[Shows.OWN_KERAS] or file not in shown[Shows.TENSORFLOW]):
+            if (said := required(Path(file).parent)) is not None:
+                found[file] = Ran(said[0], f"the requirements ({said[1]})")
+            elif unit in with_jax:
+                named = BOTH if unit in with_tensorflow else frozenset((Backend.JAX,))
+                found[file] = Ran(named, with_jax[unit])
+    return {file: ran for file, ran in found.items() if ran.on_jax}
+
+
+def _programs(
+    graph: ProgramGraph, units: Mapping[str, str], signs: Mapping[str, Sign], name: Callable[[str], str]
+) -> dict[str, str]:
+    """The programs that units are in, with what shows it there."""
+    return graph.programs({unit: _said(name, file, signs[file]) for unit, file in units.items()})
+
+
+def _said(name: Callable[[str], str], file: str, sign: Sign) -> str:
+    return f"{sign.text} ({place(name(file), sign)})"
+
+
+def _told(graph: ProgramGraph, name: Callable[[str], str]) -> dict[str, Ran]:
+    """By unit, what its program sets. A package that a program for JAX uses may have other users; one that asks which
+    backend it is has users of each."""
+    own: dict[str, dict[Backend, str]] = {}
+    for shows, backend in _TOLD.items():
+        for file, sign in graph.of(shows):
+            own.setdefault(graph.unit[file], {}).setdefault(backend, _said(name, file, sign))
+    found: dict[str, dict[Backend, str]] = {}
+    for backend in Backend:
+        marks = {unit: said[backend] for unit, said in own.items() if backend in said}
+        for unit, text in graph.programs(marks).items():
+            others = {Backend.TENSORFLOW} if unit not in own and unit not in graph.unit else ()
+            found.setdefault(unit, {}).update(dict.fromkeys((backend, *others), text))
+    several = {graph.unit[file]: _said(name, file, sign) for file, sign in graph.of(Shows.ON_SEVERAL)}
+    for unit, text in spread(several, graph.imports).items():
+        found[unit] = dict.fromkeys(Backend, text) | found.get(unit, {})
+    return {unit: Ran(frozenset(said), said.get(Backend.JAX, "")) for unit, said in found.items()}

@@ -1,0 +1,113 @@
+"""What the files of a program show, and which of them make a program: by which files import which.
+
+A program is what is reached by imports from one file; a package as a whole is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from msgspec import Struct
+
+T = TypeVar("T")
+
+
+class Shows(StrEnum):
+    """What a place in a file shows of its program."""
+
+    XLA = "xla"  # XLA compiles something, for certain
+    PERHAPS = "perhaps"  # a switch decides that when it runs
+    KERAS_3 = "keras 3"  # Keras decides that when it runs, if it is Keras 3
+    CLUSTERS = "clusters"  # autoclustering compiles parts of its graphs
+    KERAS_2 = "keras 2"  # the program does not run on Keras 3
+    TRAINING = "training"  # a model is trained, and nothing else is said
+    KERAS = "keras"  # a class that Keras runs
+    ON_JAX = "on jax"  # Keras is told to run on JAX
+    ON_TENSORFLOW = "on tensorflow"  # or on TensorFlow
+    ON_SEVERAL = "on several"  # the code asks which it is, or whoever runs it decides
+    OWN_KERAS = "own keras"  # an import of Keras, and not by way of TensorFlow
+    TENSORFLOW = "tensorflow"  # an import of TensorFlow
+    JAX = "jax"  # an import of JAX
+
+
+class Sign(Struct, frozen=True, array_like=True, order=True):
+    """A place that shows something; `text` says what stands there. `line`: 0 for the file as a whole."""
+
+    line: int
+    text: str
+
+
+class ModuleSigns(Struct, array_like=True):
+    """A file, by its absolute path: the package that it is of (the outermost folder, else the file), the files that it
+    imports, and what it shows. `test`: what it imports is not used by a program for that; `script`: it is run by
+    itself."""
+
+    path: str
+    package: str
+    test: bool
+    script: bool
+    imports: list[str]
+    signs: dict[Shows, Sign]
+
+
+def place(path: str, sign: Sign) -> str:
+    """Where a sign stands: the lines of a notebook are those of its cells."""
+    return path if path.endswith(".ipynb") else f"{path}:{sign.line or 1}"
+
+
+def spread(marks: Mapping[str, T], ways: Mapping[str, Collection[str]]) -> dict[str, T]:
+    """The marks, and the same for what is reached from them; the nearest one where there are several."""
+    found, pending = dict(marks), list(marks)
+    for unit in pending:  # which grows
+        fresh = sorted(other for other in ways.get(unit, ()) if other not in found)
+        found |= dict.fromkeys(fresh, found[unit])
+        pending += fresh
+    return found
+
+
+class ProgramGraph:
+    """The units of programs (packages, files that are in none, and tests), with what imports what."""
+
+    def __init__(self, modules: Iterable[ModuleSigns]) -> None:
+        self._modules = sorted(modules, key=lambda module: module.path)
+        self._tests = {module.path for module in self._modules if module.test}
+        self.unit = {module.path: module.path if module.test else module.package for module in self._modules}
+        self.imports: dict[str, set[str]] = {}
+        self._importers: dict[str, set[str]] = {}
+        for module in self._modules:
+            unit = self.unit[module.path]
+            others = {self.unit.get(path, path) for path in module.imports} - {unit}
+            self.imports.setdefault(unit, set()).update(others)
+            for other in others:
+                self._importers.setdefault(other, set()).add(unit)
+
+    def of(self, shows: Shows) -> Iterator[tuple[str, Sign]]:
+        """The files that show something, and where."""
+        return ((module.path, module.signs[shows]) for module in self._modules if shows in module.signs)
+
+    def programs(self, marks: Mapping[str, T]) -> dict[str, T]:
+        """The marks of units, for all of the programs that they are in."""
+        users = spread(marks, self._importers)
+        return users | spread({unit: said for unit, said in users.items() if unit not in self._tests}, self.imports)
+
+    def used_by_scripts(self, is_installed: Callable[[str], bool]) -> set[str]:
+        """The units of scripts, unless these are in a package that others install, and the files in no package that
+        they import."""
+        scripts = {module.package for module in self._modules if module.script and not module.test}
+        used = spread(dict.fromkeys(scripts, True), self.imports)
+        whole = {unit for unit in scripts if unit in self.unit or not is_installed(unit)}
+        return whole | {unit for unit in used if unit in self.unit}
+
+    def libraries(self) -> Iterator[str]:
+        """What no program here imports and has classes that Keras runs: others will. A file beside programs that train
+        is one of theirs."""
+        trains = any(True for _ in self.of(Shows.TRAINING))
+        for unit in dict.fromkeys(self.unit[file] for file, _ in self.of(Shows.KERAS)):
+            importers = self._importers.get(unit, set()) - self._tests - self._reached(unit)
+            if not importers and (unit not in self.unit or not trains):
+                yield unit
+
+    def _reached(self, unit: str) -> set[str]:
+        return set(spread({unit: True}, self.imports))
