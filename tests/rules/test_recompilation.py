@@ -162,6 +162,35 @@ train(None)
 """,
         ("XLA302", "return lambda rows: rows.batch(8)"),
     ),
+    "a wrapper that several functions are passed to": Script(
+        {
+            "compiling.py": """\
+import tensorflow as tf
+
+def compiler(jit):
+    if jit:
+        return tf.function(reduce_retracing=True, jit_compile=True)
+    return tf.function(reduce_retracing=True)
+""",
+            "train.py": f"""{HEAD}from compiling import compiler
+
+compiled = compiler(True)
+squares, roots = compiled(tf.square), compiled(tf.sqrt)
+for function in (squares, roots):
+    print(function(tf.ones([3])))
+""",
+        },
+        (("XLA305", "return tf.function(reduce_retracing=True, jit_compile=True)"),),
+    ),
+    "sizes that are taken of a batch are as many as its own": one(
+        f"""{HEAD}{JIT}
+for x in tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).batch(8):
+    size = x.shape[0]
+    step(x, np.random.normal(size=(size, 3)))
+    step(x, tf.random.normal((size, 3)))
+""",
+        ("XLA302", "for x in tf.data.TFRecordDataset"),
+    ),
     "what tf.data.experimental makes is applied to a dataset": one(
         f"""{HEAD}{JIT}
 rows = tf.data.TFRecordDataset('a').map(tf.io.parse_tensor)

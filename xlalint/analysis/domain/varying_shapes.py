@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # The detail of a counter that goes through data in steps which need not come out even: `range(0, len(x), 32)`.
 STEPS: Final = "steps"
+# What is smaller once: the last batch, and what has its size.
+LAST: Final = "last batch"
 _DEEPEST: Final = 4
 # Their result has the shape that an argument names, whatever shape goes in.
 _RESHAPING: Final = frozenset(

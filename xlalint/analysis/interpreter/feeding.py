@@ -27,14 +27,21 @@ _OF_LOOPS: Final = frozenset(("counter", "cut", "drawn", GROWN, "number", "sized
 _KEEPS: Final = frozenset(("add", "append", "insert", "setdefault"))
 
 
-def report_compilation(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> None:
-    """A function is wrapped to be compiled."""
+def report_compilation(
+    interpreter: Interpreter,
+    frame: Frame,
+    arguments: Arguments,
+    node: cst.BaseExpression,
+    *,
+    later: bool = False,
+) -> None:
+    """A function is wrapped to be compiled; `later`: it is not known yet which."""
     settings = arguments.keywords
     if Static(True) not in (settings.get("jit_compile"), settings.get("experimental_compile")):
         return
     if frame.context.kind in NOT_TRACED and not frame.context.pipeline:
         context = Context(ContextKind.XLA, True, "a function that XLA compiles")
-        in_loop = frame.python_loop > 0 and not frame.guards and not _is_kept(frame.unit, node)
+        in_loop = frame.python_loop > 0 and not later and not frame.guards and not _is_kept(frame.unit, node)
         interpreter.emit_on_host(frame, MakeCompiled, node, context, arguments=dict(settings), in_loop=in_loop)
 
 

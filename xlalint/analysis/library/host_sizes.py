@@ -7,7 +7,7 @@ from typing import Final
 
 from ..domain.kinds import united
 from ..domain.values import STATIC, Sequence, Static, Value, Variation
-from ..domain.varying_shapes import varied
+from ..domain.varying_shapes import LAST, varied
 from ..files.unit import Location
 from ..record import replace
 
@@ -89,12 +89,19 @@ def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location) -> 
     for position, value in enumerate(given):
         match value:
             case Static(varies=(first, *_)):
-                yield Variation("sized", location, axis=position, shapes=first.shapes)
+                yield _of_size(first, position, location)
             case Sequence(items=tuple(items)):
                 for axis, item in enumerate(items):
                     if isinstance(item, Static) and item.varies:
-                        yield Variation("sized", location, axis=axis, shapes=item.varies[0].shapes)
+                        yield _of_size(item.varies[0], axis, location)
                 return
+
+
+def _of_size(number: Variation, axis: int, location: Location) -> Variation:
+    """A dimension that a number decides: one that is taken of a batch is smaller in the last one, as the batch is."""
+    if number.kind == "number" and number.detail == LAST:
+        return Variation(LAST, number.location, axis=axis, shapes=2)
+    return Variation("sized", location, axis=axis, shapes=number.shapes)
 
 
 def _is_single(arguments: Mapping[str, Value], count: int) -> bool:

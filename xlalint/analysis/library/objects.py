@@ -26,7 +26,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import variations_of, varied
+from ..domain.varying_shapes import LAST, variations_of, varied
 from ..record import replace
 from . import datasets as pipelines
 from . import tokenizers as texts
@@ -150,7 +150,9 @@ def _shape_of(owner: Value) -> Sequence:
     varies = owner.varies if isinstance(owner, Tensor | Structure) else ()
     if not varies:
         return Sequence("tuple", None if rank is None else (STATIC,) * rank, STATIC)
-    sizes = tuple(Variation("number", variation.location) for variation in varies)
+    sizes = tuple(
+        Variation("number", variation.location, detail=LAST if variation.kind == LAST else "") for variation in varies
+    )
     return Sequence("tuple", None, Static(varies=sizes))
 
 

@@ -87,12 +87,17 @@ def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
     return Compilation(kind, autograph, f"{shown}, compiled by {how}", jit, signature)
 
 
+# Settings that say how shapes are generalised, and nothing of what is compiled.
+_RETRACING: Final = frozenset(("experimental_relax_shapes", "reduce_retracing"))
+
+
 def _function(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     function = arguments.get(0, "func")
     if function is None:
-        return ApiObject(
-            "functools.partial", payload=Sequence("tuple", (Api("tf.function"), Dict(dict(arguments.keywords))))
-        )
+        report_compilation(interpreter, frame, arguments, node, later=True)
+        # What was said of these settings here holds wherever it is called.
+        settings = {name: value for name, value in arguments.keywords.items() if name not in _RETRACING}
+        return ApiObject("functools.partial", payload=Sequence("tuple", (Api("tf.function"), Dict(settings))))
     report_compilation(interpreter, frame, arguments, node)
     for name in ("jit_compile", "experimental_compile"):
         show_setting(interpreter, frame, name, arguments.keywords.get(name), node)

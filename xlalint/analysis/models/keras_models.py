@@ -353,8 +353,8 @@ def _has_targets(arguments: Arguments, method: str) -> bool:
 
 
 def _as_arrays(value: Value | None) -> Value | None:
-    """Inputs of which nothing is known but that they are arrays, or tensors, which are taken apart alike."""
-    return Array() if isinstance(value, Unknown | Tensor | Structure) else value
+    """Inputs of which nothing is known but that they are arrays."""
+    return Array() if isinstance(value, Unknown) else value
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
