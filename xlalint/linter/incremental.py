@@ -191,6 +191,11 @@ class World:
         loaded = ((path, self.files.load(path)) for path in share)
         return {str(path): (one.digest, one.file.source.text) for path, one in loaded if one.file and one.digest}
 
+    def text_now(self, path: str, digest: str, text: str) -> tuple[str, str]:
+        """What a file holds whose lines may have moved since it had a digest and this text, with its digest now."""
+        shift = self._shifts.get((path, digest))
+        return (digest, text) if shift is None else (shift.after.source.digest, shift.after.source.text)
+
     def knows(self, record: Record) -> bool:
         """Whether what was found is about files of the run."""
         return all(candidate.finding.path in self.known for candidate in record.candidates)
@@ -214,7 +219,7 @@ class World:
                 return None
             reads.append(now)
         if not (
-            all(files.lacks(Path(folder), name) for folder, names in record.absent.items() for name in names)
+            all(_lacks(files, Path(folder), names) for folder, names in record.absent.items())
             and all(files.offering(first) == found for first, found in record.offered.items())
             and all(self._module(folder, name) == found for folder, name, found in record.names)
         ):
@@ -275,6 +280,10 @@ class World:
         return None
 
 
+def _lacks(files: Files, folder: Path, names: Iterable[str]) -> bool:
+    return all(files.lacks(folder, name) for name in names)
+
+
 class Records:
     """The records of the partitions of one run, and the texts of their files. `settings`: what findings depend on
     besides files; `shares`: the files of each partition."""
@@ -298,21 +307,32 @@ class Records:
         sound = record is not None and len(record.rounds) == self._rounds and self._world.knows(record)
         now = self._world.as_it_is_now(record, self._text_of) if record is not None and sound else None
         if now is not None and now is not record:
-            self.store(share, now)
+            self._store(share, now, self._texts_now(share))
         return now
+
+    def _texts_now(self, share: tuple[Path, ...]) -> Texts:
+        """The texts of files that are as they were, or whose lines have moved."""
+        before = self._loaded_texts(share)
+        return {path: self._world.text_now(path, *known) for path, known in before.items()}
 
     def _text_of(self, path: str, digest: str) -> str | None:
         """What a file held when its partition was recorded, if it had this digest then."""
         share = self._share_of.get(path)
         if share is None:
             return None
+        kept, text = self._loaded_texts(share).get(path, ("", ""))
+        return text if kept == digest else None
+
+    def _loaded_texts(self, share: tuple[Path, ...]) -> Texts:
         if share not in self._texts_of:
             self._texts_of[share] = self._texts.load(self._keys[share])
-        kept, text = self._texts_of[share].get(path, ("", ""))
-        return text if kept == digest else None
+        return self._texts_of[share]
 
     def store(self, share: tuple[Path, ...], record: Record) -> None:
         """Keep a record, with the texts of its files, unless it cannot be written (a path that is not Unicode)."""
+        self._store(share, record, self._world.texts(share))
+
+    def _store(self, share: tuple[Path, ...], record: Record, texts: Texts) -> None:
         with contextlib.suppress(UnicodeEncodeError):
             self._folder.store(self._keys[share], msgspec.json.encode(record), self._keys.values())
-            self._texts.store(self._keys[share], self._world.texts(share), self._keys.values())
+            self._texts.store(self._keys[share], texts, self._keys.values())

@@ -16,7 +16,7 @@ from ..cache.keys import key_of
 from ..findings.codes import INVALID_SUPPRESSION, UNFINISHED_FILE, UNREADABLE_FILE, UNUSED_SUPPRESSION
 from ..findings.findings import Finding, Problem, Report, Span, TrailStep, is_applicable
 from ..settings.config import Settings
-from ..sources.checkout import folders_around
+from ..sources.checkout import Projects, folders_around
 from ..sources.discovery import FileToCheck, discover
 from ..sources.suppressions import suppressions_in
 from ..sources.text import Source, UnreadableSource, display_path, is_notebook
@@ -145,8 +145,9 @@ def _key_parts(inputs: Inputs, digests: Mapping[str, str], settings: Settings) -
     """Everything that findings depend on, besides the tool and the files that are imported."""
     yield os.getcwd()
     yield from inputs.settings_parts(settings)
-    parents = {file.path.parent for file in inputs.files}
-    folders = {str(folder) for parent in parents for folder in chain(_packages_of(parent), folders_around(parent))}
+    parents, projects = {file.path.parent for file in inputs.files}, Projects()
+    around = (chain(_packages_of(parent), folders_around(parent, projects)) for parent in parents)
+    folders = {str(folder) for folder in chain.from_iterable(around)}
     for folder in sorted(filter(os.path.isdir, folders)):  # standard input may stand for a file in a folder to come
         yield folder
         yield from sorted(name for name in os.listdir(folder) if name.endswith(".py") or "." not in name)

@@ -27,10 +27,27 @@ def checkout_of(folder: Path) -> Path:
     return repository_root(folder) or project_root(folder) or (here if folder.is_relative_to(here) else folder)
 
 
-def folders_around(folder: Path) -> Iterator[Path]:
+class Projects:
+    """The folders that projects fill, as they are while one run asks for them."""
+
+    def __init__(self) -> None:
+        self._roots: dict[Path, Path | None] = {}
+
+    def root(self, folder: Path) -> Path | None:
+        """As `project_root` has it."""
+        if folder not in self._roots:
+            here = str(folder)
+            if any(os.path.exists(os.path.join(here, mark)) for mark in _MARKS):
+                self._roots[folder] = folder
+            else:
+                self._roots[folder] = None if folder == folder.parent else self.root(folder.parent)
+        return self._roots[folder]
+
+
+def folders_around(folder: Path, projects: Projects) -> Iterator[Path]:
     """The folders that a program may be started in of which a folder is part, nearest first: itself and those above it
     in its project, or else in the working directory; itself alone where it is in neither."""
-    root = project_root(folder) or Path.cwd()
+    root = projects.root(folder) or Path.cwd()
     yield folder
     if folder.is_relative_to(root):
         while folder != root:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
-from ...sources.checkout import folders_around, repository_root
+from ...sources.checkout import Projects, folders_around, repository_root
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
 from ...sources.reading import Strategies, clusters_named, jax_named, source_of, strategies_named
@@ -90,6 +90,7 @@ class Files:
         self._listings: dict[Path, frozenset[str]] = {}
         self._found: dict[tuple[Path, str], Path | None] = {}
         self._packages: dict[Path, tuple[str, Path]] = {}
+        self._projects = Projects()
         self._around: dict[Path, tuple[Path, ...]] = {}
 
     @classmethod
@@ -127,7 +128,7 @@ class Files:
     def _folders_around(self, folder: Path) -> tuple[Path, ...]:
         """Those that names in a folder may be relative to where no root has them."""
         if folder not in self._around:
-            self._around[folder] = tuple(folders_around(folder))
+            self._around[folder] = tuple(folders_around(folder, self._projects))
         return self._around[folder]
 
     def dotted_name(self, path: Path) -> tuple[str, Path]:
@@ -262,12 +263,18 @@ class Files:
         try:
             return self._found[asked]
         except KeyError:
-            relative = Path(*name.split("."))
-            candidates = (folder / relative.with_suffix(".py"), folder / relative / "__init__.py")
-            found = self._found[asked] = next(
-                (path for path in candidates if path in self.checked or (self._is_near(path) and path.is_file())), None
-            )
-            return found
+            stem = os.path.join(folder, *name.split("."))
+            found = next(filter(self._may_be_read, (f"{stem}.py", os.path.join(stem, "__init__.py"))), None)
+            self._found[asked] = None if found is None else Path(found)
+            return self._found[asked]
+
+    def _may_be_read(self, path: str) -> bool:
+        """Whether a file is one to check, or there to be read for the sake of one."""
+        return path in self._checked or (os.path.isfile(path) and self._is_near(Path(path)))
+
+    @cached_property
+    def _checked(self) -> frozenset[str]:
+        return frozenset(map(str, self.checked))
 
     def _is_near(self, path: Path) -> bool:
         """Whether a file may be read because another imports it: not what lies beside the repository, where its files
