@@ -2,8 +2,8 @@
 
 ## What it does
 Reports calls of layers with `supports_jit = False` in the compiled code of a layer, model or function, and such layers
-in a compiled `Sequential`: string and integer lookups, `TextVectorization`, hashing, and the random image layers that
-rotate, crop or zoom.
+that a compiled model is put together of: string and integer lookups, `TextVectorization`, hashing, and the random image
+layers that rotate, crop or zoom.
 
 ## What XLA does
 Measured with Keras 3.15 and TensorFlow 2.21 on a CPU.
@@ -33,6 +33,8 @@ Shown only: the layer has to move to the input pipeline.
 
 from collections.abc import Iterator
 
+from xlalint.analysis.domain.varying_shapes import LAYER, variations_of
+from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event, HoldLayer
 from xlalint.facts import tables
 from xlalint.facts.kernels import lacking, missing_of
@@ -41,12 +43,14 @@ from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rul
 
 from ._kernels import CALLED, NOT_READY
 
+MODELS = ("keras.Model", "keras.Sequential")  # what other models hold as one layer
+
 
 class LayerNotReady(Rule):
     code = "XLA408"
     name = "layer-not-ready"
     handles = (ApiCall, HoldLayer)
-    apis = frozenset(f"{layer}{CALLED}" for layer in NOT_READY)
+    apis = frozenset(f"{layer}{CALLED}" for layer in (*NOT_READY, *MODELS))
     bad = (
         Bad(
             """
@@ -186,8 +190,76 @@ build()
             effect=Effect.NAMED,
             why="Keras warns, and trains without XLA",
         ),
+        Bad(
+            """
+import keras
+from keras import layers
+
+def build():
+    inputs = keras.Input((8, 8, 3))
+    turned = layers.RandomRotation(0.1)(layers.Rescaling(1 / 255.0)(inputs))
+    return keras.Model(inputs, layers.Dense(1)(layers.Flatten()(turned)))
+
+model = build()
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(tf.zeros((4, 8, 8, 3)), tf.zeros((4, 1)), batch_size=4, verbose=0)
+""",
+            ["layers.RandomRotation(0.1)(layers.Rescaling(1 / 255.0)(inputs))"],
+            None,
+            effect=Effect.NAMED,
+            why="Keras warns, and trains without XLA",
+        ),
+        Bad(
+            """
+import keras
+from keras import layers
+
+class M(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.augment = keras.Sequential([layers.RandomFlip(), layers.RandomZoom(0.2)])
+        self.dense = keras.layers.Dense(3)
+
+    def train_step(self, images):
+        return {"loss": keras.ops.mean(self(self.augment(images, training=True)))}
+
+    def call(self, images):
+        return self.dense(images)
+""",
+            ["layers.RandomZoom(0.2)"],
+            None,
+            effect=Effect.NAMED,
+            why="the model runs, without XLA",
+        ),
+        Bad(
+            """
+AUGMENT = tf.keras.Sequential([tf.keras.layers.RandomZoom(0.2)])
+
+@tf.function(jit_compile=True)
+def f(images):
+    return AUGMENT(images, training=True)
+""",
+            ["tf.keras.layers.RandomZoom(0.2)"],
+            Fails("ImageProjectiveTransformV3"),
+            inputs=("f32[1, 4, 4, 3]",),
+            effect=Effect.FAILS,
+        ),
     )
     good = (
+        Good(
+            """
+import keras
+from keras import layers
+
+augment = keras.Sequential([layers.RandomRotation(0.1)])
+inputs = keras.Input((8, 8, 3))
+model = keras.Model(inputs, layers.Dense(1)(layers.Flatten()(inputs)))
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(augment(tf.zeros((4, 8, 8, 3))), tf.zeros((4, 1)), batch_size=4, verbose=0)
+""",
+            None,
+            why="it runs eagerly, before the model",
+        ),
         Good(
             """
 import keras
@@ -261,23 +333,33 @@ def f(ids):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
-                fact = tables.api(api.removesuffix(CALLED), self.tensorflow)
-                plain = fact.plain if fact is not None else None
-                fails = plain is not None and plain.outcome is tables.Outcome.FAILS
-                refused = fact is None or fact.refused or not fact.cases
-                if plain is not None and fails and not (refused and event.context.by_keras):
-                    missing = missing_of(plain)
-                    why = lacking(missing, self.tensorflow) if missing else plain.detail
-                    yield Draft(f"`{brief(node)}`: {why}", Effect.FAILS, HELP)
-                elif refused:
-                    layer = api.removesuffix(CALLED).rpartition(".")[2]
-                    yield Draft(f"`{brief(node)}`: `{layer}` {OFF}", Effect.NAMED, HELP)
+            case ApiCall(api=api, result=result) if event.context.kind is ContextKind.XLA:
+                name, called = api.removesuffix(CALLED), [(api.removesuffix(CALLED), event.location)]
+                if name in MODELS:
+                    called = [(each.detail, each.location) for each in variations_of(result) if each.kind == LAYER]
+                for layer, location in called:
+                    yield from self._called(layer, location, event.context.by_keras)
             case HoldLayer(api=api, location=location) if api in NOT_READY:
                 fact = tables.api(api, self.tensorflow)
                 if fact is None or fact.refused or not fact.cases:
-                    layer = api.rpartition(".")[2]
-                    yield Draft(f"`{brief(location.node)}`: `{layer}` {OFF}", Effect.NAMED, HELP)
+                    yield _off(api, location)
+
+    def _called(self, layer: str, location: Location, by_keras: bool) -> Iterator[Draft]:
+        fact = tables.api(layer, self.tensorflow)
+        plain = fact.plain if fact is not None else None
+        fails = plain is not None and plain.outcome is tables.Outcome.FAILS
+        refused = fact is None or fact.refused or not fact.cases
+        if plain is not None and fails and not (refused and by_keras):
+            missing = missing_of(plain)
+            why = lacking(missing, self.tensorflow) if missing else plain.detail
+            yield Draft(f"`{brief(location.node)}`: {why}", Effect.FAILS, HELP, location)
+        elif refused:
+            yield _off(layer, location)
+
+
+def _off(api: str, location: Location) -> Draft:
+    layer = api.rpartition(".")[2]
+    return Draft(f"`{brief(location.node)}`: `{layer}` {OFF}", Effect.NAMED, HELP, location)
 
 
 OFF = "sets `supports_jit = False`, so Keras runs the whole model without XLA"

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 STEPS: Final = "steps"
 # What is smaller once: the last batch, and what has its size.
 LAST: Final = "last batch"
+# No variation of a shape: a layer that a symbolic tensor comes from, which Keras compiles no model with.
+LAYER: Final = "layer"
 _DEEPEST: Final = 4
 # Their result has the shape that an argument names, whatever shape goes in.
 _RESHAPING: Final = frozenset(

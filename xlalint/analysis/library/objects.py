@@ -26,7 +26,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, variations_of, varied
+from ..domain.varying_shapes import LAST, LAYER, variations_of, varied
 from ..record import replace
 from . import datasets as pipelines
 from . import tokenizers as texts
@@ -36,6 +36,7 @@ from .keras_classes import kind_of
 from .measured_results import measured
 from .object_tables import ATTRIBUTES, CALLS, LAYER_CALLS, METHODS
 from .ranks import rank_of
+from .refusing_layers import after_layer
 from .results import build, call, content
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ def _shape_of(owner: Value) -> Sequence:
     """A shape: dimensions are Python values while tracing, `None` where unknown."""
     rank = rank_of(owner)
     varies = owner.varies if isinstance(owner, Tensor | Structure) else ()
+    varies = tuple(variation for variation in varies if variation.kind != LAYER)
     if not varies:
         return Sequence("tuple", None if rank is None else (STATIC,) * rank, STATIC)
     sizes = tuple(
@@ -337,9 +339,11 @@ def call_object(owner: ApiObject, arguments: Mapping[str, Value], location: Loca
     made = Call(f"{owner.api}.__call__", arguments, location)
     match kind:
         case "layer":
-            return _layer_call(owner, made)
+            return after_layer(owner, arguments, _layer_call(owner, made), location)
         case "model" if owner.api == "keras.Sequential":
-            return build("?/?/layer", made)
+            return after_layer(owner, arguments, build("?/?/layer", made), location)
+        case "model":
+            return after_layer(owner, arguments, build(CALLS[kind], made), location)
         case "loss" if owner.payload is not None:
             return build("float/?/layer", made)
         case "initializer":

@@ -36,6 +36,7 @@ from .folding import is_folded
 from .keras_classes import kind_of
 from .measured_results import built_with, measured, measured_with, shape_only
 from .ranks import chosen, drops_first_axis, names_every_size, rank_of, result_rank
+from .refusing_layers import layers_of
 from .result_tables import (
     CAPITAL_FUNCTIONS,
     CONFIGURATION,
@@ -310,6 +311,8 @@ def instance(api: str, call: Call) -> ApiObject:
         case ["keras", "Model" | "Sequential"]:
             inputs = call.get("inputs", "layers", "args", "*0")
             payload = inputs if variations_of(inputs) else None
+            if refusing := layers_of(call.get("outputs", "*1")):
+                payload = Sequence("tuple", (*refusing, *(() if payload is None else (payload,))))
         case ["keras", "layers", *_, "TextVectorization"]:
             return ApiObject(api, facts=texts.vectorization(call.arguments, call.location))
         case ["keras", "losses", *_] if call.get("reduction") is not None:

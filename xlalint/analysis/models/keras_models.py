@@ -39,6 +39,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
 from ..library.datasets import is_dataset
+from ..library.refusing_layers import held
 from ..library.strategies import is_tpu, making_of
 from ..program.parameter_uses import structures_among
 from ..program.signs import Shows
@@ -180,7 +181,7 @@ def _remember_compiled(
         interpreter.show(frame, Shows.KERAS_3, node, f"`{frame.unit.code(node.func)}`: {how.why}")
     if how.jit is not False and isinstance(model, ApiObject):
         context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`", by_keras=True)
-        for layer in _held(model.payload):
+        for layer in held(model.payload):
             if layer.made is not None and not frame.module.is_test:
                 frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api))
     if how.jit and isinstance(model, ApiObject) and model.payload is not None:
@@ -205,9 +206,9 @@ def _sequential(interpreter: Interpreter, frame: Frame, arguments: Arguments, no
             items
         ) == len(elements):
             places = (element.value for element in elements)
-            held = [layer for item, place in zip(items, places, strict=True) for layer in _layers(frame, item, place)]
+            layers = [layer for item, place in zip(items, places, strict=True) for layer in _layers(frame, item, place)]
             inputs = () if made.payload is None else (made.payload,)
-            return replace(made, payload=Sequence("tuple", (*held, *inputs)))
+            return replace(made, payload=Sequence("tuple", (*layers, *inputs)))
         case _:
             return made
 
@@ -217,8 +218,8 @@ def _added(
 ) -> Value | None:
     """`model.add(layer)`."""
     match owner, node, arguments.positional:
-        case ApiObject(payload=held), cst.Call(func=cst.Attribute(value=place)), [layer]:
-            before = held.items or () if isinstance(held, Sequence) else () if held is None else (held,)
+        case ApiObject(payload=payload), cst.Call(func=cst.Attribute(value=place)), [layer]:
+            before = payload.items or () if isinstance(payload, Sequence) else () if payload is None else (payload,)
             found = tuple(_layers(frame, layer, arguments.nodes[0] if arguments.nodes else node))
             if found:
                 interpreter.assign_quietly(frame, place, replace(owner, payload=Sequence("tuple", (*before, *found))))
@@ -228,16 +229,10 @@ def _added(
 def _layers(frame: Frame, value: Value, place: cst.CSTNode) -> Iterator[ApiObject]:
     """The layers of Keras's own that a part of a model is or holds."""
     match value:
-        case ApiObject("keras.Sequential", payload=held):
-            yield from _held(held)
+        case ApiObject("keras.Model" | "keras.Sequential", payload=payload):
+            yield from held(payload)
         case ApiObject(name) if name.startswith("keras.layers."):
             yield ApiObject(name, made=Creation(Location(frame.unit, place)))
-
-
-def _held(payload: Value | None) -> Iterator[ApiObject]:
-    for layer in payload.items or () if isinstance(payload, Sequence) else ():
-        if isinstance(layer, ApiObject) and layer.made is not None:
-            yield layer
 
 
 def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:

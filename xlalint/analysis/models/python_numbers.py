@@ -24,6 +24,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..domain.varying_shapes import LAYER
 from ..files.unit import Location
 from ..interpreter.events import NOT_TRACED, ContextKind, HostRead
 from ..interpreter.frames import Arguments, Frame
@@ -84,7 +85,8 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
         case Instance(cls) if method := cls.find("__len__"):
             return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
         case _:
-            counted = isinstance(value, Tensor | Structure | Array | Unknown) and value.varies
+            varies = value.varies if isinstance(value, Tensor | Structure | Array | Unknown) else ()
+            counted = any(variation.kind != LAYER for variation in varies)
             return interpreter.number(frame, node) if counted else STATIC
 
 
