@@ -11,11 +11,12 @@ from xlalint.analysis.interpreter.events import FeedCompiled
 from xlalint.analysis.library import api
 from xlalint.fixes.quoted import brief, one_line
 from xlalint.fixes.rewrite import Rewrite, Rewriter, after, replace
-from xlalint.linter.rule import Draft, DraftNote, Effect, Safety, Severity
+from xlalint.linter.rule import Draft, DraftNote, Effect, OnJax, Safety, Severity
 from xlalint.syntax import nodes as cst
 
 FEW = 2  # values or shapes that a program may have on purpose
 PER_SHAPE = "XLA recompiles for every new shape"
+AGAIN = "Keras compiles the step again for every new shape"
 
 
 def varying(event: FeedCompiled, *kinds: str) -> Iterator[Variation]:
@@ -47,7 +48,15 @@ def fed(
         notes=(DraftNote(event.location, f"this reaches {event.context.reached}"),),
         at_most=Severity.WARNING if certain else Severity.INFO,
         rewrite=rewrite,
+        jax=by_shape(message, event.often and not likely),
     )
+
+
+def by_shape(message: str, certain: bool) -> OnJax:
+    """What varies is fed where Keras runs on JAX: there it compiles its steps on every device. `certain`: that happens
+    again."""
+    at_most = Severity.WARNING if certain else Severity.INFO
+    return OnJax(Effect.RECOMPILES, message.rpartition(": ")[0] or message, AGAIN, at_most)
 
 
 def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], help: str) -> Iterator[Draft]:
@@ -69,6 +78,7 @@ def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], h
                 location=location,
                 notes=notes if variation.location.node not in (node, *location.unit.around(node)) else (),
                 at_most=Severity.WARNING if event.certain and event.often and not few else Severity.INFO,
+                jax=by_shape(f"{what}: {PER_SHAPE}", event.often and not few),
             )
 
 

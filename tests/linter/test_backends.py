@@ -176,3 +176,49 @@ def test_options_reports_and_settings(tmp_path: Path, capsys: pytest.CaptureFixt
     assert json.loads(shown("--output-format", "json"))["findings"][0]["backends"] is None
     with pytest.raises(ConfigurationError, match="backend: expected one of auto, tensorflow, jax"):
         load([tmp_path], options={"backend": "torch"}, isolated=True)
+
+
+def test_a_layer_that_keeps_tensors_out_runs_on_the_host_where_the_host_calls_it(tmp_path: Path) -> None:
+    text = """\
+import keras
+import tensorflow as tf
+
+class Split(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self._convert_input_args = False
+        self._allow_non_tensor_positional_args = True
+
+    def call(self, x):
+        return tf.strings.split(x)
+
+print(Split()(tf.constant(["a b"])))
+"""
+    assert linted(tmp_path, {"split.py": text}) == []
+
+
+def test_what_varies_is_compiled_again_on_jax_on_every_device(tmp_path: Path) -> None:
+    text = """\
+import os
+os.environ["KERAS_BACKEND"] = "jax"
+import keras
+import numpy as np
+import tensorflow as tf
+
+data = tf.data.Dataset.from_tensor_slices((np.ones((10, 4)), np.ones((10, 1)))).batch(4)
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(data, epochs=2)
+"""
+    [finding] = linted(tmp_path, {"train.py": text})
+    assert finding.code == "XLA302"
+    assert finding.backends == ((JAX, Effect.RECOMPILES),)
+    assert finding.severity is Severity.WARNING
+
+
+def test_a_question_for_an_attribute_of_tensorflow_s_tensors_rules_out_jax(tmp_path: Path) -> None:
+    body = '        if hasattr(x, "numpy"):\n            x = x.numpy()\n        return ops.sum(x)\n'
+    text = 'import os\nos.environ["KERAS_BACKEND"] = "jax"\n' + LAYER.replace(
+        "        return ops.sum(x[x > 0.5])\n", body
+    )
+    assert linted(tmp_path, {"layer.py": text}) == []

@@ -13,7 +13,7 @@ from typing import Final
 
 from ..facts.names import canonical
 from ..findings.codes import rule_names
-from ..findings.findings import Finding, Report, Safety
+from ..findings.findings import Backend, Finding, Report, Safety
 from ..findings.rule_files import SHIPPED
 from ..fixes.apply import apply_fixes
 from ..linter.rule import Bad, Behaviour, Compiles, Good, Rule, Runs
@@ -52,7 +52,7 @@ def page(rule: type[Rule]) -> Iterator[str]:
 
 def flagged(rule: type[Rule], bad: Bad) -> Iterator[str]:
     """Whether a bad example is flagged where it says, and as it says."""
-    code, report = lint(rule, bad.code, bad.target)
+    code, report = lint(rule, bad.code, bad)
     own = _own(rule, report)
     yield from _problems(report)
     if (found := [text_at(code, finding) for finding in own]) != list(bad.at):
@@ -72,7 +72,7 @@ def flagged(rule: type[Rule], bad: Bad) -> Iterator[str]:
 
 def rewritten(rule: type[Rule], bad: Bad) -> Iterator[str]:
     """Whether a bad example is rewritten as it says, as safely as it says."""
-    code, report = lint(rule, bad.code, bad.target)
+    code, report = lint(rule, bad.code, bad)
     own = _own(rule, report)
     fixes = [finding.fix for finding in own if finding.fix is not None]
     given, expected = {fix.safety for fix in fixes}, {bad.safety} if bad.safety else set()
@@ -85,7 +85,7 @@ def rewritten(rule: type[Rule], bad: Bad) -> Iterator[str]:
     for _ in own:  # of places inside each other, one is rewritten at a time
         if fixes:
             code = apply_fixes(code.encode(), fixes, _PATH)[0].decode()
-        code, report = lint(rule, code, bad.target)
+        code, report = lint(rule, code, bad)
         fixes = [finding.fix for finding in _own(rule, report) if finding.fix is not None]
     if code != with_import(bad.fixed):
         yield f"it is rewritten as\n{code}\nbut the example says\n{with_import(bad.fixed)}"
@@ -95,7 +95,7 @@ def rewritten(rule: type[Rule], bad: Bad) -> Iterator[str]:
 
 def silent(rule: type[Rule], good: Good) -> Iterator[str]:
     """Whether a good example is not flagged."""
-    code, report = lint(rule, good.code, good.target)
+    code, report = lint(rule, good.code, good)
     yield from _problems(report)
     if found := [text_at(code, finding) for finding in _own(rule, report)]:
         yield f"flags {found}, but a good example must not be flagged"
@@ -135,11 +135,13 @@ def with_import(code: str) -> str:
     return code if "import tensorflow as tf" in code else f"import tensorflow as tf\n{code}"
 
 
-def lint(rule: type[Rule], code: str, target: str | None) -> tuple[str, Report]:
-    """The text of an example that was linted, and the report of its rule and of all that are shipped."""
+def lint(rule: type[Rule], code: str, example: Bad | Good) -> tuple[str, Report]:
+    """The text of an example that was linted as it says, and the report of its rule and of all that are shipped."""
     code = with_import(code)
     codes = frozenset(known for known in rule_names() if known.startswith(SHIPPED) or known == rule.code)
-    return code, check([_PATH], Settings(codes=codes, target=target, exposure="certain"), Stdin(_PATH, code.encode()))
+    backends = None if example.backend is None else frozenset((Backend(example.backend),))
+    settings = Settings(codes=codes, target=example.target, exposure="certain", backends=backends)
+    return code, check([_PATH], settings, Stdin(_PATH, code.encode()))
 
 
 def text_at(code: str, finding: Finding) -> str:

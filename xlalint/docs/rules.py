@@ -93,7 +93,7 @@ def _seen(rule: type[Rule]) -> tuple[set[Effect], set[Safety]]:
     effects: set[Effect] = set()
     safeties: set[Safety] = set()
     for bad in rule.bad:
-        _, report = examples.lint(rule, bad.code, bad.target)
+        _, report = examples.lint(rule, bad.code, bad)
         own = [finding for finding in report.findings if finding.code == rule.code]
         effects |= {finding.effect for finding in own if finding.effect is not None}
         safeties |= {finding.fix.safety for finding in own if finding.fix is not None}

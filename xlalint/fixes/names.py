@@ -46,6 +46,12 @@ class Names:
         name, self.needed = self._tensorflow
         return name
 
+    @property
+    def bound_tf(self) -> str | None:
+        """The name that TensorFlow has here, if it has one."""
+        name, missing = self._tensorflow
+        return name if missing is None else None
+
     @cached_property
     def _tensorflow(self) -> tuple[str, str | None]:
         """The name of TensorFlow, and the import statement that binds it if there is none."""
@@ -67,12 +73,11 @@ class Names:
         """What a module offers, by the name that it has here, or that an import gives it. Raises `NoNameError`."""
         local, outer = _bound_around(self.location), self._file.outline
         hidden = local.assigned | local.bindings.keys()
-        for bindings, without in ((local.bindings, local.assigned), (outer.bindings, hidden)):
-            for name, found in bindings.items():
-                if name not in without and all(one == ImportOutline(module, attribute, 0) for one in found):
-                    return name
-                if name not in without and all(one == ImportOutline(module, None, 0) for one in found):
-                    return f"{name}.{attribute}"
+        for wanted, behind in ((attribute, ""), (None, f".{attribute}")):
+            for bindings, without in ((local.bindings, local.assigned), (outer.bindings, hidden)):
+                for name, found in bindings.items():
+                    if name not in without and all(one == ImportOutline(module, wanted, 0) for one in found):
+                        return f"{name}{behind}"
         if attribute in hidden | outer.assigned | outer.bindings.keys():
             raise NoNameError(f"{self._file.source.display}: {attribute} is something else")
         self.needed = f"from {module} import {attribute}"

@@ -332,8 +332,9 @@ class Analysis:
             settings = self._settings_at(path)
             if settings.backends is not None:
                 return Ran(settings.backends, f"the setting `backend = {' '.join(sorted(settings.backends))}`")
-            of_keras_2 = self._keras_at(path) == 2 or exposed(path).keras_2
-            return ON_TENSORFLOW if of_keras_2 else shown.get(path, ON_TENSORFLOW)
+            found = shown.get(path, ON_TENSORFLOW)
+            of_keras_2 = self._keras_at(path) == 2 or (exposed(path).keras_2 and not found.told)
+            return ON_TENSORFLOW if of_keras_2 else found
 
         return ran
 

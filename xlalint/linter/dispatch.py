@@ -12,7 +12,6 @@ from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import (
     ApiCall,
     CallPath,
-    Context,
     ContextKind,
     Event,
     FeedForeign,
@@ -277,12 +276,12 @@ def _is_on_tensorflow(handled: _Handled) -> bool:
     return not handled.draft.on_jax_alone and handled.event.context.runs_on(Backend.TENSORFLOW)
 
 
-def _about_jax(handled: _Handled) -> tuple[Draft, Context]:
-    """A draft and its context; a rule of one's own that says nothing of JAX means it, too."""
+def _about_jax(handled: _Handled) -> tuple[Draft, Event]:
+    """A draft and its event; a rule of one's own that says nothing of JAX means it, too."""
     draft = handled.draft
     if handled.is_own and draft.jax is None:
         draft = replace(draft, jax=OnJax(draft.effect, draft.message, "too"))
-    return draft, handled.event.context
+    return draft, handled.event
 
 
 def _handled_always(location: Location, handled: Iterable[_Handled]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..analysis.interpreter.events import Context, ContextKind
+from ..analysis.interpreter.events import ContextKind, Event
 from ..analysis.program.backends import Ran
 from ..findings.findings import Backend, Effect, Finding, Severity
 from .rule import Draft, OnJax
@@ -30,20 +30,21 @@ class Said:
         return self.severity, -1 if self.on_jax.effect is None else GRAVITY[self.on_jax.effect]
 
 
-def said_on_jax(drafts: Iterable[tuple[Draft, Context]], severity: Severity | None) -> Said | None:
+def said_on_jax(drafts: Iterable[tuple[Draft, Event]], severity: Severity | None) -> Said | None:
     """The gravest that drafts of one rule say of one place where JAX runs it, None where they say nothing; `severity`:
     that which is set."""
     found = [
-        _judged(draft, draft.jax, context.kind, severity)
-        for draft, context in drafts
-        if draft.jax is not None and _is_on_jax(context)
+        _judged(draft, draft.jax, event.context.kind, severity)
+        for draft, event in drafts
+        if draft.jax is not None and _is_on_jax(event)
     ]
     return max(found, key=lambda said: said.gravity, default=None)
 
 
-def _is_on_jax(context: Context) -> bool:
+def _is_on_jax(event: Event) -> bool:
     """Whether JAX may run code: Keras calls it, or nobody is seen to. What `tf.function` compiles is TensorFlow's."""
-    is_called = context.keras is not None or context.kind is ContextKind.OPEN
+    context = event.context
+    is_called = context.keras is not None or context.kind is ContextKind.OPEN or (event.of_host and context.by_keras)
     return context.kind in _TRACED and is_called and context.runs_on(Backend.JAX)
 
 
@@ -52,7 +53,9 @@ def _judged(draft: Draft, on_jax: OnJax, kind: ContextKind, severity: Severity |
     if effect is None:
         return Said(on_jax, Severity.INFO, Severity.INFO)
     judged = severity_of(effect, kind)
-    if effect is draft.effect:
+    if on_jax.at_most is not None:
+        judged = min(judged, on_jax.at_most)
+    elif effect is draft.effect:
         judged = min(judged, draft.at_most)
     # Keras traces all that it runs on JAX, whether or not XLA compiles it.
     unexposed = min(judged, Severity.WARNING if effect is Effect.FAILS else Severity.INFO)

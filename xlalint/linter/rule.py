@@ -80,7 +80,8 @@ class Bad:
     or an instance of its class `L` (a Keras layer or model), on `inputs`: specs such as "f32[4, 3]", "i32[]",
     "bool[4]", or "f32[2..5, 3]" for several shapes. A function that is not itself a `tf.function` is wrapped in
     `tf.function(jit_compile=True)`. Where `Runs` is claimed, the file itself runs. `behaviour` None: not runnable
-    alone (a fragment), then `why` says so. `target`: what the code is said to be for.
+    alone (a fragment), then `why` says so. `target`: what the code is said to be for; `backend`: what it is said to run
+    on, as the option; `jax`: what becomes of it in `jax.jit` under Keras's JAX backend, where that is claimed.
     """
 
     code: str
@@ -94,6 +95,8 @@ class Bad:
     safety: Safety | None = None  # the safety that each rewrite must have
     why: str = ""
     target: str | None = None
+    backend: str | None = None
+    jax: Behaviour | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,8 @@ class Good:
     inputs: Sequence[str] = ("f32[4]",)
     why: str = ""
     target: str | None = None
+    backend: str | None = None
+    jax: Behaviour | None = None
 
 
 # -- what a rule yields -----------------------------------------------------------------------------------------------
@@ -140,11 +145,13 @@ class Told(Enum):
 @dataclass(frozen=True, slots=True)
 class OnJax:
     """What becomes of a place where JAX runs it. `effect` None: nothing, it compiles once. A message says `what` it is,
-    and `reason`: what JAX does with it, in words that follow "on JAX"."""
+    and `reason`: what JAX does with it, in words that follow "on JAX". `at_most`: None: as the draft,
+    where the effect is the same."""
 
     effect: Effect | None
     what: str
     reason: str
+    at_most: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from ..interpreter.frames import Arguments, Compilation, Summary
 from ..interpreter.interface import Entry, Options, method_value
 from ..interpreter.interpreter import ProjectInterpreter
 from ..library import api
+from ..library.keras_classes import stays_outside
 from ..models.registry import MODELS
 from ..program.code_names import names_in_code
 from ..program.definitions import DefinedFunction
@@ -42,7 +43,7 @@ from .call_paths import (
 )
 from .partitions import GatheredMessages, Key, Message, Messages, Partition, Round, UncalledFunction
 from .role_calls import RoleCalls
-from .roles import KINDS, OUTSIDE, is_eager_by_role, is_replaced, may_take_tensors, role_arguments
+from .roles import KINDS, is_eager_by_role, is_replaced, may_take_tensors, role_arguments
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
 from .trainers import trainer_entries
 
@@ -295,8 +296,7 @@ class _Analysis:
         """Whether a layer says that Keras shall not compile it, or that it takes what is no tensor yet (lists, text),
         as those do that are mapped over datasets. Code that calls it may be compiled all the same. What the class
         itself says counts for nothing: Keras sets each object up again."""
-        attributes = self.interpreter.canonical_instance(cls).attributes
-        return any(all(attributes.get(name) == value for name, value in words.items()) for words in OUTSIDE)
+        return stays_outside(self.interpreter.canonical_instance(cls).attributes)
 
     def _enter_tests(self) -> None:
         """Tests are host code, and so is what only they call."""

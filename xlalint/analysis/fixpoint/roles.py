@@ -13,7 +13,6 @@ from ..domain.values import (
     FunctionValue,
     OneOf,
     Origin,
-    Static,
     Structure,
     Tensor,
     Value,
@@ -23,13 +22,6 @@ from ..interpreter.frames import Arguments
 from ..program.parameter_uses import structures_among
 
 KINDS: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule", "regularizer", "constraint")
-
-
-# How a layer says so: Keras's own layers for strings and integers have all of these.
-OUTSIDE: Final = (
-    {"supports_jit": Static(False)},
-    {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)},
-)
 
 
 # What Python asks of an object as a whole (a number, a truth, a copy), and what sets one up.

@@ -47,7 +47,7 @@ from ..library.call_kinds import (
 )
 from ..library.host_shapes import shaped
 from ..library.host_sizes import sized
-from ..library.keras_classes import ended_with_keras_2
+from ..library.keras_classes import ended_with_keras_2, stays_outside
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
@@ -62,6 +62,7 @@ from ..library.tokenizers import MODEL
 from ..program.python_library import may_be_written
 from ..program.signs import Shows
 from ..record import Record, replace
+from .asked_backends import report_tensorflow
 from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead, Tracing
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
@@ -193,6 +194,8 @@ class Calls(Interpreter):
             for part in _direct(value):
                 if isinstance(part, Tensor) and part.bounded is not None:
                     self.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
+        if self.project.files.jax and compiled and name.startswith("tf."):
+            report_tensorflow(self, frame, name, bound, nodes, node)
         wanted = name in self.wanted_apis or name.startswith(raw_ops.PREFIX)
         if wanted and isinstance(node, cst.Call):
             # What a partial or an unpacked dict passes has no syntax of its own: the call stands for it.
@@ -297,7 +300,7 @@ class Calls(Interpreter):
         """How Keras runs `call`: in the caller's context, converted by AutoGraph only in Keras 2."""
         autograph, keras = self.keras_runs(owner.cls.module)
         kind, by_keras = frame.context.kind, frame.context.by_keras
-        if kind in (ContextKind.HOST, ContextKind.OPEN):
+        if kind in (ContextKind.HOST, ContextKind.OPEN) and not stays_outside(owner.attributes):
             kind, by_keras = ContextKind.XLA, True
         return Compilation(kind, autograph, f"`{owner.cls.name}.call`", by_keras=by_keras, keras=keras)
 

@@ -267,6 +267,16 @@ class ApiCall(Event):
     node: cst.Call
 
 
+class TensorflowCall(Event):
+    """Code that Keras calls, and that JAX may run, passes data to a function of TensorFlow; place: the call. `api` and
+    what follows it: as in `ApiCall`."""
+
+    api: str
+    arguments: Mapping[str, Value]
+    argument_nodes: Mapping[str, cst.BaseExpression]
+    node: cst.Call
+
+
 class MutateInLoop(Event):
     """Python state that lives outside is changed inside a tensor loop or a branch on a tensor; place: the mutation.
 
@@ -405,6 +415,7 @@ __all__ = [
     "Run",
     "Setup",
     "SetupCall",
+    "TensorflowCall",
     "TruthOf",
     "UnrollLoop",
 ]

@@ -45,6 +45,7 @@ from .interface import Interpreter
 _IDENTITY: Final = (cst.Is, cst.IsNot)
 _ASKING: Final = (Api("tf.is_tensor"), Api("keras.ops.is_tensor"), Api("keras.backend.is_tensor"))
 _OF_TENSORFLOW: Final = frozenset(("tf.Tensor", "tf.RaggedTensor", "tf.SparseTensor", "tf.Variable"))
+_OF_TENSORFLOWS_TENSORS: Final = frozenset(("get_shape", "numpy", "set_shape"))  # which JAX's have not (measured)
 _NESTING: Final = (Api("tf.nest.is_nested"), Api("keras.tree.is_nested"))
 
 
@@ -107,6 +108,9 @@ def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bo
             func=cst.Name(value="hasattr"),
             args=[cst.Arg(value=cst.Name(value=name)), cst.Arg(value=cst.SimpleString(evaluated_value=str(attribute)))],
         ):
+            value = (frame.env or {}).get(name, NONE)
+            if attribute in _OF_TENSORFLOWS_TENSORS and (isinstance(value, Structure) or as_tensor(value) is not None):
+                _narrow_backend(interpreter, frame, _OF_TENSORFLOW, outcome)
             _narrow_by_attribute(frame, name, attribute, outcome)
 
 

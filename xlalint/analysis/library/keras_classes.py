@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
+from ..domain.values import Static, Value
+
 # The part of a path that tells the kind of the classes in it.
 _NAMESPACES: Final = {
     "layers": "layer",
@@ -140,3 +142,16 @@ def _ended(name: str) -> bool | frozenset[str]:
     if method in _LOOPS and owner in _LOOPED:
         return _OF_LOOPS
     return name.startswith(_ENDED)
+
+
+# How a layer says so: Keras's own layers for strings and integers have all of these.
+_OUTSIDE: Final = (
+    {"supports_jit": Static(False)},
+    {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)},
+)
+
+
+def stays_outside(attributes: Mapping[str, Value]) -> bool:
+    """Whether a layer of these attributes says that Keras shall not compile it, or that it takes what is no tensor
+    yet (lists, text), as those do that are mapped over datasets."""
+    return any(all(attributes.get(name) == value for name, value in words.items()) for words in _OUTSIDE)

@@ -310,9 +310,8 @@ def _run(
 ) -> None:
     if how.jit is False:
         return
-    context = Context(
-        ContextKind.XLA, False, f"the steps of `{frame.unit.code(node.func)}`, which XLA compiles ({how.why})"
-    )
+    entry = f"the steps of `{frame.unit.code(node.func)}`, which XLA compiles ({how.why})"
+    context = Context(ContextKind.XLA, False, entry, by_keras=True)
     certain = how.jit is True
     if method in _STEPS:
         report_feed(

@@ -17,10 +17,11 @@ from .signs import ModuleSigns, ProgramGraph, Shows, Sign, place, spread
 
 
 class Ran(NamedTuple):
-    """What runs a file, and what shows that."""
+    """What runs a file, and what shows that. `told`: the program sets it, or asks, as is done with Keras 3 alone."""
 
     backends: frozenset[Backend]
     shown: str = ""
+    told: bool = False
 
     @property
     def on_jax(self) -> bool:
@@ -108,4 +109,4 @@ def _told(graph: ProgramGraph, name: Callable[[str], str]) -> dict[str, Ran]:
     several = {graph.unit[file]: _said(name, file, sign) for file, sign in graph.of(Shows.ON_SEVERAL)}
     for unit, text in spread(several, graph.imports).items():
         found[unit] = dict.fromkeys(Backend, text) | found.get(unit, {})
-    return {unit: Ran(frozenset(said), said.get(Backend.JAX, "")) for unit, said in found.items()}
+    return {unit: Ran(frozenset(said), said.get(Backend.JAX, ""), told=True) for unit, said in found.items()}

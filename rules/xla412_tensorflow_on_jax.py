@@ -1,0 +1,239 @@
+"""TensorFlow gets a tensor of JAX, which is traced and has no value.
+
+## What it does
+Reports calls of TensorFlow's functions with tensors, in code that Keras calls and that runs on JAX: a layer's `call`, a
+loss, a metric, and what they call. `--backend`, `KERAS_BACKEND`, `keras.config`, requirements and imports say what the
+code runs on.
+
+## What XLA does
+Nothing, for it gets no program. Measured with Keras 3.15 on JAX 0.10 and TensorFlow 2.21: TensorFlow converts its
+arguments to tensors of its own by way of NumPy, and JAX's tracer raises `TracerArrayConversionError`. `tf.map_fn` and
+`tf.while_loop` raise `TypeError`. Before Keras compiles the model, the same call may work, for arrays with values, and
+give a tensor of TensorFlow, which is a constant to JAX and has no gradient. Of 477 functions of TensorFlow that take a
+tensor, those that do not convert it work: `tf.nest`, `tf.is_tensor`, `tf.print`, `tf.get_static_value`, `tf.group`.
+
+## Example
+    import tensorflow as tf
+
+    class Scale(keras.layers.Layer):
+        def call(self, x):
+            return x / tf.reduce_max(tf.abs(x))
+
+## Use instead
+    from keras import ops
+
+    class Scale(keras.layers.Layer):
+        def call(self, x):
+            return x / ops.max(ops.abs(x))
+
+## Not flagged
+- Code under `if keras.config.backend() == "tensorflow":`, `isinstance(x, tf.Tensor)` or `tf.is_tensor(x)`.
+- `tf.data` pipelines and what they map, `tf.io`, callbacks: they run on the host.
+- `tf.keras`, which is Keras 3 itself since TensorFlow 2.16.
+- Constants of TensorFlow that Python values and shapes make.
+
+## Fix safety
+`unsafe`: `keras.ops` promotes mixed dtypes, and the mean of integers is a float there. A call whose function or
+arguments have no equal in `keras.ops` has no fix.
+
+## References
+- https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerArrayConversionError
+- https://keras.io/api/ops/
+- https://keras.io/guides/custom_train_step_in_jax/
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+from xlalint.analysis.interpreter.events import Event, TensorflowCall
+from xlalint.fixes.keras_ops import in_keras_ops
+from xlalint.fixes.quoted import brief
+from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, OnJax, Rule, Safety
+
+from ._jax import ARRAY
+
+# What does not convert its arguments.
+TAKING = (
+    *("tf.nest.", "tf.is_tensor", "tf.is_symbolic_tensor", "tf.print", "tf.get_static_value", "tf.group", "tf.tuple"),
+    *("tf.control_dependencies", "tf.debugging.assert_proper_iterable", "tf.summary.", "tf.data.", "tf.keras."),
+)
+TYPED = frozenset(("tf.map_fn", "tf.type_spec_from_value", "tf.while_loop"))
+HELP = "use a function of keras.ops, which runs on each backend"
+
+
+class TensorflowOnJax(Rule):
+    code = "XLA412"
+    name = "tensorflow-on-jax"
+    traced = True
+    handles = (TensorflowCall,)
+    bad = (
+        Bad(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return x / tf.reduce_max(tf.abs(x))
+""",
+            ["tf.reduce_max(tf.abs(x))", "tf.abs(x)"],
+            Compiles(),
+            effect=Effect.FAILS,
+            backend="jax",
+            jax=Fails("TracerArrayConversionError"),
+            safety=Safety.UNSAFE,
+            fixed="""
+import keras
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return x / keras.ops.max(keras.ops.abs(x))
+""",
+        ),
+        Bad(
+            """
+from keras.layers import Layer
+
+class L(Layer):
+    def call(self, x):
+        return x * tf.cast(x > 0.5, tf.float32)
+""",
+            ["tf.cast(x > 0.5, tf.float32)"],
+            Compiles(),
+            effect=Effect.FAILS,
+            backend="jax",
+            jax=Fails("TracerArrayConversionError"),
+            safety=Safety.UNSAFE,
+            fixed="""
+from keras.layers import Layer
+from keras import ops
+
+class L(Layer):
+    def call(self, x):
+        return x * ops.cast(x > 0.5, "float32")
+""",
+        ),
+        Bad(
+            """
+import keras
+from keras import ops
+
+def loss(y_true, y_pred):
+    error = tf.cast(ops.abs(y_true - y_pred), dtype="float32")
+    return tf.reduce_mean(input_tensor=error, axis=-1)
+
+class L(keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        return loss(y_true, y_pred)
+""",
+            ['tf.cast(ops.abs(y_true - y_pred), dtype="float32")', "tf.reduce_mean(input_tensor=error, axis=-1)"],
+            None,
+            why="a loss is called by a model",
+            effect=Effect.FAILS,
+            backend="jax",
+            safety=Safety.UNSAFE,
+            fixed="""
+import keras
+from keras import ops
+
+def loss(y_true, y_pred):
+    error = ops.cast(ops.abs(y_true - y_pred), dtype="float32")
+    return ops.mean(x=error, axis=-1)
+
+class L(keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        return loss(y_true, y_pred)
+""",
+        ),
+        Bad(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return tf.map_fn(lambda row: row * 2.0, x)
+""",
+            ["tf.map_fn(lambda row: row * 2.0, x)"],
+            Compiles(),
+            effect=Effect.FAILS,
+            backend="jax",
+            jax=Fails("TypeError"),
+        ),
+    )
+    good = (
+        Good(
+            """
+import keras
+from keras import ops
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        if keras.config.backend() == "tensorflow":
+            return tf.reduce_sum(x)
+        if isinstance(x, tf.Tensor):
+            return tf.math.cumsum(x)
+        [y] = tf.nest.map_structure(lambda part: part * 2.0, [x])
+        tf.print(y)
+        return ops.sum(y) + float(tf.keras.backend.epsilon())
+""",
+            backend="jax",
+            jax=Compiles(),
+        ),
+        Good(
+            """
+import keras
+
+def doubled(example):
+    return tf.cast(example, tf.float32) * 2.0
+
+dataset = tf.data.Dataset.range(8).map(doubled).batch(4)
+""",
+            None,
+            backend="jax",
+            why="`tf.data` runs its functions on the host",
+        ),
+        Good(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return x / tf.reduce_max(tf.abs(x))
+""",
+            why="on TensorFlow",
+        ),
+        Good(
+            """
+import keras
+from keras import ops
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return ops.add(x, tf.cast(tf.range(4), tf.float32))
+""",
+            backend="jax",
+            jax=Compiles(),
+            why="a constant that TensorFlow makes of Python numbers",
+        ),
+        Good(
+            """
+import keras
+
+class Largest(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        for weight in self.model.weights:
+            print(tf.reduce_max(tf.abs(weight)))
+""",
+            None,
+            backend="jax",
+            why="callbacks run on the host",
+        ),
+    )
+
+    def check(self, event: Event) -> Iterator[Draft]:
+        match event:
+            case TensorflowCall(api=api) if not api.startswith(TAKING):
+                what = f"`{brief(event.location.node)}` gets a tensor"
+                reason = "this raises TypeError" if api in TYPED else ARRAY
+                jax = OnJax(Effect.FAILS, what, reason)
+                rewrite = partial(in_keras_ops, event)
+                yield Draft(what, Effect.FAILS, HELP, jax=jax, on_jax_alone=True, rewrite=rewrite)
