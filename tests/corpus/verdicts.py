@@ -78,8 +78,8 @@ def probed(package: str, given: argparse.Namespace) -> Row:
         target, seconds = job.targets.index(run.target), run.outcome.seconds
         name = f"{Path(run.target.file).name}::{run.target.qualname}"
         print(f"{len(runs)} of {len(job.targets)}, {name}, {seconds:.0f} s: {run.outcome.not_run or run.outcome.how}")
-        own = [errors[position] for position, owner in job.owners.items() if owner == target]
-        alone = judged(Report(tuple(own)), [run], dict.fromkeys(range(len(own)), run))
+        own = [errors[position] for position, owner in job.owners.items() if owner == (target,)]
+        alone = judged(Report(tuple(own)), [run], {position: [run] for position in range(len(own))})
         print(*map(line_of, alone.findings), sep="\n", flush=True)
 
     return Row(package, with_verdicts(report, job, settings, heard=tell, files=files).findings, runs)

@@ -100,7 +100,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
         patch.chdir(folder)
         found = check(["program.py"], config.load([folder], isolated=True))
         places = {id(finding): place for place, finding in enumerate(found.findings)}
-        owners: dict[int, Run] = {}
+        owners: dict[int, list[Run]] = {}
         worker = Worker(Interpreter())
         try:
             for target, findings in Targets().of_findings(found.findings):
@@ -108,10 +108,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
                 assert target.host
                 assert (target.kind == PROGRAM) == (target.qualname == "")
                 run = Run(target, worker.ask(target, Plan(), Limits(function=120)))
-                owners |= {places[id(finding)]: run for finding in findings}
+                owners |= {places[id(finding)]: [run] for finding in findings}
         finally:
             worker.close()
-        yield judged(found, list({id(run): run for run in owners.values()}.values()), owners)
+        yield judged(found, list({id(run): run for [run] in owners.values()}.values()), owners)
 
 
 @pytest.mark.parametrize("line", CASES)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.commands import ran
 from xlalint.probe.process import Interpreter, Limits, Worker
 from xlalint.probe.protocol import DIVERGES, FAILS, JAX, RECOMPILES, Outcome, Plan
 from xlalint.probe.target import Target
@@ -113,6 +115,24 @@ def with_own_step():
 """
 
 
+# For both backends. In the comments: what is said of each, and what it does there.
+BOTH = """
+import keras
+from keras import ops
+
+
+class Layer(keras.layers.Layer):
+    def call(self, x):
+        return x[ops.argmax(x[:, 0])]
+
+
+class Loss(keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        kept = ops.where(y_true > 0.0)
+        return ops.mean(ops.square(y_true - y_pred)) + ops.sum(ops.cast(kept[0], "float32"))
+"""
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("jax") / "subject.py"
@@ -192,3 +212,26 @@ def test_a_compiled_model_is_trained_by_the_step_of_keras_for_jax(worker: Worker
 def test_a_models_own_step_is_run(worker: Worker, path: Path) -> None:
     outcome = measured(worker, path, "with_own_step")
     assert [(line, kind) for line, kind in seen(outcome) if kind == FAILS] == marked("OwnStep", path)
+
+
+@pytest.mark.slow
+def test_a_program_for_both_is_run_with_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.py").write_text(BOTH)
+    arguments = ["--probe", "a.py", "--backend", "tensorflow,jax", "--isolated", "--output-format", "json"]
+    _, out, _ = ran(capsys, *arguments)
+    report = json.loads(out)
+    [verdict] = [one["verdict"] for one in report["findings"] if one["line"] == 13]
+    every = {one["backend"]: (one["status"], one["outcome"]) for one in (verdict, *verdict["others"])}
+    assert every == {"jax": ("confirmed", "fails"), "tensorflow": ("confirmed", "bounded")}
+    functions = {(one["function"], one["backend"]): one["outcome"] for one in report["functions"]}
+    assert functions.items() >= {("Loss.call", "jax"): "fails", ("Loss.call", "tensorflow"): "bounded"}.items()
+
+    # What was measured is kept for each backend; alone, JAX compiles the other one.
+    code, out, _ = ran(capsys, "probe", "a.py::Layer", "--backend", "jax", "--isolated", "--output-format", "json")
+    assert code == 0
+    [function] = json.loads(out)["functions"]
+    assert (function["outcome"], function["versions"].keys()) == ("compiles", {"jax", "keras", "python"})

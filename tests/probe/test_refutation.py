@@ -99,13 +99,13 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Report]:
         found = replace(found, findings=(*found.findings, *own_findings()))
         positions = {id(finding): position for position, finding in enumerate(found.findings)}
         runs: list[Run] = []
-        owners: dict[int, Run] = {}
+        owners: dict[int, list[Run]] = {}
         worker = Worker(Interpreter())
         try:
             for target, findings in Targets().of_findings(found.findings):
                 assert not isinstance(target, NoTarget)
                 runs.append(Run(target, worker.ask(target, Plan(), Limits(function=120))))
-                owners |= {positions[id(finding)]: runs[-1] for finding in findings}
+                owners |= {positions[id(finding)]: runs[-1:] for finding in findings}
         finally:
             worker.close()
         yield judged(found, runs, owners)

@@ -159,7 +159,7 @@ def judge(file: Path, outcome: Outcome, effect: Effect) -> Report:
     span, context = Span(6, 12, 6, 20), FindingContext("xla", True)
     finding = Finding("m.py", span, "XLA205", "size-from-value", Severity.WARNING, effect, "m", context)
     run = Run(Target(str(file), "cut", (5, 6)), outcome)
-    return judged(Report((finding,), files_checked=1), [run], {0: run})
+    return judged(Report((finding,), files_checked=1), [run], {0: [run]})
 
 
 def test_what_a_tpu_refuses_confirms_what_a_cpu_compiles(file: Path) -> None:

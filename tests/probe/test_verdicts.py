@@ -68,7 +68,7 @@ def seen(file: Path, kind: str, *lines: int, gradient: bool = False) -> Observat
 
 def judge(file: Path, outcome: Outcome, *findings: Finding) -> Report:
     run = Run(Target(str(file), "f", (3, 10)), outcome)
-    return judged(Report(findings, files_checked=1), [run], dict.fromkeys(range(len(findings)), run))
+    return judged(Report(findings, files_checked=1), [run], {place: [run] for place in range(len(findings))})
 
 
 def statuses(report: Report) -> list[tuple[int, str]]:
@@ -233,7 +233,7 @@ def test_a_gradient_that_fails_says_nothing_of_what_compiles(file: Path) -> None
 
 def test_only_what_was_confirmed_is_kept_on_request(file: Path) -> None:
     run = Run(Target(str(file), "f", (3, 10)), outcome(file, seen(file, RECOMPILES, 4)))
-    report = judged(Report((finding(4), finding(10))), [run], {0: run, 1: run}, confirmed_only=True)
+    report = judged(Report((finding(4), finding(10))), [run], {0: [run], 1: [run]}, confirmed_only=True)
     assert statuses(report) == [(4, CONFIRMED)]
 
 
@@ -255,7 +255,7 @@ def test_what_was_not_run_is_never_shown_as_a_pass(outcome: Outcome, effect: Eff
     if outcome.not_run is None and (outcome.calls or outcome.observations):
         return
     run = Run(Target("/gone/a.py", "f", (3, 10)), outcome)
-    report = judged(Report((finding(4, effect),)), [run], {0: run})
+    report = judged(Report((finding(4, effect),)), [run], {0: [run]})
     [one], [function] = report.findings, report.functions
     assert one.verdict is not None
     assert (one.verdict.status, one.verdict.outcome, one.severity) == (OPEN, NOT_RUN, Severity.ERROR)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .console import CLEAN, FAILED, FOUND, INTERRUPTED, coloured, complain, own_rules, write
+from .console import CLEAN, FAILED, FOUND, INTERRUPTED, coloured, complain, own_rules, split, write
 
 if TYPE_CHECKING:
     from ..findings.findings import Report
@@ -47,7 +47,7 @@ def probe_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--timeout",
             type=click.FloatRange(0, min_open=True),
             metavar="S",
-            help="Seconds for each function. Default: 60; for a TPU 1800.",
+            help="Seconds of the processor for each function. Default: 60; for a TPU 1800.",
         ),
         click.option(
             "--target",
@@ -85,6 +85,12 @@ def probe_settings(given: dict[str, Any]) -> dict[str, Any]:
 @own_rules
 @click.option("--inputs", metavar="INPUTS", help="Inputs of the function: 'x: f32[8, 128], training = True'.")
 @probe_options
+@click.option(
+    "--backend",
+    multiple=True,
+    metavar="BACKENDS",
+    help="What Keras 3 runs on: tensorflow, jax, or both. Default: auto, as the program shows.",
+)
 @click.option("--output-format", type=click.Choice(_FORMATS), default="full", help="Default: full.")
 @click.option("--config", multiple=True, metavar="KEY=VALUE|FILE", help="A setting in TOML syntax, or a settings file.")
 @click.option("--isolated", is_flag=True, help="Read no settings file.")
@@ -110,7 +116,9 @@ def probe(places: tuple[str, ...], **given: Any) -> int:
 
     named = [_place(place) for place in places]
     table = probe_settings(given)
-    options = {"probe": table} if table else {}
+    options: dict[str, Any] = {"probe": table} if table else {}
+    if backends := split(given["backend"]):
+        options["backend"] = backends
     files = list(dict.fromkeys(file for file, _ in named))
     settings = config.load(
         files, options=options, config=given["config"], isolated=given["isolated"], cached=not given["no_cache"]
@@ -122,7 +130,7 @@ def probe(places: tuple[str, ...], **given: Any) -> int:
     if not targets:
         raise click.UsageError(f"{', '.join(map(str, files))}: nothing in it uses tensors")
     report, pairs = within(run(files, settings), targets)
-    report = _probed(report, planned(report, pairs, ()), settings, files, given)
+    report = _probed(report, planned(report, pairs, (), settings.backends), settings, files, given)
     _say(report, given)
     if report.interrupted:
         return INTERRUPTED
@@ -195,7 +203,7 @@ def with_probe(report: Report, settings: Settings, given: dict[str, Any], files:
         flat = notebooks.flat(report)
         measurable = [finding for finding in flat.findings if finding.effect is not None]
         pairs = notebooks.placed(known.of_findings(measurable))
-        job = planned(flat, pairs, known.all(files) if given["probe"] == "all" else ())
+        job = planned(flat, pairs, known.all(files) if given["probe"] == "all" else (), settings.backends)
         checked = [*files, *notebooks.paths]
         confirmed_only = given["probe"] == "confirmed-only"
         return notebooks.back(_probed(flat, job, settings, checked, given, confirmed_only=confirmed_only))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import TypeAlias
 
@@ -147,7 +147,8 @@ class Verdict:
     `status`: `confirmed`, `refuted` (on this TensorFlow), `open` (it cannot tell, or nothing was run) or `probe-only`
     (no rule spoke). `outcome`: `fails`, `diverges`, `recompiles`, `bounded`, `compiles` or `not run`; `per` of a
     recompilation: `value` or `shape`; `line`: where it was seen; `gradient`: in the gradient only. `function`, `how`,
-    `inputs`: what was run, and with what; `versions`: of what ran it.
+    `inputs`: what was run, and with what; `versions`: of what ran it; `backend`: what Keras computed with; `others`: of
+    a program for several backends, what was measured with the others.
     """
 
     status: str
@@ -164,6 +165,8 @@ class Verdict:
     device: str = "CPU"
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    backend: str = "tensorflow"
+    others: tuple[Verdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +189,12 @@ class Finding:
     verdict: Verdict | None = None
     api: str = ""
     backends: tuple[tuple[Backend, Effect | None], ...] = ()
+
+    def on(self, backend: str) -> Finding:
+        """What it says of code that a backend runs."""
+        if not self.backends:
+            return self
+        return replace(self, effect=dict(self.backends).get(Backend(backend)))
 
     @property
     def sort_key(self) -> tuple[str, int, Span, str]:

@@ -13,8 +13,8 @@ from xlalint.measuring.expressions import Expression
 from xlalint.measuring.outcome import LACKING, Meter, NotAcceptedError, State, brief, clean, reason
 from xlalint.measuring.variations import DIES
 from xlalint.probe.worker.compiling.hlo import BOUNDED
+from xlalint.probe.worker.devices.libtpu import RefusedError, TpuCompiler, UntranslatedError
 from xlalint.probe.worker.devices.stateless import standing_in
-from xlalint.probe.worker.devices.tpu import RefusedError, TpuCompiler, UntranslatedError
 
 _PREFACE: Final = "Failed getting HLO text: '"
 # Where a process may be lost, and what is known of a call where it was too slow for that.

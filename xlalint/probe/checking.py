@@ -6,30 +6,45 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
-from ..findings.findings import Finding, Problem, Report
+from ..findings.findings import Backend, Finding, Problem, Report
 from ..settings.config import Settings
 from ..sources.reading import read_source
 from ..sources.suppressions import suppressions_of
 from ..sources.text import UnreadableSource
-from .protocol import Outcome
+from .protocol import JAX, TENSORFLOW, Outcome
 from .running import check_available, run_targets
 from .target import Target
 from .targets import NoTarget
 from .verdicts import Run, judged
 
+_ON_TENSORFLOW: Final = frozenset((Backend.TENSORFLOW,))
+
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be run, and by the position in the report the findings that each target decides."""
+    """What is to be run, and by the position in the report of a finding the targets that decide it, one a backend."""
 
     targets: list[Target]
-    owners: dict[int, int]
+    owners: dict[int, tuple[int, ...]]
     without: dict[int, str]  # findings that no function can be run for, and why
 
 
-def planned(report: Report, pairs: Sequence[tuple[Target | NoTarget, list[Finding]]], further: Sequence[Target]) -> Job:
-    """The targets of the findings, and besides them those of `further` that are not among them."""
+def planned(
+    report: Report,
+    pairs: Sequence[tuple[Target | NoTarget, list[Finding]]],
+    further: Sequence[Target],
+    backends: Collection[Backend] | None = None,
+) -> Job:
+    """The targets of the findings, and besides them those of `further` that are not among them; each for every one of
+    the `backends`, None: for those that run its file, as the findings in it say."""
+    by_file = _backends(report) if backends is None else {}
+
+    def of_each(target: Target) -> list[Target]:
+        chosen = by_file.get(target.file, _ON_TENSORFLOW) if backends is None else backends
+        return [replace(target, backend=str(backend)) for backend in Backend if backend in chosen]
+
     positions = {id(finding): position for position, finding in enumerate(report.findings)}
     job = Job([], {}, {})
     for target, findings in pairs:
@@ -37,11 +52,23 @@ def planned(report: Report, pairs: Sequence[tuple[Target | NoTarget, list[Findin
         if isinstance(target, NoTarget):
             job.without.update(dict.fromkeys(here, target.reason))
         else:
-            job.owners.update(dict.fromkeys(here, len(job.targets)))
-            job.targets.append(target)
+            first = len(job.targets)
+            job.targets.extend(of_each(target))
+            job.owners.update(dict.fromkeys(here, tuple(range(first, len(job.targets)))))
     known = {(target.file, target.qualname) for target in job.targets}
-    job.targets.extend(target for target in further if (target.file, target.qualname) not in known)
+    others = [target for target in further if (target.file, target.qualname) not in known]
+    job.targets.extend(one for target in others for one in of_each(target))
     return job
+
+
+def _backends(report: Report) -> dict[str, set[Backend]]:
+    """What runs each file, as the findings in it say; none of a file that only TensorFlow runs."""
+    found: dict[str, set[Backend]] = {}
+    for finding in report.findings:
+        if finding.backends:
+            path = str(Path(finding.path).absolute())
+            found.setdefault(path, set()).update(backend for backend, _ in finding.backends)
+    return found
 
 
 def with_verdicts(
@@ -65,11 +92,11 @@ def with_verdicts(
     if probe.target != "cpu" and ran.complete and not ran.trouble:
         ran = run_targets(job.targets, probe, settings.cache_dir, heard, told)
         runs = [_together(*both, probe.target) for both in zip(runs, ran.runs, strict=True)]
-    owners = {position: runs[index] for position, index in job.owners.items()}
+    owners = {position: [runs[index] for index in indices] for position, indices in job.owners.items()}
     for position, reason in job.without.items():
         finding = report.findings[position]
         nothing = Target(str(Path(finding.path).absolute()), "", (finding.span.line, finding.span.end_line))
-        owners[position] = Run(nothing, Outcome(not_run=reason))
+        owners[position] = [Run(nothing, Outcome(not_run=reason))]
     wanted = partial(_wanted, settings=settings, files=files)
     found = judged(report, runs, owners, wanted, confirmed_only=confirmed_only)
     problems = (*found.problems, Problem("", ran.trouble)) if ran.trouble else found.problems
@@ -86,7 +113,8 @@ def _together(run: Run, lowered: Run, target: str) -> Run:
     if (other.not_run is not None or other.death is not None) and not same:
         what = f"only this is compiled for {device}" if other.programs else f"not compiled for {device}"
         notes = (*notes, f"{what}: {other.not_run or f'the process {other.death}'}")
-    version = other.versions.get("tensorflow") if target == "tpu" else None
+    library = JAX if run.target.backend == JAX else TENSORFLOW
+    version = other.versions.get(library) if target == "tpu" else None
     return replace(
         run,
         outcome=replace(
@@ -97,7 +125,7 @@ def _together(run: Run, lowered: Run, target: str) -> Run:
             programs=other.programs,
             notes=(*cpu.notes, *notes),
             seconds=cpu.seconds + other.seconds,
-            versions={**cpu.versions, **({"tensorflow-tpu": version} if version else {})},
+            versions={**cpu.versions, **({f"{library}-tpu": version} if version else {})},
         ),
     )
 

@@ -15,7 +15,17 @@ from ..tpu.chips import chip_of
 from .process import START_LIMIT, Interpreter, ProbeUnavailableError
 from .protocol import PACKAGES
 
-_LIBRARIES: Final = ("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "libtpu", "jax", "keras", "tf-keras", "numpy")
+_LIBRARIES: Final = (
+    "tensorflow",
+    "tensorflow-cpu",
+    "tensorflow-tpu",
+    "libtpu",
+    "jax",
+    "jaxlib",
+    "keras",
+    "tf-keras",
+    "numpy",
+)
 _ASK: Final = """\
 import importlib.metadata, json, sys
 found = {"python": sys.version}

@@ -21,8 +21,8 @@ _AVOIDED: Final = 3  # inputs of one function that end the process
 
 
 class Slot:
-    """Runs one target after another, each on a worker process that lives: a new one where the last one died or holds
-    too much."""
+    """Runs one target after another, each on a worker process that lives: a new one where the last one died, holds too
+    much, or has another backend."""
 
     def __init__(self, interpreter: Interpreter, stop: Event | None = None) -> None:
         self._interpreter, self._stop = interpreter, stop
@@ -36,20 +36,22 @@ class Slot:
         """
         first: Outcome | None = None
         while True:
-            outcome = self._ready(limits).ask(target, plan, limits, original)
+            outcome = self._ready(limits, target.backend).ask(target, plan, limits, original)
             if outcome.died_at in (COMPILE, LOCATE):
-                lines = self._ready(limits).ask(target, replace(plan, by_lines=outcome.died_at), limits, original)
+                lines = self._ready(limits, target.backend).ask(
+                    target, replace(plan, by_lines=outcome.died_at), limits, original
+                )
                 return _with_line(outcome, lines)
             if not outcome.died_at.startswith(SEARCH) or target.given or len(target.avoid) >= _AVOIDED:
                 return first if first is not None and outcome.not_run is not None else outcome
             first = first or outcome
             target = replace(target, avoid=(*target.avoid, outcome.died_at))
 
-    def _ready(self, limits: Limits) -> Worker:
-        if self._worker is not None and self._worker.spent(limits):
+    def _ready(self, limits: Limits, backend: str) -> Worker:
+        if self._worker is not None and (self._worker.spent(limits) or self._worker.backend != backend):
             self.close()
         if self._worker is None:
-            self._worker = Worker(self._interpreter, self._stop)
+            self._worker = Worker(replace(self._interpreter, backend=backend), self._stop)
         return self._worker
 
     def close(self) -> None:
@@ -129,7 +131,7 @@ class Pool:
         originals: Mapping[int, Target] | None = None,
     ) -> None:
         """As a runner does."""
-        waiting = list(enumerate(targets))[::-1]
+        waiting = sorted(enumerate(targets), key=lambda one: one[1].backend)[::-1]  # those of one backend together
         deadline = time.monotonic() + self._limits.total
 
         def serve() -> None:

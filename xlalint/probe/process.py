@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import re
 import secrets
@@ -28,7 +29,7 @@ import msgspec
 
 from ..sources.scratch import Scratch
 from .containment import NoSandboxError, hide_environment, sandboxed
-from .protocol import FAILS, GRADIENT, JAX, OF_XLA, TENSORFLOW, Observation, Outcome, Plan
+from .protocol import FAILS, GRADIENT, JAX, OF_XLA, TENSORFLOW, WAITING, Observation, Outcome, Plan
 from .target import Target
 
 START_LIMIT: Final = 180.0  # seconds for the import of TensorFlow or JAX
@@ -75,8 +76,8 @@ class ProbeUnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds for one function and for all, and the megabytes that one process may hold; `raised_by`: what allows more
-    seconds."""
+    """Seconds for one function, of the processor (WAITING), and for all, and the megabytes that one process may hold;
+    `raised_by`: what allows more seconds."""
 
     function: float = 60.0
     total: float = 1800.0
@@ -123,11 +124,42 @@ class _Lost:
     more: str = ""
 
 
+@dataclass(frozen=True)
+class _Clock:
+    """Seconds from now on: of the processor, where a process is known."""
+
+    seconds: float
+    pid: int | None = None
+    _started: float = field(default_factory=time.monotonic)
+    _before: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_before", self._used())
+
+    @property
+    def over(self) -> bool:
+        """Whether they are over."""
+        passed = time.monotonic() - self._started
+        if passed < self.seconds:
+            return False
+        return passed > self.seconds * WAITING or self.pid is None or self._used() - self._before > self.seconds
+
+    def _used(self) -> float:
+        """Seconds that a process and its children have had of the processor; infinite where that is not told."""
+        if self.pid is None:
+            return 0.0
+        try:
+            return sum(map(_processor, _family(self.pid)))
+        except OSError:
+            return math.inf
+
+
 class Worker:
     """One process, which runs one target after another."""
 
     def __init__(self, interpreter: Interpreter, stop: Event | None = None) -> None:
         self.served = 0
+        self.backend = interpreter.backend
         self.versions: dict[str, str] = {}
         self._stop = stop or Event()
         self._read = b""
@@ -178,7 +210,7 @@ class Worker:
             raise
 
     def _ready(self, interpreter: Interpreter) -> None:
-        first = self._message(time.monotonic() + START_LIMIT, None)
+        first = self._message(_Clock(START_LIMIT), None)
         if isinstance(first, dict) and "ready" in first:
             self.versions = first["ready"]
             return
@@ -204,13 +236,13 @@ class Worker:
         started = time.monotonic()
         parts = {"target": target.to_json(), "plan": dataclasses.asdict(plan)}
         job = json.dumps({**parts, "original": original and original.to_json()}) + "\n"
-        stage, kept = "", Outcome()
+        stage, kept, clock = "", Outcome(), _Clock(limits.function, self._process.pid)
         with contextlib.suppress(BrokenPipeError):
             stdin = _pipe(self._process.stdin)
             stdin.write(job.encode())
             stdin.flush()
         while True:
-            message = self._message(started + limits.function, limits)
+            message = self._message(clock, limits)
             match message:
                 case _Lost():
                     self.close()
@@ -253,7 +285,7 @@ class Worker:
 
     # -- what comes back ----------------------------------------------------------------------------------------------
 
-    def _message(self, deadline: float, limits: Limits | None) -> dict[str, Any] | _Lost:
+    def _message(self, clock: _Clock, limits: Limits | None) -> dict[str, Any] | _Lost:
         """The next line of the worker, or how it was lost."""
         stdout = _pipe(self._process.stdout)
         with selectors.DefaultSelector() as selector:
@@ -268,7 +300,7 @@ class Worker:
                     return _Lost("was interrupted", limit=True)
                 elif self.dead:  # a child that it forked may hold the pipe
                     return _Lost(self._ending())
-                if time.monotonic() > deadline:
+                if clock.over:
                     if limits is None:
                         return _Lost(f"did not finish within {START_LIMIT:g} s", limit=True)
                     return _Lost(f"did not finish within {limits.function:.4g} s", True, more_by(limits.raised_by))
@@ -354,6 +386,12 @@ def _family(pid: int) -> Iterator[int]:
         with contextlib.suppress(OSError):
             for child in children.read_text().split():
                 yield from _family(int(child))
+
+
+def _processor(pid: int) -> float:
+    """Seconds that a process has had of the processor (proc(5)). Raises OSError."""
+    times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]
+    return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident(statm: Path) -> int:

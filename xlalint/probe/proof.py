@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
-from ..settings.config import Settings
+from ..settings.config import ProbeSettings, Settings
 from ..sources.packages import dotted_name
 from ..sources.scratch import Scratch
 from ..sources.text import encoding_of, kept_lines
 from .definitions import Definition, FileDefinitions
+from .interpreters import interpreter_of, versions_of
 from .process import Limits
-from .protocol import DIVERGES, FAILS, RECOMPILES, Outcome
+from .protocol import DIVERGES, FAILS, JAX, RECOMPILES, TENSORFLOW, Outcome
 from .running import plan_of, runner_of
 from .target import Target
 from .targets import TargetError, Targets
+
+_NAMES: Final = {TENSORFLOW: "TensorFlow", JAX: "JAX"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,8 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What came of one function: whether the rewrite holds, and what was seen, in one line."""
+    """What came of one function: whether the rewrite holds, with every backend that its file is for, and what was seen,
+    in one line."""
 
     path: Path
     qualname: str
@@ -39,33 +45,71 @@ class Proof:
 
 
 def prove(files: Sequence[Rewritten], settings: Settings) -> list[Proof]:
-    """Run every function that the rewrites change. Raises ProbeUnavailableError."""
+    """Run every function that the rewrites change; of a file of Keras that does not import TensorFlow with JAX, too,
+    where that is installed. Raises ProbeUnavailableError."""
     targets = Targets(settings.probe.inputs, settings.keras)
     probe = replace(settings.probe, target="cpu")
     limits = Limits(*probe.limits)
     plan = replace(plan_of(probe, limits), locate=False)
-    proofs: dict[tuple[Path, str], Proof] = {}
+    proofs: dict[tuple[Path, str], dict[str, Proof]] = {}
     rewritten: list[tuple[Path, Target, Target]] = []
     with _shadows(files) as shadows:
         for file in files:
+            backends = _backends(file, probe)
             for qualname in changed_functions(file):
-                proofs[file.path, qualname] = Proof(file.path, qualname, False, "not run: the probe was interrupted")
+                lost = Proof(file.path, qualname, False, "not run: the probe was interrupted")
+                proofs[file.path, qualname] = dict.fromkeys(backends, lost)
                 try:
                     original = targets.at(file.path, qualname)
                 except TargetError as error:
-                    proofs[file.path, qualname] = Proof(file.path, qualname, False, f"not run: {error}")
-                else:
-                    rewritten.append((file.path, _moved(original, file, shadows), original))
+                    lost = Proof(file.path, qualname, False, f"not run: {error}")
+                    proofs[file.path, qualname] = dict.fromkeys(backends, lost)
+                    continue
+                for backend in backends:
+                    one = replace(original, backend=backend)
+                    rewritten.append((file.path, _moved(one, file, shadows), one))
 
         def done(index: int, outcome: Outcome) -> None:
             path, _, original = rewritten[index]
-            proofs[path, original.qualname] = Proof(path, original.qualname, *judged(outcome))
+            found = Proof(path, original.qualname, *judged(outcome))
+            proofs[path, original.qualname][original.backend] = found
 
         if rewritten:
             originals = {index: original for index, (*_, original) in enumerate(rewritten)}
             with runner_of(probe, limits, plan) as runner:
                 runner.run([moved for _, moved, _ in rewritten], done, originals)
-    return list(proofs.values())
+    return [_joined(by_backend) for by_backend in proofs.values()]
+
+
+def _backends(file: Rewritten, probe: ProbeSettings) -> tuple[str, ...]:
+    """What a file is run with."""
+    names = _imported(file.before)
+    if "tensorflow" in names or not names.intersection(("keras", "jax")):
+        return (TENSORFLOW,)
+    if "jax" in names:
+        return (JAX,)
+    return (TENSORFLOW, JAX) if JAX in versions_of(interpreter_of(probe)) else (TENSORFLOW,)
+
+
+def _imported(text: str) -> set[str]:
+    """The packages that a file imports anywhere."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Import(names=names):
+                found.update(one.name.partition(".")[0] for one in names)
+            case ast.ImportFrom(module=str(module), level=0):
+                found.add(module.partition(".")[0])
+    return found
+
+
+def _joined(by_backend: Mapping[str, Proof]) -> Proof:
+    """One proof of those with each backend."""
+    first, *others = by_backend.values()
+    if not others:
+        return first
+    said = "; ".join(f"with {_NAMES[backend]}: {one.said}" for backend, one in by_backend.items())
+    return replace(first, holds=all(one.holds for one in by_backend.values()), said=said)
 
 
 def changed_functions(file: Rewritten) -> list[str]:

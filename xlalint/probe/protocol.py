@@ -42,6 +42,9 @@ LINE: Final = "line"
 # The variable of the environment that names a folder of further packages, behind those of the interpreter.
 PACKAGES: Final = "XLALINT_PACKAGES"
 
+# Limits are seconds of the processor; what waits gets so many times as many on the clock.
+WAITING: Final = 2.0
+
 # What Keras computes with in a worker: the values of `KERAS_BACKEND`.
 TENSORFLOW: Final = "tensorflow"
 JAX: Final = "jax"

@@ -4,7 +4,8 @@
   TPU, or of code that this TensorFlow compiles: none of these is refuted by a call that compiles);
 - its line ran, eagerly and in the traced function, and without AutoGraph where the finding says that it runs so;
 - a tensor of the kind that the finding speaks of was there: an operation of the call that it names, an argument that
-  XLA wants as a constant, a selection of different sizes, or a tensor that Python read;
+  XLA wants as a constant, a selection of different sizes, or a tensor that Python read; of JAX's primitives, which are
+  none of TensorFlow's operations, one that the flagged expression made;
 - that got at least two different values in calls of one shape;
 - every compiled call gave what the eager call gave, and nothing failed, here, elsewhere, or in the gradient;
 - no number was drawn at random where the finding speaks of results.
@@ -24,7 +25,7 @@ from typing import Final
 from ..facts import tables
 from ..findings.findings import Effect, Finding, Span
 from ..sources.text import display_path
-from .protocol import DIVERGES, FAILS, READ, Outcome, Spot, Varied
+from .protocol import DIVERGES, FAILS, JAX, READ, TENSORFLOW, Outcome, Spot, Varied
 from .statements import Statements
 
 
@@ -68,13 +69,13 @@ _BEYOND: Final[Mapping[str, str]] = {
 OF_LAUNCHES: Final = frozenset(("python-argument", "function-made-in-loop", "growing-sequence"))
 
 
-def why_open(finding: Finding, outcome: Outcome, statements: Statements) -> str | None:
+def why_open(finding: Finding, outcome: Outcome, statements: Statements, backend: str = TENSORFLOW) -> str | None:
     """Why what was seen of the function around a finding, which does not bear it out, does not refute it either; None
     where it does."""
-    return next(_reasons(finding, outcome, statements), None)
+    return next(_reasons(finding, outcome, statements, backend), None)
 
 
-def _reasons(finding: Finding, outcome: Outcome, statements: Statements) -> Iterator[str]:
+def _reasons(finding: Finding, outcome: Outcome, statements: Statements, backend: str) -> Iterator[str]:
     path, span = os.path.abspath(finding.path), finding.span
 
     def on_line(spot_path: str, line: int) -> bool:
@@ -112,7 +113,7 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements) -> Iter
     plainly = any(on_line(path, line) for line in outcome.unconverted.get(path, ()))
     if finding.context is not None and not finding.context.autograph and not plainly:
         yield "AutoGraph converts it here, but not where it is called"
-    yield from _without_evidence(finding, outcome, on_line)
+    yield from _without_evidence(finding, outcome, on_line, backend)
 
 
 def _without_launches(outcome: Outcome, on_line: Callable[[str, int], bool]) -> Iterator[str]:
@@ -127,9 +128,12 @@ def _without_launches(outcome: Outcome, on_line: Callable[[str, int], bool]) -> 
         yield "the line made fewer than two calls with different values"
 
 
-def _without_evidence(finding: Finding, outcome: Outcome, on_line: Callable[[str, int], bool]) -> Iterator[str]:
+def _without_evidence(
+    finding: Finding, outcome: Outcome, on_line: Callable[[str, int], bool], backend: str
+) -> Iterator[str]:
     """Why nothing shows that a tensor of the kind in question was there, in two values, and was compiled."""
-    evidence = _EVIDENCE.get(finding.name) or (_Evidence(_of_call) if finding.api else None)
+    known = _EVIDENCE_BY_JAX if backend == JAX else _EVIDENCE
+    evidence = known.get(finding.name) or (known.get(_CALL) if finding.api else None)
     if evidence is None:
         yield "it is not clear which tensor of the line the finding is about"
         return
@@ -168,6 +172,12 @@ def _of_selection(finding: Finding, varied: Varied) -> bool:
     return not apart(finding, varied.spot) and varied.shapes > 1
 
 
+def _within(finding: Finding, varied: Varied) -> bool:
+    """The flagged expression, or a part of it, makes a primitive or has its value asked for."""
+    return inside(finding.span, varied.spot)
+
+
+_CALL: Final = "call"  # stands for the names of the other rules about calls
 _EVIDENCE: Final[Mapping[str, _Evidence]] = {
     **dict.fromkeys(
         (
@@ -185,6 +195,11 @@ _EVIDENCE: Final[Mapping[str, _Evidence]] = {
         ("boolean-mask", "unique", "where-positions", "partition-ragged-sparse", "unpadded-nms"),
         _Evidence(_of_selection, "with these inputs the line always selects the same number of elements"),
     ),
+    _CALL: _Evidence(_of_call),
+}
+_EVIDENCE_BY_JAX: Final[Mapping[str, _Evidence]] = {
+    **_EVIDENCE,
+    **dict.fromkeys(("size-from-value", "position-from-value", _CALL), _Evidence(_within)),
 }
 
 
@@ -207,6 +222,14 @@ def outside(span: Span, spot: Spot) -> bool:
         return False
     first, start, last, end = spot.span
     return (last, end) <= (span.line, span.column) or (span.end_line, span.end_column) <= (first, start)
+
+
+def inside(span: Span, spot: Spot) -> bool:
+    """Whether an expression is known, and lies inside of a stretch of text."""
+    if spot.span is None:
+        return False
+    first, start, last, end = spot.span
+    return (span.line, span.column) <= (first, start) and (last, end) <= (span.end_line, span.end_column)
 
 
 def where(spots: tuple[Spot, ...]) -> str:

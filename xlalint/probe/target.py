@@ -48,7 +48,7 @@ class Target:
     under these; `wanted`: lines of the file that the inputs should reach; `callers`: who leads there, the nearest
     first; `avoid`: inputs, as `note` was told of them, that ended the process; `refused`: why nothing is to be run;
     `host`: it is run as host code that calls compiled functions, and is not compiled itself; `extreme`: it is also
-    called with values that eager execution may refuse.
+    called with values that eager execution may refuse; `backend`: what Keras computes with, of which a process has one.
     """
 
     file: str
@@ -68,6 +68,7 @@ class Target:
     refused: str = ""
     host: bool = False
     extreme: bool = False
+    backend: str = "tensorflow"
 
     def to_json(self) -> dict[str, Any]:
         """As JSON's types."""

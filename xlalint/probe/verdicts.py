@@ -20,8 +20,10 @@ from .protocol import (
     DIVERGES,
     FAILS,
     GPU_FAILS,
+    JAX,
     KINDS,
     RECOMPILES,
+    TENSORFLOW,
     TPU_BOUNDED,
     TPU_FAILS,
     Lowering,
@@ -83,21 +85,21 @@ class _Seen:
 def judged(
     report: Report,
     runs: Sequence[Run],
-    owners: Mapping[int, Run],
+    owners: Mapping[int, Sequence[Run]],
     wanted: Callable[[Finding], bool] = lambda finding: True,
     *,
     confirmed_only: bool = False,
 ) -> Report:
     """The report with verdicts.
 
-    `owners`: for the position of a finding, the run of the function that it stands in; `wanted`: whether to report a
-    finding that only the probe has; `confirmed_only`: leave out what was refuted or left open.
+    `owners`: for the position of a finding, the runs of the function that it stands in, one a backend; `wanted`:
+    whether to report a finding that only the probe has; `confirmed_only`: leave out what was refuted or left open.
     """
     seen = [_Seen(run, one) for run in runs for one in _meant(run.outcome)]
     at = _Places(report.findings, seen)
     findings: list[Finding] = []
     for position, finding in enumerate(report.findings):
-        verdict = None if finding.effect is None else _verdict(finding, position, owners.get(position), at)
+        verdict = None if finding.effect is None else _of_all(finding, position, owners.get(position, ()), at)
         severity = _LOWER[finding.severity] if verdict and verdict.status == REFUTED else finding.severity
         findings.append(replace(finding, verdict=verdict, severity=severity))
     if confirmed_only:
@@ -121,7 +123,8 @@ class _Places:
         for one in seen:
             self._at_sources(one)
             for spot in one.observation.spots:
-                here = self._meant(one.observation, spot) or self._condition(one.observation, spot)
+                backend = one.run.target.backend
+                here = self._meant(one.observation, spot, backend) or self._condition(one.observation, spot, backend)
                 if here:  # the innermost line at which there is a finding
                     self.known.add(id(one.observation))
                     certain = len({findings[position].code for position in here}) == 1
@@ -132,13 +135,13 @@ class _Places:
                             self.shared[position] = one
                     break
 
-    def _condition(self, observation: Observation, spot: Spot) -> list[int]:
+    def _condition(self, observation: Observation, spot: Spot, backend: str) -> list[int]:
         """The findings on the condition under which a place raises: while a function is traced, a `raise` under a
         condition on a tensor always runs."""
         line = self.statements.condition_of_raise(spot.path, spot.line)
         if line is None or observation.kind != FAILS or observation.ops:
             return []
-        meant = self._meant(observation, replace(spot, line=line, span=None))
+        meant = self._meant(observation, replace(spot, line=line, span=None), backend)
         return [position for position in meant if self._findings[position].name == _BRANCH]
 
     def _at_sources(self, one: _Seen) -> None:
@@ -166,12 +169,12 @@ class _Places:
             return f"{code} is about such operations, but did not find this one"
         return "no rule reports this line"
 
-    def _meant(self, observation: Observation, spot: Spot) -> list[int]:
+    def _meant(self, observation: Observation, spot: Spot, backend: str) -> list[int]:
         """The findings that an observation is about; several where nothing tells them apart."""
         if spot.span is not None:
             spot = replace(spot, span=self.statements.unpacked(spot.path, spot.span))
         found: dict[int, tuple[int, ...]] = {}
-        for position, finding in enumerate(self._findings):
+        for position, finding in enumerate(one.on(backend) for one in self._findings):
             likely = (
                 _likeness(finding, location, observation, spot)
                 for location in self._places[position]
@@ -231,11 +234,30 @@ def _lacks(op: str) -> bool:
     return fact is not None and "cpu" in fact.lacking()
 
 
-def _verdict(finding: Finding, position: int, run: Run | None, at: _Places) -> Verdict | None:
-    here = sorted(at.of.get(position, ()), key=lambda one: KINDS.index(one.observation.kind))
+def _of_all(finding: Finding, position: int, runs: Sequence[Run], at: _Places) -> Verdict | None:
+    """The verdict by which a finding is borne out; else one that leaves it open; else one that refutes it. The verdicts
+    with other backends behind it."""
+    if not runs:
+        return _verdict(finding, position, None, at)
+    found = [one for run in runs if (one := _verdict(finding, position, run, at, run.target.backend)) is not None]
+    if not found:
+        return None
+    first, *others = sorted(found, key=lambda one: (CONFIRMED, OPEN, REFUTED).index(one.status))
+    return replace(first, others=tuple(others))
+
+
+def _verdict(
+    finding: Finding, position: int, run: Run | None, at: _Places, backend: str | None = None
+) -> Verdict | None:
+    """By what was seen with a backend, or with any; None where nothing is said of what it makes of the place."""
+    if backend is not None and (finding := finding.on(backend)).effect is None:
+        return None
+    seen = [one for one in at.of.get(position, ()) if backend in (None, one.run.target.backend)]
+    here = sorted(seen, key=lambda one: KINDS.index(one.observation.kind))
     if here:
         return _of(here[0].run, CONFIRMED, here[0].observation)
-    if (shared := at.shared.get(position)) is not None:
+    shared = at.shared.get(position)
+    if shared is not None and backend in (None, shared.run.target.backend):
         return _open(shared.run, f"this may come from another problem in the statement: {shared.observation.text}")
     if run is None:
         return None
@@ -247,7 +269,7 @@ def _verdict(finding: Finding, position: int, run: Run | None, at: _Places) -> V
     if unplaced:
         at.known.add(id(unplaced[0]))
         return _open(run, f"{unplaced[0].text}; the line is not known")
-    if (why := why_open(finding, outcome, at.statements)) is not None:
+    if (why := why_open(finding, outcome, at.statements, run.target.backend)) is not None:
         return _open(run, why)
     return _of(run, REFUTED, text=_acquittal(finding, run))
 
@@ -257,7 +279,7 @@ def _acquittal(finding: Finding, run: Run) -> str:
     outcome = run.outcome
     bounded = [one for one in outcome.observations if one.kind == BOUNDED]
     differing = sum(bool(call.difference) for call in outcome.calls)
-    said = f"compiles on {_tool(outcome)}"
+    said = f"compiles on {_tool(run)}"
     if bounded:
         said += " with a bounded dynamic shape"
     said += f", and {len(outcome.calls) - differing} of {_counted(len(outcome.calls), 'call')} equal eager execution"
@@ -282,7 +304,7 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
             continue
         told.add((spot, observation.kind))
         context = FindingContext("open", bool(target.autograph))
-        message = f"{at.spoken(one, spot)}, and {_tool(one.run.outcome)} shows: {observation.text}"
+        message = f"{at.spoken(one, spot)}, and {_tool(one.run)} shows: {observation.text}"
         span, path = _line_of(spot), display_path(Path(spot.path))
         effect, verdict = _EFFECTS[observation.kind], _of(one.run, ONLY, observation)
         name = rule_names()[PROBE_ONLY]
@@ -404,8 +426,10 @@ def _of(run: Run, status: str, observation: Observation | None = None, text: str
         calls=len(outcome.calls),
         versions=dict(outcome.versions),
         seconds=outcome.seconds,
+        backend=run.target.backend,
     )
 
 
-def _tool(outcome: Outcome) -> str:
-    return f"TensorFlow {outcome.versions.get('tensorflow', '')} (CPU)"
+def _tool(run: Run) -> str:
+    name = {TENSORFLOW: "TensorFlow", JAX: "JAX"}[run.target.backend]
+    return f"{name} {run.outcome.versions.get(run.target.backend, '')} (CPU)"

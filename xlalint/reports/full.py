@@ -73,6 +73,8 @@ class _Frame:
             yield from self._attached("probe", f"{finding.verdict.status}: {finding.verdict.text}")
             if finding.verdict.how:
                 yield from self._attached("ran", f"`{finding.verdict.function}`, {finding.verdict.how}")
+            for other in finding.verdict.others:
+                yield from self._attached("probe", f"{other.status}: {other.text}")
         if finding.fix is not None and finding.fix.safety is not Safety.DISPLAY:
             yield from self._fix(finding.fix)
         elif finding.help:

@@ -29,7 +29,10 @@ class ProbeTable(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_
 
     python: Annotated[str, Meta(description="The interpreter that runs the code.", min_length=1)] | UnsetType = UNSET
     timeout: (
-        Annotated[float, Meta(description="Seconds for one function. Default: 60, for a TPU 1800.", gt=0)] | UnsetType
+        Annotated[
+            float, Meta(description="Seconds of the processor for one function. Default: 60, for a TPU 1800.", gt=0)
+        ]
+        | UnsetType
     ) = UNSET
     total_timeout: (
         Annotated[float, Meta(description="Seconds for all functions of a run. Default: 1800, for a TPU 14400.", gt=0)]

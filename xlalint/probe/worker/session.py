@@ -27,8 +27,8 @@ from .driving.keras_objects import learning_of
 from .pipe import Pipe
 
 if TYPE_CHECKING:
+    from .devices.libtpu import TpuCompiler
     from .devices.lowering import Lowerer, Stateless
-    from .devices.tpu import TpuCompiler
 
 
 class Session:
@@ -150,6 +150,8 @@ class Session:
         if traced is None:
             [error] = (call.error for call in meter.outcome().calls if call.error is not None)
             return dataclasses.replace(meter.outcome(), not_run=f"tracing it raises {error.kind}")
+        if backend.NAME == "jax":
+            return self._elsewhere_by_jax(driven, meter, tools)
         step, behind, notes = self._step(driven, meter, tools)
 
         def seen() -> Outcome:
@@ -178,6 +180,33 @@ class Session:
             notes.append(note)
         return seen()
 
+    def _elsewhere_by_jax(self, driven: Driven, meter: Meter, tools: Instruments) -> Outcome:
+        """What the compiler of a TPU says of what JAX lowers."""
+        from .devices.jax_tpu import JaxLowerer
+
+        notes: list[str] = []
+        training = driven.training() if driven.training is not None else None
+        if isinstance(training, str):
+            notes.append(training)
+
+        def seen() -> Outcome:
+            found = meter.outcome()
+            return dataclasses.replace(
+                found,
+                observations=tuple(lowerer.observations),
+                programs=tuple(lowerer.programs),
+                notes=tuple(dict.fromkeys((*found.notes, *notes))),
+            )
+
+        def next_up() -> None:
+            self._keep(seen())
+            self._note(TPU)
+
+        self._note(TPU)
+        lowerer = JaxLowerer(self._compiler(tools.plan), tools.user_lines, next_up, tools.plan)
+        lowerer.all_of(driven, training if isinstance(training, Driven) else None)
+        return seen()
+
     def _step(self, driven: Driven, meter: Meter, tools: Instruments) -> tuple[Stateless | None, Meter, list[str]]:
         """How a compiled model is trained, where it is and can be traced; what measures that, else the function; and
         what is to be said."""
@@ -195,11 +224,16 @@ class Session:
         return None if traced is None else Stateless(training, traced[0]), behind, []
 
     def _for_tpu(self, user_lines: UserLines, next_up: Callable[[], None], plan: Plan) -> Lowerer:
-        from .devices.tpu import TpuCompiler, TpuLowerer
+        from .devices.tpu import TpuLowerer
+
+        return TpuLowerer(self._compiler(plan), user_lines, next_up, plan)
+
+    def _compiler(self, plan: Plan) -> TpuCompiler:
+        from .devices.libtpu import TpuCompiler
 
         if self._tpu is None or self._tpu.topology != plan.topology:
             self._tpu = TpuCompiler(plan.topology)
-        return TpuLowerer(self._tpu, user_lines, next_up, plan)
+        return self._tpu
 
     def _note(self, stage: str) -> None:
         self._pipe.send({"at": stage})

@@ -18,35 +18,25 @@ class Backend(Protocol):
 
     `FORMS`: what is made of a tensor for each style of `specs` that is a form; `ANNOTATIONS`: by the class that an
     annotation names, the style of the tensor that it promises; `OBJECTS`: by such a class, an object of it, in words
-    and made; `KINDS`: classes of tensors; `MODULES`: classes of what holds variables; `VARIABLES`, `GENERATORS`:
-    classes of variables and of what random numbers are drawn from, besides Keras's; `STRATEGIES`, `RUNS`: classes that
-    run a step on several replicas, and the code that does.
+    and made; `KINDS`: classes of tensors, that of the usual form first; `MODULES`: classes of what holds variables;
+    `VARIABLES`, `GENERATORS`: classes of variables and of what random numbers are drawn from, besides Keras's;
+    `STRATEGIES`, `DISTRIBUTED`, `RUNS`: classes that run a step on several replicas, and of what these give, and the
+    code that does.
     """
 
-    @property
-    def NAME(self) -> str: ...  # noqa: N802
-    @property
-    def NAMES(self) -> Mapping[str, Any]: ...  # noqa: N802
-    @property
-    def REFUSALS(self) -> tuple[type[Exception], ...]: ...  # noqa: N802
-    @property
-    def FORMS(self) -> Mapping[str, Callable[[Any], Any]]: ...  # noqa: N802
-    @property
-    def ANNOTATIONS(self) -> Mapping[Any, str]: ...  # noqa: N802
-    @property
-    def OBJECTS(self) -> Mapping[Any, tuple[str, Any]]: ...  # noqa: N802
-    @property
-    def KINDS(self) -> tuple[type, ...]: ...  # noqa: N802
-    @property
-    def MODULES(self) -> tuple[type, ...]: ...  # noqa: N802
-    @property
-    def VARIABLES(self) -> tuple[type, ...]: ...  # noqa: N802
-    @property
-    def GENERATORS(self) -> tuple[type, ...]: ...  # noqa: N802
-    @property
-    def STRATEGIES(self) -> tuple[Any, ...]: ...  # noqa: N802
-    @property
-    def RUNS(self) -> frozenset[CodeType]: ...  # noqa: N802
+    NAME: str
+    NAMES: Mapping[str, Any]
+    REFUSALS: tuple[type[Exception], ...]
+    FORMS: Mapping[str, Callable[[Any], Any]]
+    ANNOTATIONS: Mapping[Any, str]
+    OBJECTS: Mapping[Any, tuple[str, Any]]
+    KINDS: tuple[Any, ...]
+    MODULES: tuple[type, ...]
+    VARIABLES: tuple[type, ...]
+    GENERATORS: tuple[type, ...]
+    STRATEGIES: tuple[Any, ...]
+    DISTRIBUTED: tuple[Any, ...]
+    RUNS: frozenset[CodeType]
 
     # -- the process --------------------------------------------------------------------------------------------------
 
@@ -73,12 +63,6 @@ class Backend(Protocol):
     def is_tensor(self, value: Any) -> bool:
         """Whether something is a tensor, of any form."""
 
-    def is_dense(self, value: Any) -> bool:
-        """Whether something is a tensor of the usual form."""
-
-    def is_distributed(self, value: Any) -> bool:
-        """Whether something is what several replicas return."""
-
     def is_floating(self, tensor: Any) -> bool:
         """Whether a tensor is of a floating type."""
 
@@ -87,9 +71,6 @@ class Backend(Protocol):
 
     def tensor_of(self, array: Array, dtype: str) -> Any:
         """A tensor of values. Raises TypeError where there are none of the dtype."""
-
-    def cast(self, tensor: Any, like: Any) -> Any:
-        """A tensor of the dtype of another."""
 
     def content(self, part: Any) -> tuple[str, Array | None] | None:
         """The dtype of a tensor or variable, and its values where they can be read; None of anything else."""

@@ -16,23 +16,24 @@ from jax.experimental import sparse
 
 from .interface import Array
 
-NAME: Final = "jax"
-NAMES: Final[Mapping[str, Any]] = {"keras": keras, "np": np, "jax": jax, "jnp": jnp}
-REFUSALS: Final[tuple[type[Exception], ...]] = ()  # out of range is no error, and there are no assertions
-FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {"sparse": sparse.BCOO.fromdense, "variable": keras.Variable}
-ANNOTATIONS: Final[Mapping[Any, str]] = {
+NAME = "jax"
+NAMES: Mapping[str, Any] = {"keras": keras, "np": np, "jax": jax, "jnp": jnp}
+REFUSALS: tuple[type[Exception], ...] = ()  # out of range is no error, and there are no assertions
+FORMS: Mapping[str, Callable[[Any], Any]] = {"sparse": sparse.BCOO.fromdense, "variable": keras.Variable}
+ANNOTATIONS: Mapping[Any, str] = {
     jax.Array: "",
     keras.KerasTensor: "",
     keras.Variable: "variable",
     sparse.BCOO: "sparse",
 }
-OBJECTS: Final[Mapping[Any, tuple[str, Any]]] = {}
-KINDS: Final[tuple[type, ...]] = (jax.Array, keras.Variable, sparse.BCOO)
-MODULES: Final[tuple[type, ...]] = (keras.layers.Layer,)
-VARIABLES: Final[tuple[type, ...]] = ()  # Keras's only
-GENERATORS: Final[tuple[type, ...]] = ()
-STRATEGIES: Final[tuple[type, ...]] = ()
-RUNS: Final[frozenset[CodeType]] = frozenset()
+OBJECTS: Mapping[Any, tuple[str, Any]] = {}
+KINDS: tuple[Any, ...] = (jax.Array, keras.Variable, sparse.BCOO)
+MODULES: tuple[type, ...] = (keras.layers.Layer,)
+VARIABLES: tuple[type, ...] = ()  # Keras's only
+GENERATORS: tuple[type, ...] = ()
+STRATEGIES: tuple[Any, ...] = ()
+DISTRIBUTED: tuple[Any, ...] = ()
+RUNS: frozenset[CodeType] = frozenset()
 
 _COMPOSITES: Final = (sparse.BCOO,)
 
@@ -81,16 +82,6 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, (jax.Array, keras.Variable, *_COMPOSITES))
 
 
-def is_dense(value: Any) -> bool:
-    """See `Backend`."""
-    return isinstance(value, jax.Array)
-
-
-def is_distributed(value: Any) -> bool:
-    """See `Backend`."""
-    return False
-
-
 def is_floating(tensor: Any) -> bool:
     """See `Backend`."""
     return bool(jnp.issubdtype(tensor.dtype, jnp.floating))
@@ -107,11 +98,6 @@ def tensor_of(array: Array, dtype: str) -> Any:
         raise TypeError("JAX has no tensors of strings")
     with np.errstate(invalid="ignore"):
         return jnp.asarray(array.astype(dtype))
-
-
-def cast(tensor: Any, like: Any) -> Any:
-    """See `Backend`."""
-    return tensor.astype(like.dtype)
 
 
 def content(part: Any) -> tuple[str, Array | None] | None:

@@ -7,6 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import CodeType
 from typing import Any, Final
 
 import keras  # type: ignore[import-untyped]
@@ -16,22 +17,23 @@ from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
 
 from .interface import Array
 
-NAME: Final = "tensorflow"
-NAMES: Final[Mapping[str, Any]] = {"tf": tf, "keras": keras, "np": np}
-REFUSALS: Final = (tf.errors.InvalidArgumentError,)
-ANNOTATIONS: Final[Mapping[Any, str]] = {
+NAME = "tensorflow"
+NAMES: Mapping[str, Any] = {"tf": tf, "keras": keras, "np": np}
+REFUSALS: tuple[type[Exception], ...] = (tf.errors.InvalidArgumentError,)
+ANNOTATIONS: Mapping[Any, str] = {
     tf.Tensor: "",
     tf.Variable: "variable",
     tf.SparseTensor: "sparse",
     tf.RaggedTensor: "ragged",
 }
-OBJECTS: Final[Mapping[Any, tuple[str, Any]]] = {tf.DType: ("tf.float32", tf.float32)}
-KINDS: Final = (tf.Tensor, tf.Variable, tf.SparseTensor, tf.RaggedTensor)
-MODULES: Final = (tf.Module,)
-VARIABLES: Final = (tf.Variable,)
-GENERATORS: Final = (tf.random.Generator,)
-STRATEGIES: Final = (tf.distribute.Strategy,)
-RUNS: Final = frozenset(
+OBJECTS: Mapping[Any, tuple[str, Any]] = {tf.DType: ("tf.float32", tf.float32)}
+KINDS: tuple[Any, ...] = (tf.Tensor, tf.Variable, tf.SparseTensor, tf.RaggedTensor)
+MODULES: tuple[type, ...] = (tf.Module,)
+VARIABLES: tuple[type, ...] = (tf.Variable,)
+GENERATORS: tuple[type, ...] = (tf.random.Generator,)
+STRATEGIES: tuple[Any, ...] = (tf.distribute.Strategy,)
+DISTRIBUTED: tuple[Any, ...] = (tf.distribute.DistributedValues,)
+RUNS: frozenset[CodeType] = frozenset(
     inspect.unwrap(cls.run).__code__
     for cls in (tf.distribute.Strategy, tf.distribute.TPUStrategy, tf.distribute.OneDeviceStrategy)
 )
@@ -91,16 +93,6 @@ def is_tensor(value: Any) -> bool:
     return bool(tf.is_tensor(value)) or isinstance(value, tf.__internal__.CompositeTensor)
 
 
-def is_dense(value: Any) -> bool:
-    """See `Backend`."""
-    return isinstance(value, tf.Tensor)
-
-
-def is_distributed(value: Any) -> bool:
-    """See `Backend`."""
-    return isinstance(value, tf.distribute.DistributedValues)
-
-
 def is_floating(tensor: Any) -> bool:
     """See `Backend`."""
     return bool(tensor.dtype.is_floating)
@@ -114,11 +106,6 @@ def dtype_name(dtype: Any) -> str:
 def tensor_of(array: Array, dtype: str) -> Any:
     """See `Backend`."""
     return tf.constant(array) if dtype == "string" else tf.cast(array, tf.as_dtype(dtype))
-
-
-def cast(tensor: Any, like: Any) -> Any:
-    """See `Backend`."""
-    return tf.cast(tensor, like.dtype)
 
 
 def content(part: Any) -> tuple[str, Array | None] | None:
@@ -149,7 +136,7 @@ def _sparse(dense: Any) -> Any:
     return tf.SparseTensor(indices, tf.gather_nd(dense, indices), tf.shape(dense, tf.int64))
 
 
-FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
+FORMS: Mapping[str, Callable[[Any], Any]] = {
     "sparse": _sparse,
     "ragged": tf.RaggedTensor.from_tensor,
     "variable": tf.Variable,

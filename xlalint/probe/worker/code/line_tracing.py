@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
+
+from .limits import Limit
 
 
 class TooLongError(BaseException):
@@ -23,15 +24,15 @@ class LineTracer:
         self._known: dict[str, bool] = {}
         self._lines: dict[str, set[int]] = {}
         self._functions: dict[str, set[int]] = {}
-        self._end = 0.0
+        self._limit = Limit(0.0)
 
     @contextmanager
     def tracing(self, seconds: float) -> Iterator[None]:
         """Every line that is executed in the body, by this thread or by those that it starts, as strategies do.
 
-        Raises TooLongError at the next line of the user's when that takes longer than `seconds`.
+        Raises TooLongError at the next line of the user's when that takes more than `seconds` of the processor.
         """
-        self._end = time.monotonic() + seconds
+        self._limit = Limit(seconds)
         before, before_in_threads = sys.gettrace(), threading.gettrace()
         threading.settrace(self._call)
         sys.settrace(self._call)
@@ -53,7 +54,7 @@ class LineTracer:
 
         def line(frame: FrameType, event: str, argument: Any) -> Callable[..., Any]:
             lines.add(frame.f_lineno)
-            if time.monotonic() > self._end:
+            if self._limit.over:
                 raise TooLongError
             return line
 

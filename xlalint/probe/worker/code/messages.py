@@ -9,7 +9,10 @@ _MESSAGE: Final = 300  # characters of a message that are kept
 _PREFACES: Final = ("in user code:", 'File "', "Exception encountered when calling", "Arguments received by")
 _DEVICE: Final = re.compile(r"\{\{function_node .*?\}\} ?| \[Op:\w+\].*")
 _NAMELESS: Final = re.compile(r" for '$")  # the name of the operation is left out
-_ADVICE: Final = re.compile(r"You can attempt|The op is created at:|Stack trace for op|\{\{node|\n\tf2xla")
+_ADVICE: Final = re.compile(
+    r"You can attempt|The error occurred while tracing the function|The op is created at:|Stack trace for op|\{\{node|"
+    r"\n\tf2xla"
+)
 # What Keras writes around the message of an error in a layer.
 _KERAS_FRAME: Final = re.compile(
     r"\AException encountered when calling [^\n]*\n\n(.*?)\n\n(?:Call arguments|Arguments) received", re.S

@@ -23,6 +23,7 @@ Names: TypeAlias = Callable[[str, Sequence[Any], Any], Iterable[str]]
 Content: TypeAlias = Callable[[Any], "Array | None"]
 
 _CONTENT: Final = "content"  # the input of a read
+STATIC: Final = "static"  # how a library reads a tensor where it takes none that is traced
 
 
 def whole_statements(lines: Set[Line]) -> frozenset[Line]:
@@ -70,7 +71,9 @@ class LineValues:
 
     def read(self, how: str, tensor: Any, frame: FrameType) -> None:
         """See `Watcher`."""
-        if self._user_lines.owns(frame.f_code.co_filename) and (spot := self._spot(frame)) is not None:
+        if (how == STATIC or self._user_lines.owns(frame.f_code.co_filename)) and (
+            spot := self._spot(frame)
+        ) is not None:
             self._take(self._occurrence(spot, READ), [(_CONTENT, tensor)])
 
     def varied(self) -> tuple[Varied, ...]:

@@ -23,9 +23,9 @@ from ..compiling.with_tensorflow.gradients import floats, total
 from ..compiling.with_tensorflow.program import autograph_of
 from ..driving.driven import Driven
 from ..driving.keras_objects import learning_of
+from .naming import ADAM, FUNCTION, ITS_GRADIENT
 from .stateless import standing_in
 
-ADAM: Final = "a step of Adam on the summed outputs"
 _PREFACE: Final = "Failed getting HLO text: '"
 _OWN: Final = "GetCompilerIr does not support"  # resources, say: it does not get as far as the device's kernels
 
@@ -120,7 +120,7 @@ class Lowerer(ABC):
         def program(of: str, function: Callable[..., Any], state: Sequence[Any]) -> Any:
             return self._program(of, forward.compiled(function), self.arguments_of(state, forward.inputs))
 
-        concrete = program("the function", forward.run, variables)
+        concrete = program(FUNCTION, forward.run, variables)
         if concrete is None or not self._plan.gradients or not assigned_by(concrete).isdisjoint(places):
             return
         if step is not None:
@@ -128,7 +128,7 @@ class Lowerer(ABC):
             if self.programs[-1].compiles:
                 return
         if places or floats(forward.inputs):
-            program("its gradient", gradient, variables)
+            program(ITS_GRADIENT, gradient, variables)
         if places and adam:
             trainable = [variables[place] for place in places]
             program(ADAM, trained_by_adam, [*variables, *trainable, *trainable])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from xlalint.probe.target import Given as Said
 
 from ..backends import backend
 from ..code.importing import Loaded, LoadError, load
+from ..code.limits import Limit
 from ..code.line_tracing import TooLongError
 from ..code.messages import described, first_line
 from ..inputs.recorded_calls import first_call
@@ -56,7 +56,7 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
             target = replace(target, file=str(path), qualname=NAME, roots=(*target.roots, str(path)))
         given = None if like is None else list(like.found)
         loaded = _loaded(Path(target.file), target, "its", target.qualname)
-        driver = _Driver(target, loaded, note, time.monotonic() + seconds, given)
+        driver = _Driver(target, loaded, note, Limit(seconds), given)
         stack.callback(driver.close)
         driven = driver.driven()
         driven.moved = moved
@@ -87,13 +87,13 @@ def _loaded(path: Path, target: Target, whose: str, qualname: str) -> Loaded:
 
 @dataclass
 class _Driver:
-    """Drives one target, until `end` on the clock at the latest. `given`: the inputs to use, step by step, where they
+    """Drives one target, within a `limit`. `given`: the inputs to use, step by step, where they
     are not to be looked for; `found`: those that were used."""
 
     target: Target
     loaded: Loaded
     note: Callable[[str], None]
-    end: float
+    limit: Limit
     given: list[Solution] | None = None
     others: list[Loaded] = field(default_factory=list)
     found: list[Solution] = field(default_factory=list)
@@ -196,7 +196,7 @@ class _Driver:
             ]:
                 raise NotDrivenError("it cannot be called like the original")
             harness.slots = pinned(harness.slots, given)
-        left = share * max(self.end - time.monotonic(), 0.0)
+        left = share * self.limit.left
         harness.search = Search(harness.slots, harness.run, self.own, harness.entry, wanted, self.note, avoid, left)
         try:
             solution = harness.search.solve()
@@ -208,7 +208,7 @@ class _Driver:
                 raise NotDrivenError(f"it does not accept the inputs of the original ({given.words})")
         result = solution.attempt.result
         free = caller or self.target.given or self.target.host  # to return anything
-        if not free and backend.is_distributed(result):
+        if not free and isinstance(result, backend.DISTRIBUTED):
             raise NotDrivenError(f"it returns what its replicas return: {_APART}; the step that they run is compiled")
         if not free and not _holds_tensors(result) and not is_model(result):
             kind = type(result).__name__

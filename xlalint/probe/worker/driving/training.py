@@ -210,7 +210,9 @@ def _labels_for(loss: Any, output: Any) -> _Labels:
 def _takes(loss: Callable[..., Any], kind: _Labels, output: Any) -> bool:
     """Whether a loss takes labels, of the type that Keras makes of them, and gives numbers."""
     try:
-        losses = np.asarray(loss(backend.cast(kind(0, output), output), output), np.float32)
+        losses = np.asarray(
+            loss(backend.tensor_of(np.asarray(kind(0, output)), backend.dtype_name(output.dtype)), output), np.float32
+        )
         return bool(np.isfinite(losses).all())
     except Exception:  # of any kind: it takes others
         return False

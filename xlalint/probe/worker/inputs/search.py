@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import heapq
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +14,7 @@ from typing import Any, Final
 from xlalint.probe.specs import Form, Keyed, Many, Spec, leaves
 
 from ..backends import backend
+from ..code.limits import Limit
 from ..code.line_tracing import LineTracer
 from ..code.messages import message_of
 from .culprits import FailedCall
@@ -25,8 +25,7 @@ from .slots import Choice, Slot
 from .tensors import Arguments, ObjectInput, build, map_specs
 
 _MOST_CALLS: Final = 400
-_MOST_SECONDS: Final = 15.0  # of the processor, which others may want too
-_MOST_WALL_SECONDS: Final = 40.0
+_MOST_SECONDS: Final = 15.0  # of the processor
 _LONGEST_CALL: Final = 10.0  # seconds
 _WIDEST: Final = 3  # shapes of one input
 _STYLES: Final = ("sparse", "ragged")
@@ -139,14 +138,13 @@ class Search:
     wanted: frozenset[tuple[str, int]] = frozenset()
     note: Callable[[str], None] = lambda stage: None
     avoid: frozenset[str] = frozenset()
-    seconds: float = _MOST_WALL_SECONDS
+    seconds: float = _MOST_SECONDS
     calls: int = 0
     _reached: set[tuple[str, int]] = field(default_factory=set)
-    _until: float = field(default_factory=lambda: time.process_time() + _MOST_SECONDS)
-    _end: float = field(init=False)
+    _limit: Limit = field(init=False)
 
     def __post_init__(self) -> None:
-        self._end = time.monotonic() + min(self.seconds, _MOST_WALL_SECONDS)
+        self._limit = Limit(min(self.seconds, _MOST_SECONDS))
 
     def solve(self) -> Solution:
         """Inputs that the eager call accepts, of one shape and one set of values. Raises NotFoundError."""
@@ -206,8 +204,7 @@ class Search:
         raise NotFoundError(nearest[1], self.calls)
 
     def _is_over(self) -> bool:
-        late = time.process_time() > self._until or time.monotonic() > self._end
-        return self.calls > 0 and (late or self.calls >= _MOST_CALLS)
+        return self.calls > 0 and (self._limit.over or self.calls >= _MOST_CALLS)
 
     def _try(self, assignment: Assignment, value_set: int = 0) -> tuple[Attempt, dict[int, Any]]:
         self.calls += 1

@@ -16,6 +16,7 @@ from xlalint.probe.protocol import FAILS, Observation
 
 from ...backends.interface import Array
 from ...code.user_lines import UserLines
+from ..evidence import STATIC
 from ..program import Watcher
 
 # How Python reads an array, in words. Where one is iterated over or its length is asked for, a tracer answers, too.
@@ -29,7 +30,6 @@ READS: Final = {
     "item": "for the content of an array",
     "tolist": "for the content of an array",
 }
-_STATIC: Final = "static"
 _ASKED: Final = "for the value of an array, which has to be known when it is compiled"
 # Where JAX refuses a tracer as a mask. Elsewhere what is not concrete takes another way.
 _INDEXING: Final = "jax._src.numpy.indexing"
@@ -86,7 +86,7 @@ def _asking(watcher: Watcher, plain: Callable[..., Any]) -> Callable[..., Any]:
     def asked(*arguments: Any, **keywords: Any) -> Any:
         for one in arguments:
             if isinstance(one, jax.Array) and not isinstance(one, core.Tracer):
-                watcher.read(_STATIC, one, sys._getframe(1))
+                watcher.read(STATIC, one, sys._getframe(1))
         return plain(*arguments, **keywords)
 
     return asked
@@ -96,7 +96,7 @@ def _masking(watcher: Watcher, plain: Callable[..., Any]) -> Callable[..., Any]:
     def asked(value: Any) -> Any:
         frame = sys._getframe(1)
         if frame.f_globals.get("__name__") == _INDEXING and _is_mask(value):
-            watcher.read(_STATIC, value, frame)
+            watcher.read(STATIC, value, frame)
         return plain(value)
 
     return asked
@@ -136,7 +136,7 @@ class Refused:
         """See `Watcher`."""
         if id(tensor) not in self._made:
             return
-        if how == _STATIC or self._user_lines.owns(frame.f_code.co_filename):
+        if how == STATIC or self._user_lines.owns(frame.f_code.co_filename):
             said = f"tracing would fail here, too: Python asks {READS.get(how, _ASKED)}"
             if spots := self._user_lines.called_from(frame):
                 self.seen.setdefault(Observation(FAILS, said, spots))

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 import jax
-from jax.extend import core
+from jax._src import core
 
 from xlalint.probe.protocol import Spot
 

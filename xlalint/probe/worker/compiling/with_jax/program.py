@@ -87,7 +87,8 @@ class JaxProgram:
             return found, [old if new is None else new for old, new in zip(state, after, strict=True)]
 
         measured.__name__ = measured.__qualname__ = NAME
-        self.function = jax.jit(measured, static_argnums=0)
+        self.measured = measured
+        self._function = jax.jit(measured, static_argnums=0)
 
     def variables(self) -> list[Any]:
         """See `Program`. All that a call may change."""
@@ -103,21 +104,27 @@ class JaxProgram:
     def trace(self, given: Arguments, **further: Any) -> None:
         """See `Program`."""
         positional, keywords = given
-        self._closed = self.function.trace(*self.given((positional, further | keywords))).jaxpr
+        self._closed = self._function.trace(*self.given((positional, further | keywords))).jaxpr
         self.signs = SIGNLESS.isdisjoint(one.primitive.name for one in equations(self._closed.jaxpr))
 
     def run(self, given: Arguments) -> Any:
         """See `Program`."""
         static, state, arrays = self.given(given)
-        found, after = self.function(static, state, arrays)
+        found, after = self._function(static, state, arrays)
         for variable, value in zip(self.variables(), after, strict=True):
             variable.assign(value)
         return self._results[static].filled(found)
 
     def of_gradient(self, state: State) -> tuple[Callable[..., Any], Program]:
         """See `Program`."""
-        gradients = partial(_gradients, self._driven.call, self.variables())
-        return gradients, JaxProgram(replace(self._driven, call=gradients), self._user_lines)
+        program = self.gradients()
+        return program._driven.call, program
+
+    def gradients(self, **further: Any) -> JaxProgram:
+        """The gradient of the sum of all floating results, by all floating inputs and trained variables; these come
+        last. `further`: arguments of the function."""
+        call = partial(_gradients, partial(self._driven.call, **further), self.variables())
+        return JaxProgram(replace(self._driven, call=call), self._user_lines)
 
     # -- where things are made ----------------------------------------------------------------------------------------
 
@@ -191,12 +198,17 @@ def _held(part: Any) -> Any:
     return part.value if _is_variable(part) else part
 
 
+def trained_places(variables: Sequence[Any]) -> list[int]:
+    """Which variables a gradient is asked for."""
+    return [place for place, one in enumerate(variables) if one.trainable and backend.is_floating(one.value)]
+
+
 def _gradients(call: Callable[..., Any], variables: Sequence[Any], *positional: Any, **keywords: Any) -> list[Any]:
     """Of the sum of all floating results, the gradients by all floating inputs and trained variables."""
     arrays, static = _parted((positional, keywords))
     places = [place for place, one in enumerate(arrays) if backend.is_floating(jnp.asarray(one))]
     values = [one.value for one in variables]
-    trained = [place for place, one in enumerate(variables) if one.trainable and backend.is_floating(values[place])]
+    trained = trained_places(variables)
 
     def total(inputs: Sequence[Any], weights: Sequence[Any]) -> Any:
         given, state = list(arrays), list(values)
