@@ -209,6 +209,13 @@ for x in rows.batch(8).apply(tf.data.experimental.unbatch()).batch(8, drop_remai
         f"{HEAD}from data import load\n\nx, y = load()\n{MODEL}model.fit(x, y, batch_size=64)\n",
         ("XLA302", "model.fit(x, y"),
     ),
+    "tensors that are as many as their targets": one(
+        f"{HEAD}from data import load\n\nx = tf.strings.to_number(load())\n{MODEL}"
+        "model.fit(x, np.zeros((len(x), 3)), batch_size=64)\nmodel.fit(x, np.zeros((128, 3)), batch_size=64)\n"
+        "model.fit(x, np.zeros((100, 3)), batch_size=64)\n",
+        ("XLA302", "model.fit(x, np.zeros((len(x)"),
+        ("XLA302", "model.fit(x, np.zeros((100"),
+    ),
     "inputs of which nothing is known": one(
         f"{HEAD}from data import load\n\n{MODEL}model.fit(load(), validation_data=load())\n"
     ),

@@ -333,7 +333,8 @@ def _run(
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
         split = arguments.get(6, "validation_split") if step == "train" else None
         likely = certain and step == "train"  # of others it is a single example as often as not
-        arrays = value if datasets or not _has_targets(arguments, method) else _as_arrays(value)
+        targets = arguments.get(1, "y") if name == "x" and method != "predict" else None
+        arrays = value if datasets else _as_arrays(value, targets)
         given += [(array, node) for array in batches_of(arrays, size, split, location, likely=likely)]
         if value is not None and step != "train":  # an epoch has many batches of one size, whatever is left
             whole = filtered(value, lambda variation: variation.kind in _WHOLE)
@@ -341,14 +342,18 @@ def _run(
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=True)
 
 
-def _has_targets(arguments: Arguments, method: str) -> bool:
-    """Whether a model is given targets beside its inputs, which no dataset may have."""
-    return method != "predict" and arguments.get(1, "y") not in (None, NONE)
-
-
-def _as_arrays(value: Value | None) -> Value | None:
-    """Inputs of which nothing is known but that they are arrays."""
-    return Array() if isinstance(value, Unknown) else value
+def _as_arrays(value: Value | None, targets: Value | None) -> Value | None:
+    """The inputs of a model. Where targets belong to them, which no dataset has, what nobody knows are arrays; of
+    tensors nobody notes how many there are, but the targets are as many."""
+    if targets is None or targets == NONE:
+        return value
+    match value, targets:
+        case Unknown(), _:
+            return Array()
+        case Tensor() | Structure(), Array():
+            return targets
+        case _:
+            return value
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
