@@ -66,6 +66,33 @@ MISJUDGED: Final = {
 }
 
 
+# The same of layers in words of every backend, by reason.
+MISJUDGED_LAYERS: Final = {
+    "what a layer that nothing calls is given may be a list or a number": (
+        "for over a tensor|enumerate of a tensor|comprehension over a tensor|unpacked tensor|starred tensor"
+        "|list of a tensor|reversed tensor|builtin sum|for over range of len|ops.arange of a value"
+        "|ops.zeros of a value|ops.ones of a value|ops.full of a value|ops.eye of a value"
+        "|ops.linspace of a value|ops.split at a value|axis from a value|ops.bincount"
+        "|ops.bincount with a length|ops.histogram|x[::n]|ops.scatter of a size|np.array|np.exp"
+        "|ops.convert_to_numpy|ops.image.resize to a value"
+    ),
+    "what branches and loops of functions give is not compared": (
+        "ops.cond with branches of other shapes|ops.cond with branches of other dtypes"
+        "|ops.while_loop that grows|ops.while_loop that changes a dtype|ops.vectorized_map with ops.cond"
+    ),
+    "what fails is said, and not that it is caught": ("try around a branch"),
+    "that the size of a selection is no number is not followed": ("size of a mask in Python"),
+    "what is assigned to an attribute while tracing is not followed": ("Python counter"),
+    "variables and seeds that a layer creates in `call` are not followed": (
+        "variable made in call|SeedGenerator made in call"
+    ),
+    "random numbers of Keras's, with a seed or without": ("random without a seed|random with a SeedGenerator"),
+}
+MISJUDGED_NAMES: Final = sorted(
+    [*MISJUDGED, *(f"layer: {name}" for names in MISJUDGED_LAYERS.values() for name in names.split("|"))]
+)
+
+
 def name_of(program: Program) -> str:
     """The construct that it is of."""
     return program.name.removesuffix(PLAIN)
@@ -108,9 +135,9 @@ def test_both_compilers_agree_where_a_tpu_needs_no_value() -> None:
 
 
 def test_the_linter_says_of_each_what_a_compiler_does(linted: Mapping[str, tuple[Finding, ...]]) -> None:
-    measured = [(program, verdict) for program in PROGRAMS if (verdict := of(program)) is not None]
+    measured = [(program, one) for program in PROGRAMS if (one := of(program)) is not None and not one.cpu.eager]
     wrong = {name_of(program) for program, one in measured if not is_right(linted[program.name], one.cpu.outcome)}
-    assert sorted(wrong) == sorted(MISJUDGED)
+    assert sorted(wrong) == MISJUDGED_NAMES
 
 
 def test_the_table_names_the_rules_that_speak(linted: Mapping[str, tuple[Finding, ...]]) -> None:
@@ -191,7 +218,7 @@ def test_another_interpreter_is_asked_for_its_version(tmp_path: Path) -> None:
 def test_the_command_lists_constructs(capsys: pytest.CaptureFixture[str]) -> None:
     _, shown, _ = ran(capsys, "facts", "--constructs")
     line = next(one for one in shown.splitlines() if one.startswith("tf.range(n)"))
-    assert line.split()[1:] == ["per", "value", "fails", "per", "value", "fails", "XLA205"]
+    assert line.split()[1:] == ["per", "value", "fails", "per", "value", "fails", "-", "XLA205"]
     _, shown, _ = ran(capsys, "facts", "--constructs", "tensor[i]", "iterate-over-tensor")
     assert shown.startswith("tensor[i] (positions from values)\n    import tensorflow as tf\n")
     assert "    on a CPU: recompiles for every new value\n    on a TPU, compiled by shapes alone: compiles\n" in shown

@@ -51,7 +51,7 @@ def measure(
         except LostError as error:
             return Measured(death=str(error))
     calls = tuple(
-        Call(one["variant"], one["compilations"], False, not one["difference"], one["error"], one["trace"])
+        Call(one["variant"], one["compilations"], False, not one.get("difference"), one.get("error"), one.get("trace"))
         for one in answer.get("calls", ())
     )
     return Measured(calls, answer.get("failure"))

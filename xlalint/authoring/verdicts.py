@@ -8,18 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from ..facts import tpu
+from ..facts import jax, tpu
 from ..facts.constructs import listing
 from ..facts.tpu import SHORT, TpuOutcome
 from ..linter.rule import Bad, Behaviour, Breaks, Compiles, Diverges, Fails, Good, Recompiles, Rule, Runs
 
 _WIDTH: Final = 72  # of a cell of a table
+_YES: Final = {True: "yes", False: "no"}
 _MARKUP: Final = re.compile(r"[|<]")  # what ends a cell, or begins an element
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One example: whether it is flagged, what it is about, and what becomes of it: in short, and in words."""
+    """One example: whether it is flagged, what it is about, and what becomes of it: in short, and in words. `jax`:
+    empty of what is TensorFlow's own."""
 
     flagged: bool
     example: str
@@ -27,6 +29,7 @@ class Row:
     tpu: str
     cpu_short: str
     tpu_short: str
+    jax: str = ""
 
 
 def examples(rule: type[Rule]) -> list[Bad | Good]:
@@ -59,12 +62,14 @@ def rows(rule: type[Rule]) -> Iterator[Row]:
         short, said = _on_cpu(one.behaviour)
         outcome = TpuOutcome.UNTESTED if found is None else found.outcome
         there = _cell(found.said()) if found is not None else SHORT[outcome]
-        yield Row(isinstance(one, Bad), name, said, there, short, SHORT[outcome])
+        on_jax = jax.of_program(one.code, tuple(one.inputs))
+        with_jax = "" if on_jax is None else _cell(on_jax.said())
+        yield Row(isinstance(one, Bad), name, said, there, short, SHORT[outcome], with_jax)
 
 
 def listed(rule: type[Rule]) -> list[dict[str, Any]]:
     """The same for programs."""
-    kept = ("flagged", "example", "cpu", "tpu")
+    kept = ("flagged", "example", "cpu", "tpu", "jax")
     return [{name: value for name, value in asdict(row).items() if name in kept} for row in rows(rule)]
 
 
@@ -73,8 +78,12 @@ def section(rule: type[Rule]) -> str:
     found = list(rows(rule))
     if not found:
         return ""
-    lines = ["## Measured", _asked_how(), "", "| flagged | example | CPU | TPU |", "| --- | --- | --- | --- |"]
-    lines += [f"| {'yes' if row.flagged else 'no'} | {row.example} | {row.cpu} | {row.tpu} |" for row in found]
+    with_jax = any(row.jax for row in found)  # else a column of nothing
+    heads = ["flagged", "example", "CPU", "TPU", *(["JAX"] if with_jax else [])]
+    lines = ["## Measured", _asked_how(with_jax), "", _line(heads), _line(["---"] * len(heads))]
+    lines += [
+        _line([_YES[row.flagged], row.example, row.cpu, row.tpu, *([row.jax] if with_jax else [])]) for row in found
+    ]
     if number := len(listing.flagged_by(rule.code)):
         lines += [
             "",
@@ -110,12 +119,17 @@ def _tally(texts: Iterable[str]) -> str:
     return ", ".join(f"{number} {text}" for text, number in Counter(texts).most_common())
 
 
-def _asked_how() -> str:
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _asked_how(with_jax: bool = False) -> str:
     versions, topology = tpu.stack()
-    return (
+    told = (
         "CPU: as the tests run it. TPU: as its compiler takes it, lowered by shapes alone, as a strategy has it\n"
         f"compiled, for {topology} ({versions}); nothing was run on a TPU."
     )
+    return f"{told}\nJAX: on a CPU, of what is for both backends ({jax.versions()})." if with_jax else told
 
 
 def _on_cpu(behaviour: Behaviour) -> tuple[str, str]:

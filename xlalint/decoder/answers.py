@@ -42,7 +42,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one error of the log is about. `code` None: no rule finds it; the reason and the rewrite still hold."""
+    """What one error of the log is about. `code` None: no rule finds it; the reason and the rewrite still hold.
+    `link`: a page of its library's that explains it."""
 
     error: str
     reason: str
@@ -52,6 +53,7 @@ class Answer:
     others: tuple[Candidate, ...] = ()
     finding: Finding | None = None
     times: int = 1
+    link: str | None = None
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -152,7 +154,8 @@ def _answer(log: Log, hit: _Hit) -> Answer:
     if rewrite is None and code is not None:
         rewrite = _page_rewrite(code)
     others = tuple(candidate for candidate in candidates if candidate.code != code)
-    return Answer(_error(log, hit), hit.reason, code, place, rewrite, () if finding is not None else others, finding)
+    others = () if finding is not None else others
+    return Answer(_error(log, hit), hit.reason, code, place, rewrite, others, finding, link=hit.pattern.link)
 
 
 def _error(log: Log, hit: _Hit) -> str:

@@ -70,7 +70,7 @@ _TOOLS: Final = (
     r"absl|_pytest|pluggy|six\.py|numpy|wrapt|decorator\.py|IPython|ipykernel\w*|\w+_kernel_launcher|traitlets|tornado"
 )
 _LIBRARY: Final = re.compile(
-    rf"""(?:^|/)(?:site-packages|dist-packages)/(?:tensorflow(?:_core)?/|keras/|tf_keras/|(?:{_TOOLS})(?:/|\.py|$))
+    rf"""(?:^|/)(?:site-packages|dist-packages)/(?:tensorflow(?:_core)?/|keras(?:_core)?/|tf_keras/|jax/|jaxlib/|optree/|(?:{_TOOLS})(?:/|\.py|$))
     | (?:^|/)tensorflow(?:_core)?/(?:python|core|dtensor)/ | (?:^|/)keras/(?:src|engine|utils|layers)/
     | (?:^|/)tf_keras/src/ | (?:^|/)keras_core/
     | __autograph_generated_file | ^<(?!ipython|input>|stdin>|console>)

@@ -31,7 +31,7 @@ class Pattern:
 
     `compiled`: XLA says it, and the line is where the operation was made, not where the function was called. `rewrite`
     is shown where no rule is meant; else the rule's page says what to write. With `beside` the pattern counts only
-    where the same passage of the log has those words, too.
+    where the same passage of the log has those words, too. `link`: a page of its library's that explains it.
     """
 
     wording: re.Pattern[str]
@@ -40,6 +40,7 @@ class Pattern:
     rewrite: str | None = None
     compiled: bool = False
     beside: re.Pattern[str] | None = None
+    link: str | None = None
 
 
 def wording(text: str) -> re.Pattern[str]:

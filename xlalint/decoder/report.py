@@ -11,8 +11,8 @@ from ..reports.terminal import Paint, safe
 from .answers import Answer, Answers, name_of
 
 UNKNOWN = (
-    "xlalint does not know this error. It knows the errors that TensorFlow, AutoGraph, Keras and XLA raise when they"
-    " refuse to trace or compile code."
+    "xlalint does not know this error. It knows the errors that TensorFlow, AutoGraph, Keras, JAX and XLA raise when"
+    " they refuse to trace or compile code."
 )
 NOTHING = "This text contains no TensorFlow or XLA error that xlalint knows."
 
@@ -46,6 +46,8 @@ def _block(answer: Answer, paint: Paint) -> str:
     lines += [f"  = or {other.code} {name_of(other.code)}: {other.when}" for other in answer.others]
     if answer.code is not None:
         lines.append(f"  = more: xlalint explain {answer.code}")
+    if answer.link is not None:
+        lines.append(f"  = read: {answer.link}")
     return "\n".join(lines) + "\n"
 
 
@@ -77,6 +79,7 @@ def _record(answer: Answer) -> dict[str, Any]:
         "times": answer.times,
         "place": None if place is None else asdict(place),
         "rewrite": answer.rewrite,
+        "link": answer.link,
         "others": [{"code": other.code, "name": name_of(other.code), "when": other.when} for other in answer.others],
         "finding": None
         if answer.finding is None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ..findings.site import FRONT
-from . import calls, constructs, reference, rules
+from . import calls, constructs, reference, rules, two_tracers
 
 HERE: Final = Path(__file__).parent
 _NEEDED: Final = ("sphinx", "myst_parser", "pydata_sphinx_theme", "sphinx_click")
@@ -20,6 +20,7 @@ _ASIDE: Final = ("*.py", "*.pyc", "__pycache__", "static")
 # What is written into pages of this folder, in place of a comment.
 _INTO: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "xla/index.md": ("<!-- the table of calls -->", calls.table),
+    "xla/jax.md": ("<!-- the table of two tracers -->", two_tracers.table),
     "reference/api.md": ("<!-- the names of the Python API -->", reference.api),
 }
 

@@ -10,7 +10,7 @@ from functools import cache
 from posixpath import dirname, relpath
 from typing import Final
 
-from ..facts import names, tables, tpu
+from ..facts import jax, names, tables, tpu
 from ..facts.describe import WORDS
 from ..facts.families import NO_KERNEL, family
 from ..facts.kernels import lacking, missing_of
@@ -21,10 +21,10 @@ from ..findings.codes import rule_names
 from ..findings.site import CALLS, call_page, operation_page, rule_page
 from ..reports.page.markup import Markup, element
 from ..reports.page.prose import inline
-from .cells import GRADIENTS, KERNELS, NO, OUTCOMES, TPU_OUTCOMES, UNKNOWN, YES, cell
+from .cells import GRADIENTS, KERNELS, NO, OUTCOMES, TPU_OUTCOMES, UNKNOWN, YES, cell, jax_cell
 
 _DEVICES: Final = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU"}
-_COLUMNS: Final = ("Name", "Kind", "CPU", "GPU", "TPU", "Gradient")
+_COLUMNS: Final = ("Name", "Kind", "CPU", "GPU", "TPU", "Gradient", "JAX")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,10 @@ def _by_device(fact: ApiFact) -> Iterator[tuple[Markup, ...]]:
         _tpu(found),
         element("td") if gradient is None else _tpu(gradient),
     )
+    if (with_jax := jax.of_call(fact.name, plain.call)) is not None:
+        kind, said = GRADIENTS[with_jax.gradient]
+        why = f": {with_jax.gradient_detail}" if with_jax.gradient_detail else ""
+        yield element("th", f"CPU, {jax.versions()}", scope="row"), jax_cell(with_jax), cell(kind, said + why)
 
 
 def _on_gpu(case: Case) -> tuple[str, str]:
@@ -126,13 +130,18 @@ def _by_version(name: str) -> Iterator[tuple[Markup, ...]]:
 
 
 def _by_argument(fact: ApiFact) -> Iterator[Markup]:
-    rows = []
+    rows: list[tuple[Markup, ...]] = []
     for case in fact.cases[1:]:
         written = ", ".join(f"{name}={value}" for name, value in case.varied.items())
         named = element("th", element("code", written), scope="row")
-        rows.append((named, _outcome(case, fact.version), _tpu(tpu.of_call(case.call)), _gradient(case)))
+        with_jax = jax_cell(jax.of_call(fact.name, case.call))
+        rows.append((named, _outcome(case, fact.version), _tpu(tpu.of_call(case.call)), _gradient(case), with_jax))
+    for found in jax.options(fact.name).values():
+        written = ", ".join(f"{name}={value}" for name, value in found.varied.items())
+        named = element("th", element("code", written), scope="row")
+        rows.append((named, *(element("td", "as without it") for _ in range(3)), jax_cell(found)))
     if rows:
-        yield _table(("With", "On a CPU", "For a TPU", "Its gradient"), rows)
+        yield _table(("With", "On a CPU", "For a TPU", "Its gradient", "With JAX"), rows)
     if fact.same:
         items = (element("li", element("code", f"{name}={' | '.join(told)}")) for name, told in fact.same.items())
         yield element("p", "Nothing changes with:")
@@ -286,15 +295,17 @@ def _row_of_call(name: str) -> Markup:
     fact = _newest(name)
     plain, kind = fact.plain, "class" if "/classes/" in call_page(name) else "function"
     if plain is None:
-        cells = [cell(*OUTCOMES[Outcome.UNTESTED])] * 4
+        cells = [cell(*OUTCOMES[Outcome.UNTESTED])] * 5
     else:
         found = tpu.of_call(plain.call)
         on_gpu = _on_gpu(plain)[0]
+        with_jax = jax.of_call(name, plain.call)
         cells = [
             cell(*OUTCOMES[plain.outcome]),
             cell(*KERNELS[{YES: True, NO: False}.get(on_gpu)]),
             cell(*TPU_OUTCOMES[TpuOutcome.UNTESTED if found is None else found.outcome]),
             cell(*GRADIENTS[plain.gradient]),
+            cell(UNKNOWN, "") if with_jax is None else cell(*OUTCOMES[with_jax.outcome]),
         ]
     return _row(name, call_page(name), kind, cells, " ".join(_spellings().get(name, ())))
 
@@ -303,7 +314,7 @@ def _row_of_op(name: str) -> Markup:
     kernels = _newest_op(name).kernels
     devices = (kernels.get(device) for device in _DEVICES)
     cells = [cell(*KERNELS[None if kernel is None else kernel.supported]) for kernel in devices]
-    return _row(name, operation_page(name), "operation", [*cells, element("td")])
+    return _row(name, operation_page(name), "operation", [*cells, element("td"), element("td")])
 
 
 def _row(name: str, page: str, kind: str, cells: Sequence[Markup], others: str = "") -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..facts.jax import OnJax
 from ..facts.tables import Gradient, Outcome
 from ..facts.tpu import TpuOutcome
 from ..reports.page.markup import Markup, element
@@ -33,6 +34,11 @@ GRADIENTS: Final = {
     Gradient.NONE: (UNKNOWN, "none"),
 }
 KERNELS: Final = {True: (YES, "has kernels"), False: (NO, "no kernel"), None: (UNKNOWN, "not measured")}
+
+
+def jax_cell(found: OnJax | None) -> Markup:
+    """What becomes of a call or a program with JAX."""
+    return cell(UNKNOWN, "") if found is None else cell(OUTCOMES[found.outcome][0], found.said())
 
 
 def cell(kind: str, said: str) -> Markup:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from ..facts.constructs import Construct, Program, constructs, of, spans
+from ..facts.constructs import Construct, Program, constructs, of, on_jax, spans
 from ..facts.describe import WORDS
 from ..findings.codes import rule_names
 from ..reports.page.markup import Markup, element
-from .cells import OUTCOMES, TPU_OUTCOMES, UNKNOWN, cell
+from .cells import OUTCOMES, TPU_OUTCOMES, UNKNOWN, cell, jax_cell
 
 _HEAD: Final = """\
 # Constructs
@@ -30,7 +30,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _table(members: list[Construct]) -> Markup:
-    titles = ("Construct", "CPU", "TPU", "CPU, no AutoGraph", "TPU, no AutoGraph", "Rules")
+    titles = ("Construct", "CPU", "TPU", "CPU, no AutoGraph", "TPU, no AutoGraph", "JAX", "Rules")
     head = element("thead", element("tr", (element("th", title, scope="col") for title in titles)))
     table = element("table", head, element("tbody", map(_row, members)), class_="facts")
     return element("div", table, class_="table-wrapper", tabindex=0)
@@ -40,7 +40,8 @@ def _row(construct: Construct) -> Markup:
     code = element("pre", element("code", construct.programs[0].code.strip()), tabindex=0)
     shown = element("details", element("summary", construct.name), code)
     cells = [one for program in (construct.converted, construct.plain) for one in _outcomes(program)]
-    return element("tr", element("th", shown, scope="row"), cells, element("td", _rules(construct)))
+    with_jax = jax_cell(on_jax(construct))
+    return element("tr", element("th", shown, scope="row"), cells, with_jax, element("td", _rules(construct)))
 
 
 def _outcomes(program: Program | None) -> tuple[Markup, Markup]:

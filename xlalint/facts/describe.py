@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from ..findings.codes import rule_names, suggestion
-from . import tables, tpu
+from . import jax, tables, tpu
 from .families import NO_KERNEL, family
 from .kernels import lacking, missing_of
 from .names import canonical
@@ -86,7 +86,12 @@ def api_text(fact: ApiFact, version: str | None) -> str:
     if fact.untested:
         lines.append(f"  not measured: {fact.untested}")
     for case in fact.cases:
-        lines += _case(case, version)
+        lines += _case(fact.name, case, version)
+    for call, found in jax.options(fact.name).items():
+        lines += [
+            f"  with JAX and {', '.join(f'{name}={text}' for name, text in found.varied.items())}: {found.said()}"
+        ]
+        lines += [f"    measured: {call}"]
     lines += [f"  no change with {name}={' or '.join(written)}" for name, written in fact.same.items()]
     if fact.refused:
         lines.append("  Keras does not compile a model with this layer: its `supports_jit` is False")
@@ -98,8 +103,8 @@ def api_text(fact: ApiFact, version: str | None) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _case(case: Case, version: str | None) -> Iterator[str]:
-    options = ", ".join(f"{name}={written}" for name, written in case.varied.items())
+def _case(name: str, case: Case, version: str | None) -> Iterator[str]:
+    options = ", ".join(f"{parameter}={written}" for parameter, written in case.varied.items())
     missing = missing_of(case)
     what = lacking(missing, version) if missing else WORDS[case.outcome]
     why = f": {case.detail}" if case.detail and not missing else ""
@@ -109,6 +114,7 @@ def _case(case: Case, version: str | None) -> Iterator[str]:
         lost = f": {lacking(case.gradient_missing, version)}" if case.gradient_missing else ""
         yield f"    gradient: {_GRADIENTS[case.gradient]}{lost}"
     yield from _on_tpu(case)
+    yield from _on_jax(name, case)
     if case.ops and not options:
         more = f" and {len(case.ops) - _SHOWN} more" if len(case.ops) > _SHOWN else ""
         yield f"    operations: {', '.join(case.ops[:_SHOWN])}{more}"
@@ -122,6 +128,16 @@ def _on_tpu(case: Case) -> Iterator[str]:
     gradient = found.gradient
     if gradient is not None and (gradient.outcome is TpuOutcome.FAILS) != (case.gradient is Gradient.FAILS):
         yield f"    on a TPU, the gradient: {gradient.said()}"
+
+
+def _on_jax(name: str, case: Case) -> Iterator[str]:
+    found = jax.of_call(name, case.call)
+    if found is None:
+        return
+    yield f"    with {jax.versions()}: {found.said()}"
+    if found.gradient not in (case.gradient, Gradient.NONE):
+        why = f": {found.gradient_detail}" if found.gradient_detail else ""
+        yield f"    with JAX, the gradient: {_GRADIENTS[found.gradient]}{why}"
 
 
 def _elsewhere(fact: ApiFact) -> Iterator[str]:
@@ -187,6 +203,8 @@ def _api_record(fact: ApiFact) -> dict[str, Any]:
     for case in found["cases"]:
         if (on_tpu := tpu.of_call(case["call"])) is not None:
             case["tpu"] = on_tpu.record()
+        if (on_jax := jax.of_call(fact.name, case["call"])) is not None:
+            case["jax"] = on_jax.record()
     return {**found, **more}
 
 

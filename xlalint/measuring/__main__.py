@@ -172,6 +172,25 @@ def older(options: argparse.Namespace) -> None:
             print(name, row["cpu"].get("outcome", "ok"), sep="; ", flush=True)
 
 
+def jax(options: argparse.Namespace) -> None:
+    """What becomes of what is Keras's own under its JAX backend: of calls, constructs and examples of rules."""
+    from xlalint.measuring import driver
+    from xlalint.measuring import jax as measuring
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    (options.folder / "jax.json").write_text(json.dumps({"packages": measuring.installed()}))
+    path = options.folder / "jax-programs.jsonl"
+    known = {} if options.again else measuring.known() | driver.journal(path)
+    with path.open("a", encoding="utf-8") as out:
+        for program, found in measuring.measured(one for one in measuring.programs() if one.digest not in known):
+            print(json.dumps({"name": program.digest, "row": measuring.entry(found)}), file=out, flush=True)
+            print(program.name, found.outcome, found.detail, sep="; ", flush=True)
+    plans = {name: one for name, one in measuring.plans().items() if not options.only or re.search(options.only, name)}
+    left = [name for name, plan in plans.items() if options.again or not measuring.is_told(name, plan)]
+    for name, row in driver.run(left, options.folder / "jax.jsonl", plans, again=False, backend="jax"):
+        print(name, *(one.get("outcome", "ok") for one in (row or {}).values()), flush=True)
+
+
 def constants(options: argparse.Namespace) -> None:
     """Which inputs of each op must be compile-time constants, by the calls of the shipped table."""
     from xlalint.measuring import constants
@@ -184,8 +203,8 @@ def tables(options: argparse.Namespace) -> None:
     """The shipped tables, from what was measured and what was shipped."""
     from xlalint.measuring import compose
 
-    for make in (compose.ops, compose.apis, compose.untaken, compose.signatures, compose.tpu, compose.constructs):
-        target = compose.UNTAKEN if make is compose.untaken else FOLDER / f"{make.__name__}.json"
+    for name, make in compose.TABLES.items():
+        target = compose.UNTAKEN if name == "untaken" else FOLDER / f"{name}.json"
         shipped = json.loads(target.read_text(encoding="utf-8")) if target.exists() and not options.anew else None
         _write(target, compose.text(make(options.folder, shipped)))
 
@@ -211,7 +230,21 @@ def _write(path: Path, text: str) -> None:
 
 COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
     command.__name__: command
-    for command in (names, ops, apis, outdated, signatures, tpu, examples, constructs, older, constants, tables, counts)
+    for command in (
+        names,
+        ops,
+        apis,
+        outdated,
+        signatures,
+        tpu,
+        examples,
+        constructs,
+        older,
+        jax,
+        constants,
+        tables,
+        counts,
+    )
 }
 
 
@@ -220,13 +253,24 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, command in COMMANDS.items():
         sub = commands.add_parser(name, help=command.__doc__)
-        if name in ("ops", "apis", "signatures", "tpu", "examples", "constructs", "older", "constants", "tables"):
+        if name in (
+            "ops",
+            "apis",
+            "signatures",
+            "tpu",
+            "examples",
+            "constructs",
+            "older",
+            "jax",
+            "constants",
+            "tables",
+        ):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
-        if name in ("apis", "signatures", "tpu", "older"):
+        if name in ("apis", "signatures", "tpu", "older", "jax"):
             sub.add_argument("--only", metavar="REGEX", help="the callables or constructs whose names it finds")
         if name == "older":
             sub.add_argument("--python", required=True, metavar="PROGRAM", help="the interpreter that has it")
-        if name in ("apis", "examples", "constructs", "older"):
+        if name in ("apis", "examples", "constructs", "older", "jax"):
             what = "what is untested so far" if name == "apis" else "all"
             sub.add_argument("--again", action="store_true", help=f"try again {what}")
         if name == "apis":

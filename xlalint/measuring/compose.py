@@ -21,7 +21,7 @@ from xlalint.facts.tables import ApiFact, Case, Gradient, Outcome, api, nearest,
 from xlalint.facts.tables import apis as apis_of_newest
 from xlalint.facts.tpu import told
 from xlalint.linter.rule import all_rules
-from xlalint.measuring import rules
+from xlalint.measuring import jax, rules
 from xlalint.measuring.constructs import flagged_by
 from xlalint.measuring.driver import journal
 from xlalint.tpu.chips import DEFAULT
@@ -271,6 +271,18 @@ def entry(row: Mapping[str, Any]) -> dict[str, Any]:
     given = {"outcome": row["outcome"], "detail": detail, "missing": missing}
     kept = {key: value for key, value in given.items() if value not in ("", [], "ok")}
     return kept | ({} if gradient is None else {"gradient": entry(gradient)})
+
+
+# What makes each table that is shipped, by name.
+TABLES: Final = {
+    "ops": ops,
+    "apis": apis,
+    "untaken": untaken,
+    "signatures": signatures,
+    "tpu": tpu,
+    "constructs": constructs,
+    "jax": jax.table,
+}
 
 
 def text(table: Mapping[str, Any]) -> str:

@@ -33,8 +33,18 @@ _OWN: Final = "XLA9"  # the family of the linter itself
 def rows(programs: Iterable[Program]) -> Iterator[tuple[str, dict[str, Any]]]:
     """By name what was measured, as entries of the table. Raises `stack.StackError`, and as `on_cpu` does."""
     for program, there in lowered.measure(programs):
-        here = on_cpu(program)
-        yield program.name, msgspec.to_builtins({"digest": program.digest, "cpu": here, "tpu": there})
+        found = here(program)
+        yield program.name, msgspec.to_builtins({"digest": program.digest, "cpu": found, "tpu": there})
+
+
+def here(program: Program) -> OnCpu:
+    """What becomes of it on the CPU: of what is in words of every backend also that TensorFlow does not take it."""
+    try:
+        return on_cpu(program)
+    except ValueError as error:
+        if program.code.startswith("import tensorflow"):
+            raise
+        return OnCpu(Outcome.FAILS, told(reason(str(error).removeprefix(f"{program.name}: "))), eager=True)
 
 
 def older_rows(programs: Iterable[Program], interpreter: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -21,6 +21,12 @@ from xlalint.measuring.variations import DIES
 from xlalint.tpu.stack import ENVIRONMENT
 
 ROOT: Final = Path(__file__).parents[2]  # what holds the package, for interpreters that do not have it installed
+MODULES: Final = {"tensorflow": "xlalint.measuring.worker", "jax": "xlalint.measuring.jax_worker"}  # by backend
+# With JAX compilations are counted otherwise, and what each runs once need not run fast.
+FLAGS: Final = {
+    "tensorflow": "--xla_dump_to={folder}/dump --xla_dump_hlo_as_text",
+    "jax": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
+}
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
 STEP_LIMIT: Final = 60.0  # seconds for one step of a measurement
 PER_WORKER: Final = 120  # callables; compiled code is never freed
@@ -30,8 +36,8 @@ MOST_DEATHS: Final = 6  # of one callable
 class Driver:
     """Hands callables to a worker, and starts another when it dies."""
 
-    def __init__(self, log: Path | None = None, program: str = sys.executable) -> None:
-        self._log, self._program = log, program
+    def __init__(self, log: Path | None = None, program: str = sys.executable, backend: str = "tensorflow") -> None:
+        self._log, self._program, self._backend = log, program, backend
         self._worker: _Worker | None = None
 
     def row(self, name: str, plan: Mapping[str, Any] | None, task: str = "row") -> dict[str, Any] | None:
@@ -40,7 +46,7 @@ class Driver:
         for _ in range(MOST_DEATHS):
             if self._worker is None or self._worker.served >= PER_WORKER:
                 self.close()
-                self._worker = _Worker(self._log, self._program)
+                self._worker = _Worker(self._log, self._program, self._backend)
             answer, at, how = self._worker.ask({"task": task, "name": name, "plan": plan, "dead": dead})
             if answer is not None:
                 row: dict[str, Any] | None = answer["row"]
@@ -61,7 +67,7 @@ class Driver:
 class _Worker:
     """One worker process, with a folder of its own for what the compiler dumps."""
 
-    def __init__(self, log: Path | None, program: str) -> None:
+    def __init__(self, log: Path | None, program: str, backend: str) -> None:
         self.served = 0
         self._read = b""  # of the worker's answers, what is no whole line yet or not asked for yet
         self._folder = tempfile.TemporaryDirectory(prefix="xlalint-facts-")
@@ -70,15 +76,16 @@ class _Worker:
             "CUDA_VISIBLE_DEVICES": "-1",
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "AUTOGRAPH_VERBOSITY": "0",
-            "KERAS_BACKEND": "tensorflow",
+            "KERAS_BACKEND": backend,
+            "JAX_PLATFORMS": "cpu",
             "TF_ENABLE_ONEDNN_OPTS": "1",  # else the processor decides whether eager execution takes "channels_first"
             "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
             **ENVIRONMENT,
             "TMPDIR": self._folder.name,  # a process that is killed leaves what AutoGraph writes for each function
-            "XLA_FLAGS": f"--xla_dump_to={self._folder.name}/dump --xla_dump_hlo_as_text",
+            "XLA_FLAGS": FLAGS[backend].format(folder=self._folder.name),
         }
         self._process = subprocess.Popen(
-            [program, "-u", "-m", "xlalint.measuring.worker", self._folder.name],
+            [program, "-u", "-m", MODULES[backend], self._folder.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log or subprocess.DEVNULL,
@@ -88,7 +95,7 @@ class _Worker:
         )
         if self._line(START_LIMIT) != {"ready": True}:
             self.close()
-            raise RuntimeError("the worker did not start; is TensorFlow installed?")
+            raise RuntimeError(f"the worker did not start; is what Keras needs for {backend} installed?")
 
     def ask(self, job: Mapping[str, Any]) -> tuple[dict[str, Any] | None, dict[str, Any] | None, str]:
         """The answer; or, when the worker died, what it was about to do, and how it died."""
@@ -179,12 +186,17 @@ def journal(path: Path) -> dict[str, Any]:
 
 
 def run(
-    names: Sequence[str], path: Path, known: Mapping[str, Any], again: bool, task: str = "row"
+    names: Sequence[str],
+    path: Path,
+    known: Mapping[str, Any],
+    again: bool,
+    task: str = "row",
+    backend: str = "tensorflow",
 ) -> Iterator[tuple[str, Any]]:
     """Measure what the journal does not hold yet, or holds as untested when `again`; yields each row."""
     done = journal(path)
     left = [name for name in names if name not in done or (again and (done[name] or {}).get("untested"))]
-    driver = Driver(path.with_suffix(".log"))
+    driver = Driver(path.with_suffix(".log"), backend=backend)
     try:
         with path.open("a", encoding="utf-8") as out:
             for name in left:

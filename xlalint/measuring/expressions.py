@@ -91,9 +91,9 @@ class _Cutter(ast.NodeTransformer):
         target = resolve(path, self.names) if path else None
         if not inspect.isclass(target):
             return False
-        tf = self.names["tf"]
-        tracked = issubclass(target, (tf.Module, tf.Variable, tf.__internal__.tracking.AutoTrackable))
-        return tracked or target.__module__.split(".")[0] == "keras" or path.startswith("tf.lookup.")
+        tf = self.names.get("tf")  # which is not there under another backend
+        kinds = () if tf is None else (tf.Module, tf.Variable, tf.__internal__.tracking.AutoTrackable)
+        return issubclass(target, kinds) or target.__module__.split(".")[0] == "keras" or path.startswith("tf.lookup.")
 
 
 def _free(node: ast.AST) -> bool:

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -241,22 +241,28 @@ TASKS: Final = {"row": Worker.row, "signature": Worker.signature, "tpu": Worker.
 
 def main() -> None:
     folder = Path(sys.argv[1])
+    serve(folder, lambda answers: Worker(folder, answers), TASKS)
+
+
+def serve(folder: Path, make: Callable[[Any], Any], tasks: Mapping[str, Callable[..., Any]]) -> None:
+    """Answer jobs with what `make` makes, each by the one of its `tasks` that the job names."""
     # The answers keep the real standard output; what calls print goes to the log.
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
         os.dup2(2, 1)
-        worker = Worker(folder, answers)
-        worker.say({"ready": True})
+        worker = make(answers)
+        print(json.dumps({"ready": True}), file=answers, flush=True)
         for number, line in enumerate(sys.stdin):
             own = folder / f"{number}"  # some of the calls write files, which others would find
             own.mkdir()
             os.chdir(own)
-            worker.say({"row": answer(worker, json.loads(line))})
+            row = answer(worker, json.loads(line), tasks)
+            print(json.dumps({"row": row}), file=answers, flush=True)
 
 
-def answer(worker: Worker, job: Mapping[str, Any]) -> dict[str, Any] | None:
+def answer(worker: Any, job: Mapping[str, Any], tasks: Mapping[str, Callable[..., Any]]) -> dict[str, Any] | None:
     """The row without what is default. An error of this program does not end the run, and is not taken for a result."""
     try:
-        row = TASKS[job["task"]](worker, job)
+        row = tasks[job["task"]](worker, job)
     except Exception as error:
         traceback.print_exc()
         return {"untested": f"the measuring program failed: {clean(brief(error))}"}

@@ -1,4 +1,4 @@
-"""The errors that are known: how TensorFlow, AutoGraph, Keras and XLA word them, and the rules that they lead to.
+"""The errors that are known: how TensorFlow, AutoGraph, Keras, JAX and XLA word them, and the rules that they lead to.
 
 In a wording a blank stands for any white space and a backtick for any quotation mark or none, as people paste them.
 Wordings of older versions stand beside those of today. A test runs every example that a rule claims to fail, and asks
@@ -11,10 +11,11 @@ from __future__ import annotations
 from typing import Final
 
 from ..pattern import Pattern
-from . import devices, shapes, surroundings, tracing
+from . import devices, jax, shapes, surroundings, tracing
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     *surroundings.PATTERNS,
+    *jax.PATTERNS,
     *tracing.PATTERNS,
     *shapes.PATTERNS,
     *devices.PATTERNS,

@@ -11,7 +11,7 @@ addEventListener("DOMContentLoaded", () => {
     row,
     text: `${row.cells[0].textContent} ${row.dataset.also || ""}`.toLowerCase(),
     outcomes: { cpu: row.cells[2].className, gpu: row.cells[3].className, tpu: row.cells[4].className,
-      gradient: row.cells[5].className },
+      gradient: row.cells[5].className, jax: row.cells[6].className },
   }));
   const apply = () => {
     const words = asked.value.toLowerCase().split(/\s+/).filter(Boolean);

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import msgspec
 
+from ..jax import OnJax, is_for_both, of_program
 from ..tables import Outcome
 from ..tpu import OnTpu, digest
 
@@ -26,14 +27,16 @@ _FOLDER: Final = Path(__file__).parent
 _IMPORT: Final = "import tensorflow as tf\n"
 _LAYER: Final = re.compile(r"^class L\b", re.MULTILINE)
 PLAIN: Final = ", without AutoGraph"
-FILES: Final = ("branches", "loops", "python", "shapes", "functions", "keras")
+FILES: Final = ("branches", "loops", "python", "shapes", "functions", "keras", "ops")
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a construct may say. `body` is that of a function `f` of `parameters`, `before` stands above it; `code`,
-    instead of these, is a file with a Keras layer `L`. `inputs` as in the examples of rules (`rule.Bad`)."""
+    """What a construct may say. `body` is that of a function `f` of `parameters`, `before` stands above it; `call`,
+    instead, is the body of the method of a Keras layer `L`; `code`, instead of all these, is a file with such a layer.
+    `inputs` as in the examples of rules (`rule.Bad`)."""
 
     body: str = ""
+    call: str = ""
     before: str = ""
     code: str = ""
     parameters: str = "x"
@@ -56,12 +59,14 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Construct:
-    """One construct. `converted`: with AutoGraph, which a Keras layer is not run with; `plain`: without."""
+    """One construct. `converted`: with AutoGraph, which a Keras layer is not run with; `plain`: without. `shared`: it
+    is spelled in Keras's words, and measured with JAX as well (`facts.jax`)."""
 
     group: str
     name: str
     converted: Program | None
     plain: Program
+    shared: bool = False
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -70,10 +75,12 @@ class Construct:
 
 
 class OnCpu(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What became of a program on a CPU. `detail`: the error."""
+    """What became of a program on a CPU. `detail`: the error; `eager`: it raises whether or not it is compiled, as some
+    of what is measured with JAX as well."""
 
     outcome: Outcome = Outcome.OK
     detail: str = ""
+    eager: bool = False
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -111,9 +118,15 @@ def _read(path: Path) -> Iterator[Construct]:
 
 
 def _construct(group: str, name: str, entry: Entry) -> Construct:
-    if _LAYER.search(entry.code):
-        return Construct(group, name, None, Program(name + PLAIN, _IMPORT + entry.code, entry.inputs))
     before = f"{entry.before.strip()}\n\n\n" if entry.before else "\n"
+    if entry.call:
+        method = f"    def call(self, {entry.parameters}):\n{indent(entry.call.strip(), ' ' * 8)}\n"
+        code = f"import keras\nfrom keras import ops\n{before}class L(keras.layers.Layer):\n{method}"
+        return Construct(group, name, None, Program(name + PLAIN, code, entry.inputs), shared=True)
+    if _LAYER.search(entry.code):
+        shared = is_for_both(entry.code)
+        code = entry.code.lstrip() if shared else _IMPORT + entry.code
+        return Construct(group, name, None, Program(name + PLAIN, code, entry.inputs), shared)
     parameters = ", ".join(f"{name.strip()}: tf.Tensor" for name in entry.parameters.split(","))
     function = f"def f({parameters}):\n{indent(entry.body.strip(), '    ')}\n"
     converted, plain = (
@@ -133,6 +146,11 @@ def of(program: Program) -> Verdict | None:
     """What became of a program; None where it was not measured as it is now."""
     found = table().programs.get(program.name)
     return found if found is not None and found.digest == program.digest else None
+
+
+def on_jax(construct: Construct) -> OnJax | None:
+    """What becomes of a construct with JAX; None where it is TensorFlow's own, or was not measured as it is now."""
+    return of_program(construct.plain.code, construct.plain.inputs) if construct.shared else None
 
 
 def versions() -> tuple[str, ...]:

@@ -8,11 +8,11 @@ from textwrap import fill, indent
 from typing import Any, Final
 
 from ...findings.codes import rule_names
-from .. import tpu
+from .. import jax, tpu
 from ..describe import WORDS
 from ..tables import Outcome
 from ..tpu import SHORT
-from . import Construct, Program, Verdict, by_version, constructs, of, spans, table
+from . import Construct, Program, Verdict, by_version, constructs, of, on_jax, spans, table
 from . import versions as versions_of_cpu
 
 _SHORT: Final = {
@@ -24,8 +24,9 @@ _SHORT: Final = {
     Outcome.UNTESTED: "not asked",
 }
 _NONE: Final = "-"
+_RAISES: Final = "raises"  # with JAX, compiled or not
 _WIDTH: Final = 120  # of a line of text
-_HEADS: Final = ("construct", "CPU", "TPU", "CPU", "TPU", "flagged by")
+_HEADS: Final = ("construct", "CPU", "TPU", "CPU", "TPU", "JAX", "flagged by")
 
 
 def chosen(word: str) -> list[Construct]:
@@ -65,7 +66,9 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _cells(construct: Construct) -> tuple[str, ...]:
     cells = (cell for program in (construct.converted, construct.plain) for cell in _outcomes(program))
-    return construct.name, *cells, " ".join(sorted(_codes(construct)))
+    found = on_jax(construct)
+    with_jax = _NONE if found is None else _RAISES if found.eager else _SHORT[found.outcome]
+    return construct.name, *cells, with_jax, " ".join(sorted(_codes(construct)))
 
 
 def _outcomes(program: Program | None) -> tuple[str, str]:
@@ -86,6 +89,8 @@ def _details(construct: Construct) -> Iterator[str]:
         verdict = of(program)
         yield f"  {'without AutoGraph' if program is construct.plain else 'with AutoGraph'}"
         yield from _told(verdict) if verdict is not None else ("    not measured",)
+    if (found := on_jax(construct)) is not None:
+        yield f"  with {jax.versions()}, on a CPU: {found.said()}"
 
 
 def _told(verdict: Verdict) -> Iterator[str]:
@@ -105,6 +110,7 @@ def _asked() -> str:
     told = (
         f"CPU: TensorFlow {tensorflow}, Keras {packages['keras']}, in `tf.function(jit_compile=True)`, and those",
         f"from {versions_of_cpu()[-1]} on that differ.",
+        f"JAX: {jax.versions()}, in `jax.jit` on a CPU; `raises`: compiled or not.",
         f"TPU: as its compiler takes it, lowered by shapes alone, for {topology} ({versions}); nothing was run on one.",
     )
     return fill(" ".join(told), _WIDTH)
@@ -118,7 +124,9 @@ def records(found: Sequence[Construct]) -> list[dict[str, Any]]:
 def _record(construct: Construct) -> dict[str, Any]:
     ways = {"with_autograph": construct.converted, "without_autograph": construct.plain}
     told = {way: _way(program) for way, program in ways.items() if program is not None}
-    return {"name": construct.name, "group": construct.group, "inputs": construct.plain.inputs, **told}
+    found = on_jax(construct)
+    with_jax = {} if found is None else {"jax": found.record()}
+    return {"name": construct.name, "group": construct.group, "inputs": construct.plain.inputs, **told, **with_jax}
 
 
 def _way(program: Program) -> dict[str, Any]:

@@ -17,7 +17,12 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[3]  # what holds the package
 START_LIMIT: Final = 180.0  # seconds for JAX's import
-ENVIRONMENT: Final = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "-1"}
+ENVIRONMENT: Final = {
+    "KERAS_BACKEND": "jax",
+    "JAX_PLATFORMS": "cpu",
+    "CUDA_VISIBLE_DEVICES": "-1",
+    "XLA_FLAGS": "--xla_backend_optimization_level=0",  # what each program runs a few times need not run fast
+}
 
 
 class LostError(Exception):

@@ -99,13 +99,14 @@ class Subject:
 
 
 def variables_of(owner: Any) -> list[Any]:
-    """The variables of an object of Keras's, seeds among them."""
+    """The variables of an object of Keras's, seeds and those of a layer's metrics among them."""
     if isinstance(owner, keras.Variable):
         return [owner]
     if isinstance(owner, keras.random.SeedGenerator):
         return [owner.state]
     owned = getattr(owner, "variables", ())
-    return list(owned() if callable(owned) else owned)
+    metrics = owner.metrics_variables if isinstance(owner, keras.layers.Layer) else ()
+    return [*(owned() if callable(owned) else owned), *metrics]
 
 
 def owners_in(values: Iterable[Any]) -> list[Any]:

@@ -61,24 +61,24 @@ def _calls(job: Mapping[str, Any], counter: Counter) -> Iterator[dict[str, Any]]
             subject.restore()
             try:
                 expected = subject.eager(*arguments)
+            except jax.errors.UnexpectedTracerError as error:  # the compiled call before has left a tracer
+                yield _failed(variant, counter, error)
+                return
             except Exception as error:
                 raise NotRunError(brief(error)) from error
             subject.restore()
-            told, failed, trace = "", None, None
             with counter.watching():
                 try:
                     told = difference(expected, subject.compiled(*arguments))
                 except Exception as error:
-                    failed, trace = brief(error), "".join(traceback.format_exception(error))
-            yield {
-                "variant": variant,
-                "compilations": counter.count,
-                "difference": told,
-                "error": failed,
-                "trace": trace,
-            }
-            if failed is not None:
-                return
+                    yield _failed(variant, counter, error)
+                    return
+            yield {"variant": variant, "compilations": counter.count, "difference": told}
+
+
+def _failed(variant: int, counter: Counter, error: Exception) -> dict[str, Any]:
+    trace = "".join(traceback.format_exception(error))
+    return {"variant": variant, "compilations": counter.count, "error": brief(error), "trace": trace}
 
 
 def _subject(job: Mapping[str, Any], forms: list[Form]) -> Subject:
