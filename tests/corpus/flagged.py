@@ -48,9 +48,9 @@ class Flagged:
         return self.project.partition("==")[0].partition("@")[0].rpartition("/")[2]
 
 
-def flagged() -> Iterator[Flagged]:
-    """The list, in its order."""
-    for line in LIST.read_text(encoding="utf-8").splitlines():
+def flagged(listed: Path = LIST) -> Iterator[Flagged]:
+    """A list, in its order."""
+    for line in listed.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             project, _, place = line.partition(" ")
             file, _, qualname = place.partition("::")

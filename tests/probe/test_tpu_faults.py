@@ -16,7 +16,7 @@ import pytest
 from tests.probe.test_faults import alive
 from xlalint.probe.pool import Pool
 from xlalint.probe.process import Interpreter, Limits
-from xlalint.probe.protocol import FAILS, PACKAGES, TPU, TPU_FAILS, Outcome, Plan
+from xlalint.probe.protocol import FAILS, TPU, TPU_FAILS, Outcome, Plan
 from xlalint.probe.target import Given, Target
 from xlalint.tpu import stack
 
@@ -62,17 +62,16 @@ def get_topology_desc(topology, platform):
 
 
 @pytest.fixture
-def standing_in(tmp_path: Path) -> Interpreter:
-    """This interpreter, with a stand-in for JAX in a folder that another one's `.pth` file names."""
-    folder = tmp_path / "elsewhere" / "jax" / "experimental"
-    folder.mkdir(parents=True)
-    (folder.parent / "__init__.py").touch()
-    (folder / "__init__.py").touch()
-    (folder / "topologies.py").write_text(JAX.replace("PIDS", repr(str(tmp_path / "pids"))))
-    packages = tmp_path / "packages"
-    packages.mkdir()
-    (packages / "elsewhere.pth").write_text(str(tmp_path / "elsewhere") + "\n")
-    return Interpreter(fixed={PACKAGES: str(packages)})
+def standing_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Interpreter:
+    """This interpreter, with a stand-in for the part of JAX that reaches libtpu."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "standing_in.py").write_text(JAX.replace("PIDS", repr(str(tmp_path / "pids"))))
+    (folder / "sitecustomize.py").write_text(
+        "import sys, standing_in\nsys.modules['jax.experimental.topologies'] = standing_in\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    return Interpreter()
 
 
 def asked(interpreter: Interpreter, folder: Path, topology: str, limits: Limits, *names: str) -> list[Outcome]:
@@ -126,8 +125,7 @@ def test_an_interruption_ends_the_compiler(standing_in: Interpreter, tmp_path: P
     home = tmp_path / "home"
     (home / "bin").mkdir(parents=True)
     program = home / "bin" / "python"
-    packages = standing_in.fixed[PACKAGES]
-    program.write_text(f'#!/bin/sh\nexport {PACKAGES}="{packages}"\nexec "{sys.executable}" "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     program.chmod(0o755)
     command = [sys.executable, "-m", "xlalint", "probe", "m.py::plain", "--target", "tpu", "--topology", "v3:2x2"]
     environment = {**os.environ, stack.HOME: str(home)}
