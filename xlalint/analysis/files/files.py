@@ -87,7 +87,7 @@ class Files:
         self._kept: dict[Path, Loaded] = {}  # by other parts
         self._recent: deque[File] = deque()  # that keep what was parsed of them
         self.expected = 0  # objects that parts that have begun will make of what they have not come to
-        self._listings: dict[Path, frozenset[str]] = {}
+        self._listings: dict[str, frozenset[str]] = {}
         self._found: dict[tuple[Path, str], Path | None] = {}
         self._packages: dict[Path, tuple[str, Path]] = {}
         self._projects = Projects()
@@ -111,7 +111,7 @@ class Files:
         """Those of them that have a file or folder for modules whose dotted name begins so."""
         found: dict[str, list[Path]] = {}
         for root in self.roots:
-            for first in {name.removesuffix(".py") for name in _listing(root)}:
+            for first in {name.removesuffix(".py") for name in _listing(str(root))}:
                 found.setdefault(first, []).append(root)
         return found
 
@@ -252,10 +252,15 @@ class Files:
 
     def lacks(self, folder: Path, first: str) -> bool:
         """Whether a folder has neither a file nor a folder for modules whose dotted name begins so."""
+        listing = self._listed(str(folder))
+        return first not in listing and f"{first}.py" not in listing
+
+    def _listed(self, folder: str) -> frozenset[str]:
+        """What is in a folder; most names of modules are those of other packages, or of what a module defines."""
         listing = self._listings.get(folder)
         if listing is None:
             listing = self._listings[folder] = _listing(folder)
-        return first not in listing and f"{first}.py" not in listing
+        return listing
 
     def _look_up(self, folder: Path, name: str) -> Path | None:
         """The file of a module below a folder, by its dotted name."""
@@ -270,7 +275,16 @@ class Files:
 
     def _may_be_read(self, path: str) -> bool:
         """Whether a file is one to check, or there to be read for the sake of one."""
-        return path in self._checked or (os.path.isfile(path) and self._is_near(Path(path)))
+        return path in self._checked or (self._is_there(path) and os.path.isfile(path) and self._is_near(Path(path)))
+
+    def _is_there(self, path: str) -> bool:
+        """Whether the folder of a module's file has it, and that of a package's the package: what a module defines is
+        sought as a module, too."""
+        folder, name = os.path.split(path)
+        if name != "__init__.py":
+            return name in self._listed(folder)
+        above, package = os.path.split(folder)
+        return package in self._listed(above)
 
     @cached_property
     def _checked(self) -> frozenset[str]:
@@ -292,8 +306,8 @@ def _digest_of(folders: Iterable[Path]) -> str:
     return digest_of("\0".join(map(str, folders)).encode("utf-8", "surrogateescape"))
 
 
-def _listing(folder: Path) -> frozenset[str]:
-    return frozenset(os.listdir(folder)) if folder.is_dir() else frozenset()
+def _listing(folder: str) -> frozenset[str]:
+    return frozenset(os.listdir(folder)) if os.path.isdir(folder) else frozenset()
 
 
 def _itself(source: Source) -> Source:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -47,6 +48,7 @@ class Project:
         self.execute: Callable[[Module], None] = lambda module: None  # set by the interpreter
         self._by_path: dict[Path, ProjectModule | None] = {}
         self._further: list[Path] = []  # roots of files that are not checked
+        self._paths: dict[tuple[str, str, int], Path | None] = {}
         self._share = tuple(files.checked if share is None else share)
         self._written: dict[str, ProjectModule | None] = {}  # modules of Python's library
         self._imported: dict[Path, set[Path]] = {}  # where functions import
@@ -74,8 +76,13 @@ class Project:
         return self._module_at(path)
 
     def _path_of(self, name: str, near: Module) -> Path | None:
-        """The file of that module."""
-        beside = near.path.parent
+        """The file of that module; asked for once, as long as there are no further roots."""
+        asked = os.path.dirname(near.path), name, len(self._further)
+        if asked not in self._paths:
+            self._paths[asked] = self._sought(name, near.path.parent)
+        return self._paths[asked]
+
+    def _sought(self, name: str, beside: Path) -> Path | None:
         path = self.files.find(beside, name) or self.files.find_below_roots(name, beside)
         further = iter(self._further)
         while path is None and (root := next(further, None)) is not None:
