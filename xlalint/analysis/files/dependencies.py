@@ -54,6 +54,11 @@ def noted_in(reads: Reads) -> Iterator[None]:
         _noting.reset(token)
 
 
+def notes_reads() -> bool:
+    """Whether what is read is noted now."""
+    return _noting.get() is not None
+
+
 def note_outline(path: Path) -> None:
     """The names of a file are about to be looked at."""
     if (reads := _noting.get()) is not None:

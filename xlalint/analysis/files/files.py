@@ -6,6 +6,7 @@ Nothing here knows what a name means, so that several analyses of one project sh
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
 from ...sources.reading import Strategies, clusters_named, jax_named, source_of, strategies_named
 from ...sources.text import Source, UnreadableSource, digest_of, read_bytes
-from .dependencies import note_absent, note_name, note_offered, note_outline
+from .dependencies import note_absent, note_name, note_offered, note_outline, notes_reads
 from .file import File
 from .troubles import InternalTrouble, SyntaxTrouble
 
@@ -28,6 +29,7 @@ from .troubles import InternalTrouble, SyntaxTrouble
 _KEPT_TEXT: Final = 500_000
 # Lines of definitions that are kept as Python's own trees, which take about twelve hundred bytes each.
 _KEPT_LINES: Final = 6_000
+_GRAIN: Final = 2_000_000_000  # nanoseconds
 
 
 class Stopped(BaseException):
@@ -41,6 +43,9 @@ class Session:
     def __init__(self) -> None:
         self.stopped: Callable[[], bool] = lambda: False
         self._files: dict[Path, File] = {}
+        self._imports: dict[Path, tuple[object, frozenset[Path]]] = {}
+        self._folders: dict[str, int | None] = {}  # that were listed, with their times
+        self._around: object = None
 
     def file(self, source: Source) -> File:
         """The file of a source. Raises OutlineError."""
@@ -48,6 +53,26 @@ class Session:
         if before is None or before.source != source:
             self._files[source.path] = File(source, before)
         return self._files[source.path]
+
+    def begin(self, around: object) -> None:
+        """A run begins. What files import is found anew where the folders have changed in which it was sought, or what
+        is `around` the files that are checked."""
+        now = {folder: _time_of(folder) for folder in self._folders}
+        if around != self._around or None in now.values() or now != self._folders:
+            self._imports.clear()
+            self._folders.clear()
+            self._around = around
+
+    def note_listing(self, folder: str) -> None:
+        """A folder is about to be listed."""
+        self._folders.setdefault(folder, _time_of(folder))
+
+    def imports(self, path: Path, version: object, find: Callable[[], frozenset[Path]]) -> frozenset[Path]:
+        """What a file of this version imports, as it was found before, or as it is found now."""
+        known = self._imports.get(path)
+        if known is None or known[0] != version:
+            known = self._imports[path] = version, find()
+        return known[1]
 
     def forget(self, path: Path) -> None:
         """Keep nothing of a file."""
@@ -92,6 +117,8 @@ class Files:
         self._packages: dict[Path, tuple[str, Path]] = {}
         self._projects = Projects()
         self._around: dict[Path, tuple[Path, ...]] = {}
+        if session is not None:
+            session.begin((tuple(checked), self.roots_digest, self._repositories))
 
     @classmethod
     def of(cls, sources: Sequence[Source]) -> Files:
@@ -259,8 +286,16 @@ class Files:
         """What is in a folder; most names of modules are those of other packages, or of what a module defines."""
         listing = self._listings.get(folder)
         if listing is None:
+            if self._session is not None:
+                self._session.note_listing(folder)
             listing = self._listings[folder] = _listing(folder)
         return listing
+
+    def imports(self, path: Path, version: object, find: Callable[[], frozenset[Path]]) -> frozenset[Path]:
+        """What a file of this version imports: `find` says so, unless a session remembers it."""
+        if self._session is None or notes_reads():
+            return find()
+        return self._session.imports(path, version, find)
 
     def _look_up(self, folder: Path, name: str) -> Path | None:
         """The file of a module below a folder, by its dotted name."""
@@ -304,6 +339,16 @@ class Files:
 
 def _digest_of(folders: Iterable[Path]) -> str:
     return digest_of("\0".join(map(str, folders)).encode("utf-8", "surrogateescape"))
+
+
+def _time_of(folder: str) -> int | None:
+    """When a folder changed last, in nanoseconds, 0 where there is none; None where that was a moment ago, since times
+    are no finer than that somewhere."""
+    try:
+        changed = os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+    return changed if changed < time.time_ns() - _GRAIN else None
 
 
 def _listing(folder: str) -> frozenset[str]:

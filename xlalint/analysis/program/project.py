@@ -108,7 +108,7 @@ class Project:
                 name, root = self.files.dotted_name(path)
                 top, inside, _ = name.partition(".")
                 package = root / top if inside or path.name == "__init__.py" else path
-                imports = self._imported.get(path, set()) | set(self._imports_of(module))
+                imports = self._imported.get(path, set()) | self._imports_of(module)
                 found.append(
                     ModuleSigns(
                         str(path),
@@ -121,8 +121,12 @@ class Project:
                 )
         return found
 
-    def _imports_of(self, module: Module) -> Iterator[Path]:
+    def _imports_of(self, module: ProjectModule) -> frozenset[Path]:
         """The files of the project that a module's imports name."""
+        version = module.file, module.name, tuple(self._further)
+        return self.files.imports(module.path, version, lambda: frozenset(self._paths_imported(module)))
+
+    def _paths_imported(self, module: Module) -> Iterator[Path]:
         bindings = chain(module.outline.stars, *module.outline.bindings.values())
         for binding in bindings:
             path = self._path_imported(module, binding) if isinstance(binding, ImportOutline) else None
