@@ -8,9 +8,10 @@ code runs on.
 ## What XLA does
 Nothing, for it gets no program. Measured with Keras 3.15 on JAX 0.10 and TensorFlow 2.21: TensorFlow converts its
 arguments to tensors of its own by way of NumPy, and JAX's tracer raises `TracerArrayConversionError`. `tf.map_fn` and
-`tf.while_loop` raise `TypeError`. Before Keras compiles the model, the same call may work, for arrays with values, and
-give a tensor of TensorFlow, which is a constant to JAX and has no gradient. Of 477 functions of TensorFlow that take a
-tensor, those that do not convert it work: `tf.nest`, `tf.is_tensor`, `tf.print`, `tf.get_static_value`, `tf.group`.
+`tf.while_loop` raise `TypeError`, and the gradient of a `tf.GradientTape` `AttributeError`. Before Keras compiles the
+model, the same call may work, for arrays with values, and give a tensor of TensorFlow, which is a constant to JAX and
+has no gradient. Of 477 functions of TensorFlow that take a tensor, those that do not convert it work: `tf.nest`,
+`tf.is_tensor`, `tf.print`, `tf.get_static_value`, `tf.group`.
 
 ## Example
     import tensorflow as tf
@@ -57,7 +58,11 @@ TAKING = (
     *("tf.nest.", "tf.is_tensor", "tf.is_symbolic_tensor", "tf.print", "tf.get_static_value", "tf.group", "tf.tuple"),
     *("tf.control_dependencies", "tf.debugging.assert_proper_iterable", "tf.summary.", "tf.data.", "tf.keras."),
 )
-TYPED = frozenset(("tf.map_fn", "tf.type_spec_from_value", "tf.while_loop"))
+RAISES = {
+    **dict.fromkeys(("tf.map_fn", "tf.type_spec_from_value", "tf.while_loop"), "this raises TypeError"),
+    **dict.fromkeys(("tf.GradientTape.gradient", "tf.GradientTape.jacobian"), "this raises AttributeError"),
+    "tf.GradientTape.watch": "this raises ValueError",
+}
 HELP = "use a function of keras.ops, which runs on each backend"
 
 
@@ -233,7 +238,7 @@ class Largest(keras.callbacks.Callback):
         match event:
             case TensorflowCall(api=api) if not api.startswith(TAKING):
                 what = f"`{brief(event.location.node)}` gets a tensor"
-                reason = "this raises TypeError" if api in TYPED else ARRAY
+                reason = RAISES.get(api, ARRAY)
                 jax = OnJax(Effect.FAILS, what, reason)
                 rewrite = partial(in_keras_ops, event)
                 yield Draft(what, Effect.FAILS, HELP, jax=jax, on_jax_alone=True, rewrite=rewrite)

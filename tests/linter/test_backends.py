@@ -87,6 +87,10 @@ PROGRAMS: Final[dict[str, tuple[dict[str, str], object]]] = {
     ),
     "requirements": ({"layer.py": LAYER, "requirements.txt": "keras>=3\njax[cuda12]\n"}, ALONE),
     "requirements of both": ({"layer.py": LAYER, "requirements.txt": "keras>=3\njax\ntensorflow\n"}, BOTH),
+    "extras": (
+        {"layer.py": LAYER, "pyproject.toml": '[project.optional-dependencies]\njax = ["jax", "keras>=3"]\n'},
+        (),
+    ),
     "requirements without Keras": ({"layer.py": LAYER, "requirements.txt": "jax\ntensorflow\n"}, ()),
     "requirements of Keras 2": ({"layer.py": LAYER, "requirements.txt": "keras<3\njax\ntensorflow<2.16\n"}, ()),
 }

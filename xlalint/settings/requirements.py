@@ -18,6 +18,7 @@ _T = TypeVar("_T")
 
 _JAX: Final = re.compile(r"\s*jax(?:lib)?\b(?!-)")
 _KERAS_3_LIBRARIES: Final = re.compile(r"\s*keras(?:[-_](?:core|cv|hub|nlp|rs))?\b(?!-)")
+_PYPROJECT: Final = "pyproject.toml"
 _LONGEST: Final = 2_000  # characters of a requirement
 _CONCERNS: Final = re.compile("tensorflow|keras", re.IGNORECASE)
 _REST: Final = re.compile(r"(^|\s)(#|--).*|\\\s*$")  # of a line for pip: comments, hashes, and that it goes on
@@ -86,7 +87,8 @@ def _said_in(folder: Path) -> Required | None:
     for file, read in _requirement_files(folder):
         requirements = _requirements(file, read)
         if any((found := _named(text)) is not None and found[0] in _BRINGS_KERAS for text in requirements):
-            return Required(keras_of(requirements), backends_of(requirements), file)
+            needed = _requirements(file, _dependencies) if file.name == _PYPROJECT else requirements
+            return Required(keras_of(requirements), backends_of(needed), file)
     return None
 
 
@@ -221,6 +223,11 @@ def _lines(file: Path) -> list[str]:
     return _text(file).splitlines()
 
 
+def _dependencies(file: Path) -> Iterator[str]:
+    """What a project cannot do without: extras are for those who ask for them."""
+    yield from _strings(read_toml(file).get("project", {}), ("dependencies",))
+
+
 def _pyproject(file: Path) -> Iterator[str]:
     yield from _strings(read_toml(file).get("project", {}), ("dependencies", "optional-dependencies"))
 
@@ -269,7 +276,7 @@ def _metadata(file: Path) -> Iterator[str]:
 
 
 _READERS: Final[dict[str, Callable[[Path], Iterable[str]]]] = {
-    "pyproject.toml": _pyproject,
+    _PYPROJECT: _pyproject,
     "setup.cfg": _setup_cfg,
     "setup.py": _setup_py,
 }
