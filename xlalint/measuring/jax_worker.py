@@ -70,7 +70,7 @@ class Worker:
         self.call = call
         stage, how = dead.get(call, ("", ""))
         if stage:
-            return {"outcome": "fails", "detail": how} | ({"eager": True} if stage == "eager" else {})
+            return {"outcome": "untested" if stage == "eager" else "fails", "detail": how}
         if KINDS_OF_STRINGS.search(call):
             return {"outcome": "untested", "detail": "JAX has no strings"}
         try:
@@ -198,7 +198,9 @@ def _arguments(expression: Expression, number: int) -> list[Any]:
 
 
 def _arrays(result: Sequence[Leaf]) -> Arrays:
-    return [leaf.array for leaf in result if leaf.array is not None]
+    # Python's numbers become arrays of the dtype that JAX gives them.
+    found = ((leaf, leaf.array) for leaf in result)
+    return [array if leaf.tensor else np.asarray(jnp.asarray(array)) for leaf, array in found if array is not None]
 
 
 def _static(array: np.ndarray[Any, Any]) -> Any:
