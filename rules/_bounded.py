@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from xlalint.analysis.domain.bounds import FIRST, Axes, counted, meeting, numbers_of
 from xlalint.analysis.domain.kinds import options
-from xlalint.analysis.domain.values import Dependence, Origin, Sequence, Slice, Static, Tensor, Value
+from xlalint.analysis.domain.values import NONE, Dependence, Origin, Sequence, Slice, Static, Tensor, Value
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import ApiCall, Consume
 from xlalint.facts.consumers import CONSUMERS, INDEXING, Consumer
@@ -81,8 +82,13 @@ def _hazard(event: Consume) -> Consumer | None:
 
 
 def _index_hazard(event: Consume) -> Consumer | None:
-    """The first item of a subscript is what meets the bounded axis."""
-    match event.arguments.get("*0"):
+    """What the items of a subscript do that meet a bounded axis."""
+    index = tuple(event.arguments.values())
+    return next(filter(None, map(_item_hazard, meeting(event.tensor, index))), None)
+
+
+def _item_hazard(item: Value) -> Consumer | None:
+    match item:
         case Static(constant=int() as position) if position < 0:
             return INDEXING["negative"]
         case Slice(step=Static(constant=int() as step)) if step != 1:
@@ -93,14 +99,29 @@ def _index_hazard(event: Consume) -> Consumer | None:
             return None
 
 
-def _along_the_first_axis(event: Consume) -> bool:
-    match event.arguments.get("axis"):
-        case None | Static(constant=None | 0) | Sequence(items=(Static(constant=0), *_)):
-            return True
-        case Static(constant=int() as axis):
-            return axis == -(event.tensor.rank or 0)
-        case _:
-            return False
+def _axes(event: Consume) -> Axes:
+    """The bounded axes of the tensor: the first, where they are not known."""
+    origin = event.tensor.bounded
+    known = origin.axes if origin is not None else None
+    return FIRST if known is None else counted(known, event.tensor.rank)
+
+
+def _along_a_bounded_axis(event: Consume) -> bool:
+    """The axis of the call is a bounded one; without an argument it is the first, or all of them one after another."""
+    axis = event.arguments.get("axis", NONE)
+    named = (0,) if axis == NONE else numbers_of(axis)
+    return named is not None and bool(counted(named, event.tensor.rank) & _axes(event))
+
+
+def _square(event: Consume) -> bool:
+    """A matrix of which neither side is static."""
+    rank, axes = event.tensor.rank, _axes(event)
+    return len(axes) > 1 if rank is None else axes >= {rank - 1, rank - 2}
+
+
+def _inside(event: Consume) -> bool:
+    """Bounded along an axis that is not the first, of a condition for which nothing is chosen."""
+    return not {"x", "y", "x1", "x2"} & event.arguments.keys() and bool(_axes(event) - FIRST)
 
 
 def _to_a_full_shape(event: Consume) -> bool:
@@ -113,7 +134,9 @@ def _to_a_full_shape(event: Consume) -> bool:
 
 _FORMS: Final[Mapping[str, Callable[[Consume], bool]]] = {
     "always": lambda event: True,
-    "leading": _along_the_first_axis,
+    "along": _along_a_bounded_axis,
+    "square": _square,
+    "inside": _inside,
     "no axis": lambda event: not {"axis", "squeeze_dims"} & event.arguments.keys(),
     "filled": lambda event: event.tensor.dependence is not Dependence.VALUE,
     "full shape": _to_a_full_shape,

@@ -13,8 +13,10 @@ uses the selection `m`:
 - Wrong results: `m[-1]`, `m[-2:]` and `tf.roll` count from the end of the buffer. `tf.ones_like(m)`,
   `tf.linalg.diag(m)` and `tf.eye(tf.size(m))` have the size of the buffer. `tf.unique(m)` counts the padding.
   `tf.cumsum(m)` has a wrong size: sums of it differ, and returning it crashes the process.
-- Compile errors: `m[::2]`, `tf.squeeze(m)`, `tf.split(m, 2)`, `tf.reshape(m, [4])`, `tf.linspace(0.0, 1.0,
-  tf.size(m))`.
+  Of a matrix with a row and a column for each selected element, `tf.linalg.trace` counts the padding, and `tf.where`
+  returns wrong indices or ends the process, as it does wherever another axis than the first is bounded.
+- Compile errors: inverses, determinants, eigenvalues and Cholesky factors of such a matrix, `m[::2]`,
+  `tf.squeeze(m)`, `tf.split(m, 2)`, `tf.reshape(m, [4])`, `tf.linspace(0.0, 1.0, tf.size(m))`.
 - Gradients: `tf.sort(m)` and `tf.math.top_k(m, k)` fail. So does `m * w` if `w` has the static size that the selection
   really has. The gradient of `tf.concat([m, x], 0)` is wrong.
 
@@ -213,6 +215,37 @@ class L(tf.keras.layers.Layer):
         keep = x[0] > self.threshold
         return tf.gather(x[0], tf.size(keep, tf.int64) - 1 - tf.argmax(tf.cast(tf.reverse(keep, [0]), tf.int32)))
 """,
+        ),
+        Bad(
+            """
+def kernel(points):
+    distances = tf.reduce_sum((points[:, None] - points[None]) ** 2, -1)
+    return tf.exp(-distances)
+
+@tf.function(jit_compile=True)
+def f(x):
+    kept = tf.boolean_mask(x, x[:, 0] > 0.0)
+    return tf.linalg.trace(kernel(kept))
+""",
+            ["tf.boolean_mask(x, x[:, 0] > 0.0)"],
+            Diverges(),
+            inputs=("f32[6, 3]",),
+            effect=Effect.DIVERGES,
+            safety=Safety.DISPLAY,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    kept = tf.boolean_mask(x, x[:, 0] > 0.0)
+    products = tf.matmul(kept, kept, transpose_b=True)
+    return tf.linalg.inv(products)
+""",
+            ["tf.boolean_mask(x, x[:, 0] > 0.0)"],
+            Fails("dynamic_size != nullptr"),
+            inputs=("f32[6, 3]",),
+            effect=Effect.FAILS,
+            safety=Safety.DISPLAY,
         ),
         Bad(
             """

@@ -19,6 +19,7 @@ def f(x):
     totals = tf.reduce_sum(x, 1)
     rows = tf.boolean_mask(x, totals >= tf.sort(totals)[2])
     m = tf.boolean_mask(totals, totals >= tf.sort(totals)[2])
+    pairs = tf.exp(-tf.reduce_sum((rows[:, None] - rows[None]) ** 2, -1))
     return {expression}
 """
 
@@ -48,7 +49,7 @@ def test_consumer_goes_wrong_as_the_table_says(consumer: Consumer) -> None:
 )
 def test_the_harmless_form_is_harmless(consumer: Consumer) -> None:
     if consumer.harmless is None:
-        assert consumer.when == "always"
+        assert consumer.when in ("always", "square")
         return
     measured = measure(program(consumer.harmless), ["f32[6, 3]"])
     assert measured.matches(Compiles(bounded=True)), measured

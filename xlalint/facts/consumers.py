@@ -2,9 +2,10 @@
 
 XLA keeps such a tensor in a buffer of the upper bound beside its real size. Most operations honour the size; those
 below do not, or cannot be compiled. Every entry carries the expression that shows it, over `m` (one dimension, 4 of at
-most 6 elements) and `rows` (two dimensions, 4 of at most 6 rows), and where the form of the call decides, a harmless
-expression beside it. The tests run all of them. They stay by hand: the table of calls holds calls over tensors of
-static shape, and which form of a call is harmless (an axis, a `-1`, an index) is not found by varying one argument.
+most 6 elements), `rows` (two dimensions, 4 of at most 6 rows) and `pairs` (a row and a column for each of the rows),
+and where the form of the call decides, a harmless expression beside it. The tests run all of them. They stay by hand:
+which form of a call is harmless (an axis, a `-1`, an index) is not found by varying one argument. What goes wrong at
+all is looked for by `python -m xlalint.measuring bounded`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ TENSORFLOW: Final = "2.21"
 class Consumer:
     """`consequence` completes "`tf.cumsum(m)` ...". `when` is the form of the call that is meant:
 
-    `always`; `leading`: along the first axis, which is the bounded one; `no axis`: without that argument; `filled`: of
+    `always`; `along`: along a bounded axis; `inside`: bounded along another axis than the first; `square`: a matrix of
+    which both sides are bounded; `no axis`: without that argument; `filled`: of
     a tensor of constants in the bounded shape (`tf.ones_like(m)`); `full shape`: to a shape of which every dimension is
     given; `size`: the size of the bounded tensor is the argument that fixes the shape of the result.
     """
@@ -38,12 +40,14 @@ _BROKEN: Final = "has a wrong size, and returning it crashes the process"
 _PADDED: Final = "has the size of the upper bound"
 _SHIFTED: Final = "counts from the upper bound and returns the wrong elements"
 
+_UNSOLVED: Final = "does not compile, because XLA has no solver for a size that data decides"
+
 # APIs, effect, form, consequence, the case and the harmless form; `{api}` stands for the function.
 _GROUPS: Final = (
     (
         "tf.cumsum tf.math.cumprod tf.math.cumulative_logsumexp keras.ops.cumsum keras.ops.cumprod "
         "keras.backend.cumsum keras.backend.cumprod tnp.cumsum tnp.cumprod",
-        (Effect.DIVERGES, "leading", _BROKEN, "tf.reduce_sum({api}(m))", "{api}(rows, axis=1)"),
+        (Effect.DIVERGES, "along", _BROKEN, "tf.reduce_sum({api}(m))", "{api}(rows, axis=1)"),
     ),
     (
         "tf.reduce_sum keras.ops.sum keras.backend.sum",
@@ -51,7 +55,7 @@ _GROUPS: Final = (
     ),
     (
         "tf.roll keras.ops.roll tnp.roll",
-        (Effect.DIVERGES, "leading", _SHIFTED, "{api}(m, 1, axis=0)", "{api}(rows, 1, axis=1)"),
+        (Effect.DIVERGES, "along", _SHIFTED, "{api}(m, 1, axis=0)", "{api}(rows, 1, axis=1)"),
     ),
     (
         "tf.unique keras.ops.unique",
@@ -70,6 +74,41 @@ _GROUPS: Final = (
         (Effect.DIVERGES, "always", _PADDED, "{api}(m[:, None] * m[None, :])", None),
     ),
     (
+        "tf.where",
+        (
+            Effect.DIVERGES,
+            "inside",
+            "returns the wrong indices, or ends the process",
+            "tf.where(tf.transpose(rows) > 0.0)",
+            "tf.where(rows > 0.0)",
+        ),
+    ),
+    (
+        "tf.linalg.trace",
+        (Effect.DIVERGES, "square", "counts the padding after the data", "{api}(pairs)", "{api}(pairs[:, :3])"),
+    ),
+    (
+        "tf.linalg.svd keras.ops.svd",
+        (Effect.DIVERGES, "square", "counts the padding after the data", "{api}(pairs, compute_uv=False)", None),
+    ),
+    (
+        "tf.linalg.pinv keras.ops.pinv",
+        (Effect.DIVERGES, "square", _PADDED, "{api}(pairs)", None),
+    ),
+    (
+        "tf.linalg.cholesky keras.ops.cholesky",
+        (Effect.FAILS, "square", _UNSOLVED, "tf.reduce_sum({api}(pairs))", None),
+    ),
+    (
+        "tf.linalg.solve tf.linalg.triangular_solve keras.ops.solve",
+        (Effect.FAILS, "square", _UNSOLVED, "{api}(pairs, rows)", None),
+    ),
+    (
+        "tf.linalg.inv tf.linalg.eigh tf.linalg.eigvalsh tf.linalg.det tf.linalg.slogdet tf.linalg.logdet "
+        "tf.linalg.sqrtm tf.linalg.expm keras.ops.inv keras.ops.det",
+        (Effect.FAILS, "square", _UNSOLVED, "{api}(pairs)", None),
+    ),
+    (
         "tf.squeeze keras.ops.squeeze",
         (
             Effect.FAILS,
@@ -83,7 +122,7 @@ _GROUPS: Final = (
         "tf.split keras.ops.split",
         (
             Effect.FAILS,
-            "leading",
+            "along",
             'does not compile ("Split op doesn\'t support split for the dynamic dimension")',
             "{api}(m, 2)",
             "{api}(rows, 3, axis=1)",
@@ -93,7 +132,7 @@ _GROUPS: Final = (
         "tf.unstack",
         (
             Effect.FAILS,
-            "leading",
+            "along",
             "does not compile, because its length is not static",
             "tf.unstack(m, 4)",
             "tf.unstack(rows, axis=1)",
@@ -164,17 +203,17 @@ CONSUMERS: Final = dict(_consumers())
 
 # By the form of the first item of a subscript.
 INDEXING: Final = {
-    "negative": Consumer(Effect.DIVERGES, "leading", _SHIFTED, "m[-1]", "rows[:, -1]"),
+    "negative": Consumer(Effect.DIVERGES, "along", _SHIFTED, "m[-1]", "rows[:, -1]"),
     "tail": Consumer(
         Effect.DIVERGES,
-        "leading",
+        "along",
         f"{_SHIFTED}; in one dimension, returning it crashes the process",
         "rows[-2:]",
         "m[:-2]",
     ),
     "stride": Consumer(
         Effect.FAILS,
-        "leading",
+        "along",
         'does not compile ("XLA has not implemented dynamic sized slice with non-trival stride yet")',
         "m[::2]",
         "rows[:, ::2]",

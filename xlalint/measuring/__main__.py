@@ -109,6 +109,19 @@ def tpu(options: argparse.Namespace) -> None:
         print(name, *(one["outcome"] for one in (row or {}).values() if isinstance(one, dict)), flush=True)
 
 
+def bounded(options: argparse.Namespace) -> None:
+    """What becomes of each call of the shipped table where data decides the size of an argument along a dimension."""
+    from xlalint.measuring import bounded, driver
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    shipped = json.loads((FOLDER / "apis.json").read_text(encoding="utf-8"))["apis"]
+    known = {name: {"calls": bounded.variants(row)} for name, row in shipped.items()}
+    names = [name for name, plan in known.items() if plan["calls"] and re.search(options.only or "", name)]
+    names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
+    for name, row in driver.run(names, options.folder / "bounded.jsonl", known, again=False, task="bounded"):
+        print(name, *(case.get("outcome", "ok") for case in (row or {}).get("cases", ())), flush=True)
+
+
 def examples(options: argparse.Namespace) -> None:
     """What the TPU's compiler of `xlalint tpu setup` makes of the examples of rules that `tpu.json` does not hold."""
     import msgspec
@@ -237,6 +250,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
         outdated,
         signatures,
         tpu,
+        bounded,
         examples,
         constructs,
         older,
@@ -253,20 +267,9 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, command in COMMANDS.items():
         sub = commands.add_parser(name, help=command.__doc__)
-        if name in (
-            "ops",
-            "apis",
-            "signatures",
-            "tpu",
-            "examples",
-            "constructs",
-            "older",
-            "jax",
-            "constants",
-            "tables",
-        ):
+        if name not in ("names", "outdated", "counts"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
-        if name in ("apis", "signatures", "tpu", "older", "jax"):
+        if name in ("apis", "signatures", "tpu", "bounded", "older", "jax"):
             sub.add_argument("--only", metavar="REGEX", help="the callables or constructs whose names it finds")
         if name == "older":
             sub.add_argument("--python", required=True, metavar="PROGRAM", help="the interpreter that has it")

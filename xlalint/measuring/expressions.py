@@ -70,7 +70,7 @@ class _Cutter(ast.NodeTransformer):
         self.made: list[Any] = []
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        kind = _kind(node)
+        kind = kind_of(node)
         if kind is None:
             return self.generic_visit(node)
         subscript = ast.literal_eval(node.slice)
@@ -100,14 +100,15 @@ def _free(node: ast.AST) -> bool:
     """Holds no tensor argument and nothing that a lambda around it binds."""
     inner = {arg.arg for part in ast.walk(node) if isinstance(part, ast.arguments) for arg in part.args}
     for part in ast.walk(node):
-        if isinstance(part, ast.Subscript) and _kind(part):
+        if isinstance(part, ast.Subscript) and kind_of(part):
             return False
         if isinstance(part, ast.Name) and part.id not in inner and part.id not in (*ROOTS, *dir(builtins)):
             return False
     return True
 
 
-def _kind(node: ast.Subscript) -> str | None:
+def kind_of(node: ast.Subscript) -> str | None:
+    """The kind of sample that a subscript means, if it means one."""
     name = node.value.id if isinstance(node.value, ast.Name) else None
     return name if name in KINDS or name == PICK else None
 
@@ -138,7 +139,7 @@ def _roles(node: ast.AST, names: Mapping[str, Any]) -> dict[int, str]:
         return {}
     parameters = _parameters(node.func, names)
     roles: dict[int, str] = {}
-    count = sum(isinstance(part, ast.Subscript) and _kind(part) is not None for part in ast.walk(node.func))
+    count = sum(isinstance(part, ast.Subscript) and kind_of(part) is not None for part in ast.walk(node.func))
     labelled: list[tuple[str, ast.AST]] = [
         (parameters[place] if place < len(parameters) else f"argument {place + 1}", argument)
         for place, argument in enumerate(node.args)
@@ -146,7 +147,7 @@ def _roles(node: ast.AST, names: Mapping[str, Any]) -> dict[int, str]:
     labelled += [(keyword.arg or "", keyword.value) for keyword in node.keywords]
     for role, argument in labelled:
         for part in ast.walk(argument):
-            if isinstance(part, ast.Subscript) and _kind(part):
+            if isinstance(part, ast.Subscript) and kind_of(part):
                 roles[count] = role
                 count += 1
     return roles

@@ -14,6 +14,7 @@ import numpy as np
 
 VALUE_SETS: Final = 3
 MOST_ATTEMPTS: Final = 20
+DROPPED: Final = 2  # rows that a mask of the kind `kept` leaves out
 
 Array = np.ndarray[Any, Any]
 Fill = Callable[[tuple[int, ...], int, np.random.Generator], Array]
@@ -74,6 +75,11 @@ def _mask(shape: tuple[int, ...], number: int, random: np.random.Generator) -> A
     return random.permutation(chosen).reshape(shape)
 
 
+def _kept(shape: tuple[int, ...], number: int, random: np.random.Generator) -> Array:
+    chosen = np.arange(int(np.prod(shape))) >= DROPPED
+    return random.permutation(chosen).reshape(shape)
+
+
 def _words(shape: tuple[int, ...], number: int, random: np.random.Generator) -> Array:
     return np.array(["one", "two", "three four"], object)[_index(shape, number, random)]
 
@@ -109,6 +115,7 @@ KINDS: Final[dict[str, tuple[str, Fill]]] = {
     "u32": ("uint32", _small),
     "u64": ("uint64", _small),
     "bool": ("bool", _mask),
+    "kept": ("bool", _kept),  # all but two are true
     "str": ("string", _words),
     "digits": ("string", _digits),  # strings that are numbers
     "blank": ("string", _blank),  # serialized messages without any field: alike in all sets

@@ -105,6 +105,19 @@ class Worker:
                 rows[call] = {"outcome": "untested", "detail": reason(str(error))}
         return rows
 
+    def bounded(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The cases of calls with an argument of bounded dynamic shape (`measuring.bounded`)."""
+        self.dead = job["dead"]
+        if target(job["name"], self.names) is None:
+            return None
+        cases = []
+        for call in job["plan"]["calls"]:
+            try:
+                cases.append(self.case(call, gradient=True, follows=False))
+            except NotAcceptedError as error:
+                cases.append({"call": call, "outcome": "untested", "detail": reason(str(error))})
+        return {"cases": cases}
+
     @cached_property
     def lowering(self) -> Any:
         from xlalint.measuring.lowering import Lowering
@@ -198,7 +211,7 @@ class Worker:
             return False
         return True
 
-    def case(self, call: str, gradient: bool) -> dict[str, Any]:
+    def case(self, call: str, gradient: bool, follows: bool = True) -> dict[str, Any]:
         """One case of the table."""
         self.call = call
         stage, how = self.dead.get(call, ["", ""])
@@ -207,7 +220,9 @@ class Worker:
         if stage in ("graph", "compile", "blame"):
             return {"call": call, "outcome": "fails", "detail": how}
         expression = self.parsed(call)
-        found = self.meter.case(expression, gradient and "gradient" not in stage, follows=stage != "follows")
+        found = self.meter.case(
+            expression, gradient and "gradient" not in stage, follows=follows and stage != "follows"
+        )
         if stage == "compile gradient":
             found |= {"gradient": "fails", "gradient_detail": how}
         return found
@@ -236,7 +251,7 @@ def _name(case: dict[str, Any], varied: Mapping[str, str]) -> None:
                 case |= {"detail": parameter, "follows": {parameter: case["follows"][guilty]}}
 
 
-TASKS: Final = {"row": Worker.row, "signature": Worker.signature, "tpu": Worker.on_tpu}
+TASKS: Final = {"row": Worker.row, "signature": Worker.signature, "tpu": Worker.on_tpu, "bounded": Worker.bounded}
 
 
 def main() -> None:
@@ -272,7 +287,7 @@ def answer(worker: Any, job: Mapping[str, Any], tasks: Mapping[str, Callable[...
         {key: value for key, value in case.items() if value not in ("", [], {}, False) and (key, value) not in DEFAULTS}
         for case in row["cases"]
     ]
-    return {"cases": cases} | {key: row[key] for key in ("same", "untaken", "refused") if row[key]}
+    return {"cases": cases} | {key: row[key] for key in ("same", "untaken", "refused") if row.get(key)}
 
 
 if __name__ == "__main__":

@@ -203,9 +203,9 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
 def _bounded_on_some_way(a: Origin | None, b: Origin | None) -> Origin | None:
     """Where a shape became dynamic on one of two ways: a condition met before and again later may choose the way."""
     found = a or b
-    if found is None or (a is not None and b is not None) or found.perhaps:
-        return found
-    return replace(found, perhaps=True)
+    if a is not None and b is not None:
+        return a if a.axes == b.axes else replace(a, axes=None)
+    return found if found is None or found.perhaps else replace(found, perhaps=True)
 
 
 def _meet_sequences(a: Sequence, b: Sequence) -> Sequence | None:

@@ -48,12 +48,13 @@ class Origin(Record):
     """The place where a value became VALUE, a mask, or got a bounded dynamic shape, and what happened there.
 
     `{code}` in `what` stands for the place's source text, which is written out only for what is reported. `perhaps`:
-    another way leads past the place, on which nothing happened.
+    another way leads past the place, on which nothing happened. `axes`: of a bounded shape (`bounds` says how).
     """
 
     location: Location
     what: str
     perhaps: bool = False
+    axes: frozenset[int] | None = None
 
     @property
     def text(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...syntax import nodes as cst
+from ..domain.bounds import broadcast
 from ..domain.choosing import chosen_where_they_differ
 from ..domain.joins import join, join_all
 from ..domain.kinds import as_condition, as_tensor, is_key, is_mixed, perhaps_structure
@@ -128,7 +129,7 @@ class Comparisons(Interpreter):
                 "bool",
                 max(known) if len(known) == 2 else None,
                 strongest.origin,
-                strongest.bounded,
+                broadcast(tensors),
                 any(tensor.carried for tensor in tensors),
                 mixed=is_mixed(tensors),
             )

@@ -6,6 +6,7 @@ from functools import reduce
 from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
+from ..domain.bounds import broadcast, product
 from ..domain.joins import element_of, join_parts
 from ..domain.kinds import as_condition, is_mixed, united
 from ..domain.operators import (
@@ -160,15 +161,14 @@ class Operations(Interpreter):
             dtype = next((kind for kind in ("complex", "float", "int", "bool", "string") if kind in kinds), None)
         ranks = [rank_of(value) for value in (left, right)]
         known = [rank for rank in ranks if rank is not None]
-        bounded = next((tensor.bounded for tensor in tensors if tensor.bounded), None)
-        if bounded is not None:
-            source = next(tensor for tensor in tensors if tensor.bounded)
+        multiplies = isinstance(sign, cst.MatrixMultiply | cst.MatrixMultiplyAssign)
+        bounded = product(left, right, tensors) if multiplies else broadcast(tensors)
+        source = next((tensor for tensor in tensors if tensor.bounded), None)
+        if source is not None:
             arguments = {"left": left, "right": right}
             self.emit(frame, Consume, node, tensor=source, consumer="operator", node=node, arguments=arguments)
         # XLA computes no product of matrices while it compiles.
-        unfolded = (
-            isinstance(sign, cst.MatrixMultiply | cst.MatrixMultiplyAssign) and strongest.dependence is Dependence.VALUE
-        )
+        unfolded = multiplies and strongest.dependence is Dependence.VALUE
         carried = unfolded or any(tensor.carried for tensor in tensors)
         return Tensor(
             strongest.dependence,

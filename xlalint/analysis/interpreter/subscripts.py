@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ...syntax import nodes as cst
+from ..domain.bounds import FIRST, indexed
 from ..domain.joins import as_tuple, element_of, join_all, without_none
 from ..domain.kinds import as_tensor, is_mixed
 from ..domain.operators import (
@@ -147,16 +148,14 @@ class Subscripts(Interpreter):
             self.emit(frame, Consume, node, tensor=base, consumer="index", node=node, arguments=arguments)
         location = Location(frame.unit, node)
         rank = base.rank
-        dependence, origin, bounded, parts = base.dependence, base.origin, base.bounded, [base]
+        dependence, origin, bounded, parts = base.dependence, base.origin, indexed(base, index), [base]
         selected = False
         for item in index:
             mask = as_tensor(item, Dependence.STATIC)
             match item:
                 case Slice():
-                    # `x[1:]` of a bounded dimension is bounded still.
                     continue
                 case Tensor(is_mask=True) if mask is not None:
-                    bounded = Origin(location, "`{code}` has a bounded dynamic shape")
                     selected = True
                     rank = rank - (mask.rank or 1) + 1 if rank is not None else None
                 case Static(None) | Api("tf.newaxis" | "np.newaxis"):
@@ -168,8 +167,9 @@ class Subscripts(Interpreter):
                         dependence, origin = mask.dependence, mask.origin
                     parts += [mask] if mask is not None else []
                     rank = rank - 1 if rank is not None and rank > 0 else None
-                    if len(index) == 1 and base.rank == 1:
-                        bounded = None
+        if selected:
+            axes = FIRST if len(index) == 1 else None
+            bounded = Origin(location, "`{code}` has a bounded dynamic shape", axes=axes)
         carried = selected or any(part.carried for part in parts)
         varies = after_index(base.varies, index)
         mixed = selected or is_mixed(parts)

@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...facts.names import known, parameters
+from ..domain.bounds import along
 from ..domain.kinds import leaves, options, united
 from ..domain.values import (
     NONE,
@@ -18,6 +19,7 @@ from ..domain.values import (
     Dependence,
     Dict,
     OneOf,
+    Origin,
     Sequence,
     Static,
     Structure,
@@ -27,9 +29,11 @@ from ..domain.values import (
     Variation,
 )
 from ..domain.varying_shapes import carried_over, variations_of
+from ..record import replace
 from . import datasets as pipelines
 from . import raw_ops
 from . import tokenizers as texts
+from .axes import gathered_axes, masked_axes, result_axes
 from .call import Call, Content
 from .dtypes import agreed_dtype, dtype_of, named_dtype
 from .folding import is_folded
@@ -348,7 +352,7 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
         case "bounded":
             decisive = content(call, ("mask", "condition")) if call.get("mask", "condition") is not None else inside
             if decisive.dependence is Dependence.VALUE:  # a constant mask gives a static shape
-                bounded = here
+                bounded = here and replace(here, axes=masked_axes(call, rank))
                 dependence, origin, carried = Dependence.VALUE, origin or here, True
         case "shape" | "filled":
             # XLA follows the real size of a filled tensor only where a dtype is given (measured).
@@ -367,19 +371,28 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
             bounded = None
         case _ if not is_folded(call.name):
             carried = dependence is Dependence.VALUE
-    if bounded is not None and rank_rule == "reduce" and drops_first_axis(call, values):
-        dependence, origin, bounded = Dependence.VALUE, origin or bounded, None
-    if bounded is not None and rank_rule == "reshape" and names_every_size(call):
-        bounded = None  # the new shape is whole: how many elements there really are matters no more (measured)
-    if bounded is not None and "scatter" in call.name:
-        bounded = content(call, ("tensor", "ref", "inputs")).bounded  # the indices say where, never how much
-    if bounded is not None and rank_rule == "gather":
-        bounded = content(call, ("indices", "ids")).bounded
-    if rank == 0:
-        bounded = None
+    if bounded is not None and bounded is inside.bounded:
+        bounded = _still_bounded(rank_rule, call, values, rank, bounded)
+        if bounded is None and rank_rule == "reduce":
+            dependence, origin = Dependence.VALUE, origin or inside.bounded
     mixed = carried and (inside.outside or flag in _OF_DATA or not is_folded(call.name))
     varies = () if flag == "fixed" else carried_over(call.name, rank_rule, inside.varies)
     return Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
+
+
+def _still_bounded(rank_rule: str, call: Call, values: list[Value], rank: int | None, bounded: Origin) -> Origin | None:
+    """What is left in the result of the bounded dynamic shape of an argument."""
+    if rank == 0 or (rank_rule == "reshape" and names_every_size(call)):
+        return None  # a shape that is whole: how many elements there really are matters no more (measured)
+    if "scatter" in call.name:
+        return content(call, ("tensor", "ref", "inputs")).bounded  # the indices say where, never how much
+    if rank_rule == "gather":
+        found = content(call, ("indices", "ids")).bounded
+        return found and along(found, gathered_axes(call))
+    axes = result_axes(rank_rule, call, rank)
+    if axes is None and rank_rule == "reduce" and drops_first_axis(call, values):
+        return None
+    return along(bounded, axes)
 
 
 def call(name: str, arguments: Mapping[str, Value], location: Location) -> Value:

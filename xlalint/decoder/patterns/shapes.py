@@ -36,7 +36,7 @@ _DYNAMIC: Final = (
     r"|(?:XLA has not implemented )?dynamic sized slice with non-trivi?al stride"
     r"|Split op doesn't support split for the dynamic dimension|Asked to propagate a dynamic dimension"
     r"|Dynamic reshape is not implemented|[Ff]ail(?:ed)? to proof the equality of two dimensions"
-    r"|Reshape's input dynamic dimension)[^\n]*"
+    r"|Reshape's input dynamic dimension|RET_CHECK failure \([^\n]*dynamic_\w+\.cc:\d+\))[^\n]*"
 )
 _BOUND: Final = r"\b(?:pred|bf16|[sufc]\d+)\[(?:\d+,)*<=\d+[^\n]*"
 _SHAPE_DEPENDS: Final = (
