@@ -86,6 +86,10 @@ PROGRAMS: Final[dict[str, tuple[dict[str, str], object]]] = {
         (),
     ),
     "requirements": ({"layer.py": LAYER, "requirements.txt": "keras>=3\njax[cuda12]\n"}, ALONE),
+    "requirements of both, of a file for one": (
+        {"layer.py": f"import tensorflow as tf\n{LAYER}", "requirements.txt": "keras>=3\njax\ntensorflow\n"},
+        (),
+    ),
     "requirements of both": ({"layer.py": LAYER, "requirements.txt": "keras>=3\njax\ntensorflow\n"}, BOTH),
     "extras": (
         {"layer.py": LAYER, "pyproject.toml": '[project.optional-dependencies]\njax = ["jax", "keras>=3"]\n'},

@@ -62,7 +62,8 @@ def backends(
     modules: Iterable[ModuleSigns], name: Callable[[str], str], required: Callable[[Path], Required | None]
 ) -> dict[str, Ran]:
     """What runs each file that is not run on TensorFlow alone, by its absolute path. `name` says how reports show a
-    path, `required` what the requirements of a folder's project name."""
+    path, `required` what the requirements of a folder's project name. Where both are at hand and nothing says more, a
+    file that imports TensorFlow alone is TensorFlow's."""
     graph = ProgramGraph(modules)
     told = _told(graph, name)
     shown = {shows: dict(graph.of(shows)) for shows in _LIBRARIES.values()}
@@ -75,10 +76,13 @@ def backends(
             found[file] = told[unit]
         elif unit in units[Shows.OWN_KERAS] and (file in shown[Shows.OWN_KERAS] or file not in shown[Shows.TENSORFLOW]):
             if (said := required(Path(file).parent)) is not None:
-                found[file] = Ran(said[0], f"the requirements ({said[1]})")
+                ran = Ran(said[0], f"the requirements ({said[1]})")
             elif unit in with_jax:
-                named = BOTH if unit in with_tensorflow else frozenset((Backend.JAX,))
-                found[file] = Ran(named, with_jax[unit])
+                ran = Ran(BOTH if unit in with_tensorflow else frozenset((Backend.JAX,)), with_jax[unit])
+            else:
+                continue
+            if not ran.on_tensorflow or file in shown[Shows.JAX] or file not in shown[Shows.TENSORFLOW]:
+                found[file] = ran
     return {file: ran for file, ran in found.items() if ran.on_jax}
 
 

@@ -9,7 +9,7 @@ from ..pattern import Pattern, candidate, wording
 _ERRORS: Final = "https://docs.jax.dev/en/latest/errors.html#jax.errors."
 _NO_VALUE: Final = "While JAX traces a function, its arrays are tracers: they have a shape and a dtype, and no value."
 _STATIC: Final = (
-    "A size must be a Python number while the function is traced: a setting of the layer, or x.shape[axis]. Compute\n"
+    "A size must be a Python number during tracing: a setting of the layer, or x.shape[axis]. Compute\n"
     "on the whole size and mask the rest (keras.ops.arange(most) < n). Outside of Keras a static argument of jax.jit\n"
     "compiles once for every value."
 )
@@ -82,7 +82,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"|(?:When jit-compiling jnp\.repeat, the total number of repeats must be static)[^\n]*"
             r"|(?:total_repeat_length|num_segments|repeats?) [^\n]{0,80}must be (?:static|specified statically)[^\n]*)"
         ),
-        f"{_NO_VALUE} A size that is computed from data is no number, and JAX compiles for fixed shapes only.",
+        f"{_NO_VALUE} A size that is computed from data is not a number, and JAX compiles for fixed shapes only.",
         (candidate("XLA205", "it is a size"),),
         rewrite=_STATIC,
         link=_ERRORS + "ConcretizationTypeError",
@@ -159,7 +159,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(r"`?str`? object has no attribute `?_error_repr`?"),
-        "Keras makes errors anew from their texts to add the layer's name, and JAX's tracer errors do not bear it: this"
+        "Keras builds errors again from their texts to add the layer's name, and tracer errors do not bear it: this"
         " is one of them, and its kind and its line are lost. The layer asks a tracer for a value that it has not.",
         rewrite=_HIDDEN,
         link=_ERRORS.partition("#")[0],
@@ -184,7 +184,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         wording(r"Unable to automatically build the model\.[^\n]*"),
         "Keras traces the model once before it trains, with JAX whether or not it is built, also with"
-        " `run_eagerly=True`. That failed; the error is told below, behind `Exception encountered`.",
+        " `run_eagerly=True`. That failed; the error follows below, behind `Exception encountered`.",
         rewrite=_HIDDEN,
     ),
 )
