@@ -212,6 +212,31 @@ OUTSIDE: Final = {
         self._convert_input_args = False
         self._allow_non_tensor_positional_args = True""",
 }
+EQUALIZE: Final = """\
+import keras
+import numpy as np
+import tensorflow as tf
+
+class Equalize(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self._convert_input_args = False
+        self._allow_non_tensor_positional_args = True
+
+    def call(self, inputs):
+        images = inputs["images"] if isinstance(inputs, dict) else inputs
+        if tf.rank(images) == 4 and tf.shape(images)[0] == 1:
+            images = images * 2.0
+        return images
+"""
+CALLERS: Final = {
+    "nobody": "",
+    "code that anybody may compile": "\ndef augment(images):\n    return Equalize()(images)\n",
+    "the host, with a tensor": "\nprint(Equalize()(tf.ones([2, 8, 8, 3])))\n",
+    "the host, with an array": "\nprint(Equalize()(np.ones([2, 8, 8, 3])))\n",
+    "the host, with a dict": '\nprint(Equalize()({"images": tf.ones([2, 8, 8, 3]), "labels": tf.ones([2])}))\n',
+    "the host, with text": '\nprint(Equalize()(tf.constant(["a b"])))\n',
+}
 INSIDE: Final = {
     "it says nothing": "",
     "it says that Keras may compile it": "        self.supports_jit = True",
@@ -290,6 +315,12 @@ def test_layers_may_stay_outside_of_what_keras_compiles(tmp_path: Path, said: st
     assert severities(tmp_path, {"a.py": code + called}, include_host=False) == {Severity.ERROR}
 
 
+@pytest.mark.parametrize(("name", "caller"), CALLERS.items(), ids=CALLERS)
+def test_layers_that_take_what_is_no_tensor_are_for_models_as_well(tmp_path: Path, name: str, caller: str) -> None:
+    expected = set() if name in {"nobody", "the host, with text"} else {Severity.ERROR}
+    assert severities(tmp_path, {"a.py": EQUALIZE + caller}, include_host=False) == expected
+
+
 @pytest.mark.parametrize("said", INSIDE.values(), ids=INSIDE)
 def test_other_layers_are_inside(tmp_path: Path, said: str) -> None:
     assert severities(tmp_path, {"a.py": LAYER.format(said=said, base="Base")}, include_host=False) == {Severity.ERROR}
@@ -330,6 +361,25 @@ def f(x):
     for of_the_class, said, expected in ((True, "self.supports_jit = False", False), (False, "pass", True)):
         measured = measure(code.format(of_the_class=of_the_class, said=said, expected=expected))
         assert measured.failure is None
+
+
+@pytest.mark.compiler
+def test_a_layer_that_takes_what_is_no_tensor_works_alone_and_fails_in_a_model() -> None:
+    code = f"""{EQUALIZE}
+def f(x):
+    from keras.src.trainers.trainer import model_supports_jit
+
+    images = np.ones((2, 8, 8, 3))
+    Equalize()(images)
+    model = keras.Sequential([Equalize()])
+    assert model_supports_jit(model)
+    try:
+        model.predict(images, verbose=0)
+    except tf.errors.OperatorNotAllowedInGraphError:
+        return x
+    raise AssertionError("it works")
+"""
+    assert measure(code).failure is None
 
 
 OBJECT: Final = """\

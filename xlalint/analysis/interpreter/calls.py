@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
@@ -47,7 +47,7 @@ from ..library.call_kinds import (
 )
 from ..library.host_shapes import shaped
 from ..library.host_sizes import sized
-from ..library.keras_classes import ended_with_keras_2, stays_outside
+from ..library.keras_classes import ended_with_keras_2, runs_on_host
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
@@ -278,7 +278,7 @@ class Calls(Interpreter):
                     value = self.decorated(method_value(method, owner))
                     own = value.compiled
                     if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):
-                        run = self.by_keras(owner, frame)
+                        run = self.by_keras(owner, frame, (*arguments.positional, *arguments.keywords.values()))
                         kept = isinstance(own, Compilation) and not own.autograph  # Keras runs it as it is marked
                         if isinstance(own, Compilation) and kept:
                             run = replace(run, autograph=False, entry=own.entry, keras=own.keras)
@@ -296,11 +296,11 @@ class Calls(Interpreter):
                 return self._call_object(frame, ApiObject(base), arguments, node)
         return self._call_unknown(frame, owner, arguments, node)
 
-    def by_keras(self, owner: Instance, frame: Frame) -> Compilation:
+    def by_keras(self, owner: Instance, frame: Frame, given: Iterable[Value]) -> Compilation:
         """How Keras runs `call`: in the caller's context, converted by AutoGraph only in Keras 2."""
         autograph, keras = self.keras_runs(owner.cls.module)
         kind, by_keras = frame.context.kind, frame.context.by_keras
-        if kind in (ContextKind.HOST, ContextKind.OPEN) and not stays_outside(owner.attributes):
+        if kind is ContextKind.OPEN or (kind is ContextKind.HOST and not runs_on_host(owner.attributes, given)):
             kind, by_keras = ContextKind.XLA, True
         return Compilation(kind, autograph, f"`{owner.cls.name}.call`", by_keras=by_keras, keras=keras)
 

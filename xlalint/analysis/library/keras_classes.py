@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from ..domain.values import Static, Value
+from ..domain.values import Array, Dict, OneOf, Sequence, Static, Tensor, Value
 
 # The part of a path that tells the kind of the classes in it.
 _NAMESPACES: Final = {
@@ -145,13 +145,34 @@ def _ended(name: str) -> bool | frozenset[str]:
 
 
 # How a layer says so: Keras's own layers for strings and integers have all of these.
-_OUTSIDE: Final = (
-    {"supports_jit": Static(False)},
-    {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)},
-)
+_NEVER_COMPILED: Final = {"supports_jit": Static(False)}
+_TAKES_OTHERS: Final = {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)}
 
 
 def stays_outside(attributes: Mapping[str, Value]) -> bool:
     """Whether a layer of these attributes says that Keras shall not compile it, or that it takes what is no tensor
     yet (lists, text), as those do that are mapped over datasets."""
-    return any(all(attributes.get(name) == value for name, value in words.items()) for words in _OUTSIDE)
+    return _are(attributes, _NEVER_COMPILED) or _are(attributes, _TAKES_OTHERS)
+
+
+def runs_on_host(attributes: Mapping[str, Value], given: Iterable[Value]) -> bool:
+    """Whether the `call` of a layer of these attributes is host code where host code calls it with these arguments: one
+    that takes what is no tensor yet, and gets numbers here, is for models as well (an augmentation of images)."""
+    return _are(attributes, _NEVER_COMPILED) or (_are(attributes, _TAKES_OTHERS) and not any(map(_has_numbers, given)))
+
+
+def _are(attributes: Mapping[str, Value], words: Mapping[str, Value]) -> bool:
+    return all(attributes.get(name) == value for name, value in words.items())
+
+
+def _has_numbers(value: Value) -> bool:
+    """Whether a value is, or holds, a tensor or an array of numbers."""
+    match value:
+        case Tensor(dtype=dtype) | Array(dtype=dtype):
+            return dtype not in (None, "string")
+        case OneOf(options=parts) | Sequence(items=tuple(parts)):
+            return any(map(_has_numbers, parts))
+        case Dict(entries=entries):
+            return any(map(_has_numbers, entries.values()))
+        case _:
+            return False
