@@ -1,43 +1,45 @@
-"""A call of TensorFlow as a call of `keras.ops`."""
+"""TensorFlow's calls as calls of `keras.ops`: those of the code, and those that a rewrite would write."""
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..analysis.interpreter.events import TensorflowCall
-from ..facts.equal_names import EQUAL, LEAST, PARAMETERS
-from ..facts.names import parameters
+from ..facts.equal_names import ADDED, EQUAL, EXACT, taken_over
 from ..findings.findings import Safety
+from ..sources.text import line_starts
 from ..syntax import nodes as cst
-from .names import Names
-from .rewrite import NodeEdit, Rewrite, replace
+from .names import Names, NoNameError
+from .rewrite import NodeEdit, Rewrite
+from .rewrite import replace as instead
 
 _DTYPES: Final = frozenset(("bfloat16", "bool", "float16", "float32", "float64", "int32", "int64", "uint8"))
 _DIFFERS: Final = "where dtypes are mixed, or integers"
+_IN_TITLE: Final = re.compile(r"`(tf\.[\w.]+)`")
 
 
 def in_keras_ops(event: TensorflowCall, names: Names) -> Rewrite | None:
     """The call with the function of `keras.ops` that computes the same; None where there is no such, or an argument
     that it does not take."""
-    found = EQUAL.get(event.api)
-    order = parameters(event.api) or ()
-    if found is None or len(event.node.args) < LEAST.get(event.api, 1) or any(one.star for one in event.node.args):
+    arguments = event.node.args
+    taken = taken_over(event.api, [None if one.keyword is None else one.keyword.value for one in arguments])
+    if taken is None or any(one.star for one in arguments) or not ADDED.get(event.api, {}).keys() <= {*taken}:
         return None
-    name, renamed = found
-    taken = PARAMETERS.get(event.api) or tuple(one for one in order if one != "name")
+    name, renamed = EQUAL[event.api]
     edits = list[NodeEdit]()
-    for at, given in enumerate(event.node.args):
-        parameter = given.keyword.value if given.keyword is not None else order[at] if at < len(order) else ""
-        if parameter not in taken:
-            return None
+    for parameter, given in zip(taken, arguments, strict=True):
         if (attribute := _of_tensorflow(given.value, names)) is not None:
             if parameter != "dtype" or attribute not in _DTYPES:
                 return None
-            edits.append(replace(event.location.at(given.value), f'"{attribute}"'))
+            edits.append(instead(event.location.at(given.value), f'"{attribute}"'))
         if given.keyword is not None and parameter in renamed:
-            edits.append(replace(event.location.at(given.keyword), renamed[parameter]))
+            edits.append(instead(event.location.at(given.keyword), renamed[parameter]))
     function = event.location.at(event.node.func)
-    edits.insert(0, replace(function, f"{names.imported('keras', 'ops')}.{name}"))
+    edits.insert(0, instead(function, f"{names.imported('keras', 'ops')}.{name}"))
     return Rewrite(f"Call `keras.ops.{name}`", tuple(edits), Safety.UNSAFE, _DIFFERS)
 
 
@@ -48,3 +50,136 @@ def _of_tensorflow(node: cst.BaseExpression, names: Names) -> str | None:
             return attribute
         case _:
             return None
+
+
+def without_tensorflow(rewrite: Rewrite, names: Names) -> Rewrite | None:
+    """The rewrite as it is for the file: what is written for Keras alone gets no import of TensorFlow, but the equal
+    functions of `keras.ops`; None where one has no equal. Raises `NoNameError`."""
+    if not (names.needs_tensorflow and names.is_of_keras_alone):
+        return rewrite
+    tf = names.tf
+    names.needed = None
+    written = [_Written(edit.text, tf) for edit in rewrite.edits]
+    if any(one.has_no_equal for one in written):
+        return None
+    called = {api for one in written for api in one.called}
+    if called:
+        ops = names.imported("keras", "ops")
+        edits = (replace(edit, text=one.with_names_of(ops)) for edit, one in zip(rewrite.edits, written, strict=True))
+        rewrite = replace(rewrite, title=_IN_TITLE.sub(_in_title, rewrite.title), edits=tuple(edits))
+    if rewrite.safety is Safety.SAFE and not called <= EXACT:
+        return replace(rewrite, safety=Safety.UNSAFE, differs=_DIFFERS)
+    return rewrite
+
+
+def help_without_tensorflow(help: str, names: Names) -> str:
+    """What a help advises, in `keras.ops` where the file is written for Keras alone, and every name has an equal."""
+    if not names.is_of_keras_alone:
+        return help
+    try:
+        written = _Written(help, names.tf)
+        return help if written.has_no_equal else written.with_names_of(names.imported("keras", "ops"))
+    except NoNameError:
+        return help
+
+
+def _in_title(found: re.Match[str]) -> str:
+    return f"`keras.ops.{EQUAL[found[1]][0]}`" if found[1] in EQUAL else found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Text instead of bytes of a text; `{ops}` in it is the name of `keras.ops`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass
+class _Written:
+    """A text that a rewrite puts in, with what it has of TensorFlow."""
+
+    text: str
+    tf: str
+    called: set[str] = field(default_factory=set)
+    has_no_equal: bool = False
+    _parts: list[_Part] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if re.search(rf"\b{self.tf}\.", self.text) is None:
+            return
+        self._bytes = self.text.encode()
+        self._starts = line_starts(self._bytes.decode("latin-1"))
+        try:
+            tree = ast.parse(self.text)
+        except SyntaxError:  # a piece of an expression
+            self.has_no_equal = True
+            return
+        spelled = set[ast.AST]()  # the names of TensorFlow that have become others
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and (function := self._path(node.func)) is not None:
+                spelled |= {*self._call(node, function)}
+            elif isinstance(node, ast.Attribute) and self._path(node) == "tf.newaxis":
+                self._instead(node, "None")
+                spelled.add(node.value)
+        names = {node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == self.tf}
+        self.has_no_equal = not names <= spelled
+
+    def with_names_of(self, ops: str) -> str:
+        """The text with the functions of `keras.ops`, which is called `ops` there."""
+        if not self._parts:
+            return self.text
+        text = self._bytes
+        for part in sorted(self._parts, key=lambda part: part.start, reverse=True):
+            text = text[: part.start] + part.text.replace("{ops}", ops).encode() + text[part.end :]
+        return text.decode()
+
+    def _call(self, node: ast.Call, api: str) -> Iterator[ast.AST]:
+        """Spell a call anew; the names of TensorFlow that it had."""
+        arguments = [*((None, one) for one in node.args), *((one.arg, one.value) for one in node.keywords)]
+        taken = taken_over(api, [keyword for keyword, _ in arguments])
+        stars = [one for one in node.args if isinstance(one, ast.Starred)]
+        if taken is None or stars or any(one.arg is None for one in node.keywords):
+            return
+        name, renamed = EQUAL[api]
+        self.called.add(api)
+        self._instead(node.func, f"{{ops}}.{name}")
+        yield _root(node.func)
+        for parameter, (_, value) in zip(taken, arguments, strict=True):
+            dtype = (self._path(value) or "").removeprefix("tf.")
+            if parameter == "dtype" and dtype in _DTYPES:
+                self._instead(value, f'"{dtype}"')
+                yield _root(value)
+        for keyword in node.keywords:
+            if keyword.arg is not None and keyword.arg in renamed:
+                start, _ = self._span(keyword)
+                self._parts.append(_Part(start, start + len(keyword.arg.encode()), renamed[keyword.arg]))
+        end = self._span(node)[1] - 1
+        for parameter, wanted in ADDED.get(api, {}).items():
+            if parameter not in taken:
+                self._parts.append(_Part(end, end, f", {parameter}={wanted}"))
+
+    def _path(self, node: ast.expr) -> str | None:
+        """What is named of TensorFlow ("tf.math.log")."""
+        root = _root(node)
+        if root is node or not isinstance(root, ast.Name) or root.id != self.tf:
+            return None
+        return f"tf.{ast.unparse(node).partition('.')[2]}"
+
+    def _instead(self, node: ast.expr, text: str) -> None:
+        self._parts.append(_Part(*self._span(node), text))
+
+    def _span(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
+        """From which byte to which a node goes."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        start = self._starts[node.lineno - 1] + node.col_offset
+        return start, self._starts[node.end_lineno - 1] + node.end_col_offset
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """The first name of a path."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node

@@ -52,6 +52,18 @@ class Names:
         name, missing = self._tensorflow
         return name if missing is None else None
 
+    @property
+    def needs_tensorflow(self) -> bool:
+        """Whether TensorFlow was asked for, and the module does not import it."""
+        return self.needed in _IMPORTS.values()
+
+    @property
+    def is_of_keras_alone(self) -> bool:
+        """Whether the file imports Keras, and nothing of TensorFlow."""
+        imports = [one for found in self._file.outline.bindings.values() for one in found]
+        packages = {one.module.partition(".")[0] for one in imports if isinstance(one, ImportOutline) and not one.level}
+        return "keras" in packages and "tensorflow" not in packages
+
     @cached_property
     def _tensorflow(self) -> tuple[str, str | None]:
         """The name of TensorFlow, and the import statement that binds it if there is none."""

@@ -40,6 +40,7 @@ from ..findings.findings import (
     TrailStep,
 )
 from ..fixes.edits import fix_of
+from ..fixes.keras_ops import help_without_tensorflow, without_tensorflow
 from ..fixes.names import Names, NoNameError
 from .on_backends import Said, of_all, run_by, said_on_jax
 from .rule import RAW_OPS, Draft, OnJax, Rule, TpuOutcome, all_rules
@@ -233,6 +234,9 @@ class Dispatcher:
                         ]
                         gravest = max(judged, key=lambda one: one.gravity)
                         finding = _finding(rule, location, said, gravest, severities.get(rule.code))
+                        if finding.help and not _is_of_keras_2(handled):
+                            said_so = help_without_tensorflow(finding.help, Names(location))
+                            finding = replace(finding, help=said_so)
                         finding = replace(finding, fix=fix, help=finding.help or help)
                         unexposed = severities.get(rule.code, max(one.unexposed for one in judged))
                         told.append(Candidate(gravest.gravity, finding, refused, unexposed))
@@ -259,6 +263,8 @@ class Dispatcher:
             try:
                 names.renew()
                 rewrite = one.draft.rewrite(names)
+                if rewrite is not None and not _is_of_keras_2((one,)):
+                    rewrite = without_tensorflow(rewrite, names)
                 fix = None if rewrite is None else fix_of(rewrite, names, location)
                 answers[fix] = "" if rewrite is None else rewrite.text
             except NoNameError:
@@ -270,6 +276,11 @@ class Dispatcher:
     def _note(self, error: Exception, rule: Rule, location: Location, doing: str) -> None:
         """A rule failed: it costs what that rule would have said here."""
         self.failures.append(InternalTrouble.of(error, location.path, location.line, doing, rule.code))
+
+
+def _is_of_keras_2(handled: Iterable[_Handled]) -> bool:
+    """Whether Keras 2 runs the code, which has no `keras.ops`."""
+    return any(one.event.context.keras is Tracing.KERAS_2 for one in handled)
 
 
 def _is_on_tensorflow(handled: _Handled) -> bool:
