@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from xlalint.findings.codes import SelectorError, codes_of, matching, rule_names
-from xlalint.findings.findings import Severity
+from xlalint.findings.findings import Backend, Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import ProbeSettings, Settings, load
 from xlalint.settings.layers import KEYS, ConfigurationError
@@ -398,6 +398,29 @@ def test_the_nearest_requirements_that_name_it_decide(tmp_path: Path) -> None:
     assert found == {tmp_path: 2, **inside}
     (tmp_path / "requirements.txt").unlink()
     assert required_near([tmp_path]) == {}
+
+
+def test_the_backends_of_a_project_are_not_those_of_one_around_it(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "requirements.txt").write_text("keras>=3\njax\n")
+    own = {"pyproject.toml": '[project]\ndependencies = ["numpy"]\n', "setup.py": 'setup(name="own")\n'}
+    lists = {"pyproject.toml": "[tool.ruff]\n", "requirements.txt": "numpy\n"}
+    folders = {}
+    for kind, files in (("own", own), ("list", lists)):
+        for name, text in files.items():
+            folder = tmp_path / kind / name / "a"
+            folder.mkdir(parents=True)
+            (folder.parent / name).write_text(text)
+            folders[folder] = frozenset() if kind == "own" else frozenset((Backend.JAX,))
+    found = required_near([tmp_path, *folders])
+    assert {folder: found[folder].backends for folder in folders} == folders
+    assert {one.keras for one in found.values()} == {3}
+    dist = tmp_path / "packages" / "made-1.0.dist-info"
+    dist.mkdir(parents=True)
+    (dist / "METADATA").write_text("Metadata-Version: 2.1\nName: made\nRequires-Dist: absl-py\n\nText\n")
+    inside = dist.parent / "made" / "layers"
+    inside.mkdir(parents=True)
+    assert required_near([inside])[inside].backends == frozenset()
 
 
 def test_a_cache_of_an_earlier_version_is_one(project: Path) -> None:

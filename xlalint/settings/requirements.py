@@ -6,7 +6,7 @@ import ast
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -19,6 +19,7 @@ _T = TypeVar("_T")
 _JAX: Final = re.compile(r"\s*jax(?:lib)?\b(?!-)")
 _KERAS_3_LIBRARIES: Final = re.compile(r"\s*keras(?:[-_](?:core|cv|hub|nlp|rs))?\b(?!-)")
 _PYPROJECT: Final = "pyproject.toml"
+_LIST: Final = ".txt"
 _LONGEST: Final = 2_000  # characters of a requirement
 _CONCERNS: Final = re.compile("tensorflow|keras", re.IGNORECASE)
 _REST: Final = re.compile(r"(^|\s)(#|--).*|\\\s*$")  # of a line for pip: comments, hashes, and that it goes on
@@ -65,7 +66,8 @@ class Required:
 
 def required_near(folders: Iterable[Path]) -> dict[Path, Required]:
     """What the project of each folder requires, by the nearest file that names TensorFlow or Keras. Folders around
-    which no file does are left out."""
+    which no file does are left out. What lies further up than a project that states its own requirements says nothing
+    of its backends."""
     known: dict[Path, Required | None] = {}  # None: no file here or further up
     for folder in folders:
         passed = []
@@ -76,7 +78,13 @@ def required_near(folders: Iterable[Path]) -> dict[Path, Required]:
             if (said := _said_in(above)) is not None or (above / ".git").exists():
                 known[above] = said
                 break
-        known |= dict.fromkeys(passed, known.get(above))
+        found = known.get(above)
+        for within in reversed(passed):
+            if within in known:
+                continue
+            if found is not None and found.backends and _is_project(within):
+                found = replace(found, backends=frozenset())
+            known[within] = found
     return {folder: said for folder in folders if (said := known[folder.absolute()]) is not None}
 
 
@@ -90,6 +98,12 @@ def _said_in(folder: Path) -> Required | None:
             needed = _requirements(file, _dependencies) if file.name == _PYPROJECT else requirements
             return Required(keras_of(requirements), backends_of(needed), file)
     return None
+
+
+def _is_project(folder: Path) -> bool:
+    """Whether a folder states requirements in more than a list for pip."""
+    files = _requirement_files(folder)
+    return any(file.suffix != _LIST and any(_requirements(file, read)) for file, read in files)
 
 
 def backends_of(requirements: Iterable[str]) -> frozenset[Backend]:
@@ -198,7 +212,7 @@ def _requirement_files(folder: Path) -> Iterator[tuple[Path, Callable[[Path], It
     for name, read in _READERS.items():
         if (folder / name).is_file():
             yield folder / name, read
-    for file in sorted(folder.glob("requirements*.txt")):
+    for file in sorted(folder.glob(f"requirements*{_LIST}")):
         yield file, _lines
     package = _NORMAL.sub("_", folder.name)
     for location, pattern in ((folder, "*.dist-info"), (folder.parent, f"{package}-*.dist-info")):
