@@ -10,8 +10,9 @@ Nothing, for it gets no program. Measured with Keras 3.15 on JAX 0.10 and Tensor
 arguments to tensors of its own by way of NumPy, and JAX's tracer raises `TracerArrayConversionError`. `tf.map_fn` and
 `tf.while_loop` raise `TypeError`, and the gradient of a `tf.GradientTape` `AttributeError`. Before Keras compiles the
 model, the same call may work, for arrays with values, and give a tensor of TensorFlow, which is a constant to JAX and
-has no gradient. Of 477 functions of TensorFlow that take a tensor, those that do not convert it work: `tf.nest`,
-`tf.is_tensor`, `tf.print`, `tf.get_static_value`, `tf.group`.
+has no gradient. Of 730 functions and methods of TensorFlow that take a tensor, 686 raise `TracerArrayConversionError`
+and 16 another error. The 28 that do not convert it work: `tf.nest`, `tf.is_tensor`, `tf.print`, `tf.get_static_value`,
+`tf.group`, say.
 
 ## Example
     import tensorflow as tf
@@ -57,10 +58,17 @@ from ._jax import ARRAY
 TAKING = (
     *("tf.nest.", "tf.is_tensor", "tf.is_symbolic_tensor", "tf.print", "tf.get_static_value", "tf.group", "tf.tuple"),
     *("tf.control_dependencies", "tf.debugging.assert_proper_iterable", "tf.summary.", "tf.data.", "tf.keras."),
+    "tf.IndexedSlices",
+)
+# What asks a tensor for what JAX's have not, be they traced or not.
+ASKING = (
+    *("tf.GradientTape.gradient", "tf.GradientTape.jacobian", "tf.autodiff.ForwardAccumulator"),
+    *("tf.image.grayscale_to_rgb", "tf.image.image_gradients", "tf.image.sobel_edges", "tf.image.total_variation"),
+    "tf.linalg.tridiagonal_solve",
 )
 RAISES = {
     **dict.fromkeys(("tf.map_fn", "tf.type_spec_from_value", "tf.while_loop"), "this raises TypeError"),
-    **dict.fromkeys(("tf.GradientTape.gradient", "tf.GradientTape.jacobian"), "this raises AttributeError"),
+    **dict.fromkeys(ASKING, "this raises AttributeError"),
     "tf.GradientTape.watch": "this raises ValueError",
 }
 HELP = "use a function of keras.ops, which runs on each backend"
@@ -163,6 +171,20 @@ class L(keras.layers.Layer):
             backend="jax",
             jax=Fails("TypeError"),
         ),
+        Bad(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return tf.image.grayscale_to_rgb(x)
+""",
+            ["tf.image.grayscale_to_rgb(x)"],
+            Compiles(),
+            inputs=("f32[8, 8, 1]",),
+            effect=Effect.FAILS,
+            backend="jax",
+        ),
     )
     good = (
         Good(
@@ -178,6 +200,7 @@ class L(keras.layers.Layer):
             return tf.math.cumsum(x)
         [y] = tf.nest.map_structure(lambda part: part * 2.0, [x])
         tf.print(y)
+        y = tf.IndexedSlices(y, [0, 1, 2, 3]).values
         return ops.sum(y) + float(tf.keras.backend.epsilon())
 """,
             backend="jax",

@@ -35,3 +35,21 @@ def test_jax_does_what_an_example_claims(named: str) -> None:
     assert measured.matches(example.jax), measured
     if isinstance(example, Bad) and example.fixed is not None:
         assert on_jax.measure(with_import(example.fixed), tuple(example.inputs)).error is None
+
+
+LACKING: Final = {
+    "tf.autodiff.ForwardAccumulator(x, x)": "f32[4]",
+    "tf.image.grayscale_to_rgb(x)": "f32[2, 8, 8, 1]",
+    "tf.image.image_gradients(x)": "f32[2, 8, 8, 3]",
+    "tf.image.sobel_edges(x)": "f32[2, 8, 8, 3]",
+    "tf.image.total_variation(x)": "f32[2, 8, 8, 3]",
+    "tf.linalg.tridiagonal_solve(x, tf.ones([4, 2]))": "f32[3, 4]",
+}
+
+
+@pytest.mark.parametrize(("call", "spec"), LACKING.items(), ids=LACKING)
+def test_what_asks_for_attributes_that_jax_s_tensors_lack_fails_without_a_trace_as_well(call: str, spec: str) -> None:
+    code = f"import keras\n\nclass L(keras.layers.Layer):\n    def call(self, x):\n        return {call}\n"
+    failure = on_jax.measure(with_import(code), (spec,)).failure
+    assert failure is not None
+    assert failure.startswith("AttributeError")
