@@ -144,7 +144,12 @@ def essence(found: Any) -> tuple[str, str, tuple[str, ...], bool, str]:
 @pytest.mark.slow
 @pytest.mark.compiler
 def test_a_sample_of_calls_is_what_jax_does(driver: Driver) -> None:
-    asked = [(name, call) for name in jax.names() for call, one in jax.api(name).items() if not one.varied]
+    asked = [
+        (name, call)
+        for name in jax.names()
+        for call, one in jax.api(name).items()
+        if not one.varied and "not finished" not in one.detail
+    ]
     sampling.chance().shuffle(asked)
     wrong = {}
     for name, call in asked[: sampling.size(SAMPLE)]:

@@ -28,7 +28,7 @@ FLAGS: Final = {
     "jax": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
 }
 START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
-STEP_LIMIT: Final = 60.0  # seconds for one step of a measurement
+STEP_LIMITS: Final = {"tensorflow": 60.0, "jax": 300.0}  # seconds for one step of a measurement
 PER_WORKER: Final = 120  # callables; compiled code is never freed
 MOST_DEATHS: Final = 6  # of one callable
 
@@ -69,6 +69,7 @@ class _Worker:
 
     def __init__(self, log: Path | None, program: str, backend: str) -> None:
         self.served = 0
+        self._limit = STEP_LIMITS[backend]
         self._read = b""  # of the worker's answers, what is no whole line yet or not asked for yet
         self._folder = tempfile.TemporaryDirectory(prefix="xlalint-facts-")
         self._log: IO[str] | None = log.open("a", encoding="utf-8") if log else None
@@ -105,7 +106,7 @@ class _Worker:
         self._process.stdin.flush()
         at = None
         while True:
-            line = self._line(STEP_LIMIT)
+            line = self._line(self._limit)
             if line is None:
                 return None, at, self._death()
             if "at" not in line:
@@ -130,7 +131,7 @@ class _Worker:
         try:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
-            return f"not finished after {STEP_LIMIT:g} s"
+            return f"not finished after {self._limit:g} s"
         return f"{DIES} ({signal.Signals(-code).name if code < 0 else f'exit code {code}'})"
 
     def close(self) -> None:

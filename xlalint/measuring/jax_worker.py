@@ -20,6 +20,7 @@ from xlalint.measuring.expressions import Expression, parse
 from xlalint.measuring.jax import is_like
 from xlalint.measuring.outcome import difference, reason
 from xlalint.measuring.samples import KINDS, VALUE_SETS
+from xlalint.measuring.variations import DIES
 from xlalint.measuring.worker import serve
 from xlalint.probe.jax.running import Counter, Subject, arrays, brief
 from xlalint.probe.worker.compiling.compare import Leaf
@@ -70,7 +71,7 @@ class Worker:
         self.call = call
         stage, how = dead.get(call, ("", ""))
         if stage:
-            return {"outcome": "untested" if stage == "eager" else "fails", "detail": how}
+            return {"outcome": "fails" if stage != "eager" and how.startswith(DIES) else "untested", "detail": how}
         if KINDS_OF_STRINGS.search(call):
             return {"outcome": "untested", "detail": "JAX has no strings"}
         try:
