@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     for item in items:
         claims.announce(item)
-    known = pytest.mark.skip(reason="known of this TensorFlow; XLALINT_SAMPLE=9999 asks again")
+    known = pytest.mark.skip(reason="known of the compiler; XLALINT_SAMPLE=9999 asks again")
     for item in claims.left_out(items):
         item.add_marker(known)
 

@@ -1,5 +1,5 @@
 """Claims about the compiler that a test makes one by one: each is asked when it is new or other than it was, and of
-those to which this TensorFlow has agreed already a sample is asked again.
+those to which this TensorFlow or JAX has agreed already a sample is asked again.
 
 `asked.json` keeps what was agreed to: `python -m pytest -m compiler --record` writes it anew, and asks no more than any
 run does. `XLALINT_SAMPLE` takes more of what is known, `XLALINT_SEED` others.
@@ -20,7 +20,7 @@ from xlalint.measuring.registry import installed
 
 RECORD: Final = Path(__file__).with_name("asked.json")
 SAMPLE: Final = 16  # of the claims of one test
-_DECISIVE: Final = ("tensorflow", "tensorflow-cpu", "keras")  # packages
+_DECISIVE: Final = ("tensorflow", "tensorflow-cpu", "keras", "jax", "jaxlib")  # packages
 
 
 def claim(*parts: object) -> pytest.MarkDecorator:
@@ -42,11 +42,11 @@ def _announced(properties: Iterable[tuple[str, object]]) -> tuple[str, str] | No
 
 def versions() -> dict[str, str]:
     """What a claim is about."""
-    return {name: version for name, version in installed().items() if name in _DECISIVE}
+    return installed(_DECISIVE)
 
 
 def known() -> dict[str, list[str]]:
-    """By test the digests of the claims that the installed TensorFlow has agreed to."""
+    """By test the digests of the claims that the installed TensorFlow, or JAX, has agreed to."""
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     return cast(dict[str, list[str]], record["claims"]) if record["versions"] == versions() else {}
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from tests.compiler.claims import claim
 from xlalint.authoring import on_jax
 from xlalint.authoring.examples import with_import
 from xlalint.linter.rule import Bad, Good, Rule, all_rules
@@ -27,9 +28,14 @@ CLAIMS: Final[dict[str, Bad | Good]] = {
 }
 
 
-@pytest.mark.parametrize("named", CLAIMS)
-def test_jax_does_what_an_example_claims(named: str) -> None:
-    example = CLAIMS[named]
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(one, id=name, marks=claim(one.code, one.inputs, one.jax, getattr(one, "fixed", None)))
+        for name, one in CLAIMS.items()
+    ],
+)
+def test_jax_does_what_an_example_claims(example: Bad | Good) -> None:
     measured = on_jax.measure(with_import(example.code), tuple(example.inputs))
     assert example.jax is not None
     assert measured.matches(example.jax), measured

@@ -15,6 +15,7 @@ import pytest
 
 from tests import ROOT, sampling
 from tests.commands import ran
+from tests.compiler.claims import claim
 from xlalint.authoring.on_jax import measure
 from xlalint.decoder.answers import explain_log
 from xlalint.docs import two_tracers
@@ -175,7 +176,13 @@ def test_a_sample_of_programs_is_what_jax_does() -> None:
 
 @pytest.mark.slow
 @pytest.mark.compiler
-@pytest.mark.parametrize("construct", two_tracers.differing(), ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "construct",
+    [
+        pytest.param(one, id=one.name, marks=claim(one.plain, of(one.plain), on_jax(one)))
+        for one in two_tracers.differing()
+    ],
+)
 def test_each_row_of_the_page_is_what_both_tracers_do(construct: Construct) -> None:
     program, stored, there = construct.plain, of(construct.plain), on_jax(construct)
     assert stored is not None

@@ -46,10 +46,10 @@ def _texts(dtypes: dict[str, Iterable[str]] | None) -> dict[str, str] | None:
     return None if dtypes is None else {attribute: " ".join(sorted(kinds)) for attribute, kinds in dtypes.items()}
 
 
-def installed() -> dict[str, str]:
-    """The packages that decide what is measured, and their versions."""
+def installed(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
+    """The packages that decide what is measured, of those that are here, and their versions."""
     found = {}
-    for package in PACKAGES:
+    for package in packages:
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
