@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from xlalint.authoring import on_jax
+from xlalint.authoring.measured import Measured, measure
 from xlalint.facts.equal_names import EQUAL
 from xlalint.findings.codes import rule_names
 from xlalint.findings.findings import Backend, Finding, Safety
@@ -103,6 +106,9 @@ def in_keras(code: str) -> str | None:
     return None if OF_TENSORFLOW.search(code) else f"import keras\nfrom keras import ops\n{code}"
 
 
+INPUTS: Final = {
+    f"{rule.code} {number}": tuple(bad.inputs) for rule in all_rules() for number, bad in enumerate(rule.bad)
+}
 EXAMPLES: Final = {
     f"{rule.code} {number}": code
     for rule in all_rules()
@@ -122,3 +128,16 @@ def test_no_fix_brings_tensorflow(name: str) -> None:
             if finding.fix is not None:
                 texts = [edit.text for edit in (*finding.fix.edits, *finding.fix.imports)]
                 assert not [text for text in texts if OF_TENSORFLOW.search(text)], finding.code
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("measured", [on_jax.measure, measure], ids=["jax", "tensorflow"])
+def test_what_fixes_bring_runs_on_both_backends(measured: Callable[[str, tuple[str, ...]], Measured]) -> None:
+    tried = 0
+    for name, code in EXAMPLES.items():
+        if (text := fixed(code)) != code:
+            ran = measured(text, INPUTS[name])
+            assert ran.error is None, name
+            assert all(call.equal for call in ran.calls), name
+            tried += 1
+    assert tried > 5

@@ -70,6 +70,10 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
 LEAST: Final = {"tf.where": 3}
 # What `keras.ops` must be told, where TensorFlow need not: the axis, without which it flattens.
 ADDED: Final[Mapping[str, Mapping[str, str]]] = {"tf.cumsum": {"axis": "0"}, "tf.gather": {"axis": "0"}}
+# Where the others differ, beside what all may do where dtypes are mixed.
+DIFFERS: Final = {
+    "tf.gather": "for positions that are out of range or negative",
+}
 # Those that keep every dtype as TensorFlow does, of which all arguments have the same.
 EXACT: Final = frozenset(
     (

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..analysis.interpreter.events import TensorflowCall
-from ..facts.equal_names import ADDED, EQUAL, EXACT, taken_over
+from ..facts.equal_names import ADDED, DIFFERS, EQUAL, EXACT, taken_over
 from ..findings.findings import Safety
 from ..sources.text import line_starts
 from ..syntax import nodes as cst
@@ -40,7 +40,8 @@ def in_keras_ops(event: TensorflowCall, names: Names) -> Rewrite | None:
             edits.append(instead(event.location.at(given.keyword), renamed[parameter]))
     function = event.location.at(event.node.func)
     edits.insert(0, instead(function, f"{names.imported('keras', 'ops')}.{name}"))
-    return Rewrite(f"Call `keras.ops.{name}`", tuple(edits), Safety.UNSAFE, _DIFFERS)
+    differs = DIFFERS.get(event.api, _DIFFERS)
+    return Rewrite(f"Call `keras.ops.{name}`", tuple(edits), Safety.UNSAFE, differs)
 
 
 def _of_tensorflow(node: cst.BaseExpression, names: Names) -> str | None:
@@ -68,7 +69,8 @@ def without_tensorflow(rewrite: Rewrite, names: Names) -> Rewrite | None:
         edits = (replace(edit, text=one.with_names_of(ops)) for edit, one in zip(rewrite.edits, written, strict=True))
         rewrite = replace(rewrite, title=_IN_TITLE.sub(_in_title, rewrite.title), edits=tuple(edits))
     if rewrite.safety is Safety.SAFE and not called <= EXACT:
-        return replace(rewrite, safety=Safety.UNSAFE, differs=_DIFFERS)
+        differs = dict.fromkeys(DIFFERS.get(api, _DIFFERS) for api in sorted(called - EXACT))
+        return replace(rewrite, safety=Safety.UNSAFE, differs=", and ".join(differs))
     return rewrite
 
 
