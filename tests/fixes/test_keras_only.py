@@ -76,6 +76,29 @@ def test_a_missing_import_is_added() -> None:
     assert 'ops.cast(x[0], "float32")' in after
 
 
+@pytest.mark.parametrize(
+    ("imports", "expected"),
+    [("", "from keras import ops"), (", ops", None)],
+    ids=["free", "another module's"],
+)
+def test_keras_may_come_from_a_module_of_the_project(tmp_path: Path, imports: str, expected: str | None) -> None:
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "__init__.py").touch()
+    (tmp_path / "library" / "backend.py").write_text("import keras\n\nfrom . import ops\n")
+    (tmp_path / "library" / "ops.py").write_text("def double(x):\n    return 2 * x\n")
+    layers = tmp_path / "library" / "layers.py"
+    layers.write_text(
+        f"from library.backend import keras{imports}\n\n\nclass L(keras.layers.Layer):\n"
+        "    def call(self, x):\n        return x * float(x[0])\n"
+    )
+    settings = Settings(codes=frozenset(rule_names()), exposure="certain")
+    (one,) = check([tmp_path], settings).findings
+    written = "" if one.fix is None else " ".join(edit.text for edit in (*one.fix.edits, *one.fix.imports))
+    assert OF_TENSORFLOW.search(written) is None
+    assert "tf." not in (one.help or "")
+    assert (one.fix is None) if expected is None else (expected in written)
+
+
 def test_what_has_no_equal_has_no_fix() -> None:
     before = layer("assert ops.max(x) > 1.0", "return x")
     assert [one.code for one in found(before)] == ["XLA105"]

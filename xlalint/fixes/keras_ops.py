@@ -53,10 +53,10 @@ def _of_tensorflow(node: cst.BaseExpression, names: Names) -> str | None:
             return None
 
 
-def without_tensorflow(rewrite: Rewrite, names: Names) -> Rewrite | None:
+def without_tensorflow(rewrite: Rewrite, names: Names, by_keras: bool) -> Rewrite | None:
     """The rewrite as it is for the file: what is written for Keras alone gets no import of TensorFlow, but the equal
-    functions of `keras.ops`; None where one has no equal. Raises `NoNameError`."""
-    if not (names.needs_tensorflow and names.is_of_keras_alone):
+    functions of `keras.ops`; None where one has no equal. `by_keras`: Keras runs the place. Raises `NoNameError`."""
+    if not (names.needs_tensorflow and names.is_of_keras_alone(by_keras)):
         return rewrite
     tf = names.tf
     names.needed = None
@@ -74,15 +74,18 @@ def without_tensorflow(rewrite: Rewrite, names: Names) -> Rewrite | None:
     return rewrite
 
 
-def help_without_tensorflow(help: str, names: Names) -> str:
-    """What a help advises, in `keras.ops` where the file is written for Keras alone, and every name has an equal."""
-    if not names.is_of_keras_alone:
+def help_without_tensorflow(help: str, names: Names, by_keras: bool) -> str:
+    """What a help advises, in `keras.ops` where the file is for Keras alone, and every name has an equal."""
+    if not names.is_of_keras_alone(by_keras):
         return help
     try:
         written = _Written(help, names.tf)
-        return help if written.has_no_equal else written.with_names_of(names.imported("keras", "ops"))
     except NoNameError:
         return help
+    try:
+        return help if written.has_no_equal else written.with_names_of(names.imported("keras", "ops"))
+    except NoNameError:
+        return written.with_names_of("keras.ops")
 
 
 def _in_title(found: re.Match[str]) -> str:

@@ -57,12 +57,11 @@ class Names:
         """Whether TensorFlow was asked for, and the module does not import it."""
         return self.needed in _IMPORTS.values()
 
-    @property
-    def is_of_keras_alone(self) -> bool:
-        """Whether the file imports Keras, and nothing of TensorFlow."""
+    def is_of_keras_alone(self, by_keras: bool) -> bool:
+        """Whether the file imports nothing of TensorFlow, and Keras, or holds code that is run `by_keras`."""
         imports = [one for found in self._file.outline.bindings.values() for one in found]
         packages = {one.module.partition(".")[0] for one in imports if isinstance(one, ImportOutline) and not one.level}
-        return "keras" in packages and "tensorflow" not in packages
+        return (by_keras or "keras" in packages) and "tensorflow" not in packages
 
     @cached_property
     def _tensorflow(self) -> tuple[str, str | None]:

@@ -235,7 +235,7 @@ class Dispatcher:
                         gravest = max(judged, key=lambda one: one.gravity)
                         finding = _finding(rule, location, said, gravest, severities.get(rule.code))
                         if finding.help and not _is_of_keras_2(handled):
-                            said_so = help_without_tensorflow(finding.help, Names(location))
+                            said_so = help_without_tensorflow(finding.help, Names(location), _is_run_by_keras(handled))
                             finding = replace(finding, help=said_so)
                         finding = replace(finding, fix=fix, help=finding.help or help)
                         unexposed = severities.get(rule.code, max(one.unexposed for one in judged))
@@ -264,7 +264,7 @@ class Dispatcher:
                 names.renew()
                 rewrite = one.draft.rewrite(names)
                 if rewrite is not None and not _is_of_keras_2((one,)):
-                    rewrite = without_tensorflow(rewrite, names)
+                    rewrite = without_tensorflow(rewrite, names, _is_run_by_keras((one,)))
                 fix = None if rewrite is None else fix_of(rewrite, names, location)
                 answers[fix] = "" if rewrite is None else rewrite.text
             except NoNameError:
@@ -281,6 +281,10 @@ class Dispatcher:
 def _is_of_keras_2(handled: Iterable[_Handled]) -> bool:
     """Whether Keras 2 runs the code, which has no `keras.ops`."""
     return any(one.event.context.keras is Tracing.KERAS_2 for one in handled)
+
+
+def _is_run_by_keras(handled: Iterable[_Handled]) -> bool:
+    return all(one.event.context.keras is not None for one in handled)
 
 
 def _is_on_tensorflow(handled: _Handled) -> bool:
