@@ -400,6 +400,18 @@ def test_the_nearest_requirements_that_name_it_decide(tmp_path: Path) -> None:
     assert required_near([tmp_path]) == {}
 
 
+def test_where_several_packages_are_installed_none_speaks_for_the_others(tmp_path: Path) -> None:
+    for name, requirement in {"new": "keras>=3", "old": "tensorflow<2.16"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / f"{name}-1.0.dist-info").mkdir()
+        (tmp_path / f"{name}-1.0.dist-info" / "METADATA").write_text(f"Name: {name}\nRequires-Dist: {requirement}\n")
+    assert required_near([tmp_path / "new", tmp_path / "old"]) == {}
+    assert {name: keras_of_project([tmp_path / name / "a.py"]) for name in ("new", "old")} == {
+        "new": (3, str(tmp_path / "new-1.0.dist-info" / "METADATA")),
+        "old": (2, str(tmp_path / "old-1.0.dist-info" / "METADATA")),
+    }
+
+
 def test_the_backends_of_a_project_are_not_those_of_one_around_it(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "requirements.txt").write_text("keras>=3\njax\n")

@@ -215,10 +215,12 @@ def _requirement_files(folder: Path) -> Iterator[tuple[Path, Callable[[Path], It
     for file in sorted(folder.glob(f"requirements*{_LIST}")):
         yield file, _lines
     package = _NORMAL.sub("_", folder.name)
-    for location, pattern in ((folder, "*.dist-info"), (folder.parent, f"{package}-*.dist-info")):
-        for info in sorted(location.glob(pattern)):
-            if (info / "METADATA").is_file():
-                yield info / "METADATA", _metadata
+    inside = [info for info in folder.glob("*.dist-info") if (info / "METADATA").is_file()]
+    if len(inside) == 1:  # where packages are installed there are several, and none speaks for the others
+        yield inside[0] / "METADATA", _metadata
+    for info in sorted(folder.parent.glob(f"{package}-*.dist-info")):
+        if (info / "METADATA").is_file():
+            yield info / "METADATA", _metadata
 
 
 def _requirements(file: Path, read: Callable[[Path], Iterable[str]]) -> list[str]:
