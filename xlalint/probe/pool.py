@@ -12,6 +12,7 @@ from threading import Event, Lock, current_thread, main_thread
 from typing import Final, Protocol
 
 from .interpreters import identity
+from .keras_choice import KerasChoice
 from .process import Interpreter, Limits, Worker, more_by
 from .protocol import COMPILE, DIVERGES, LINE, LOCATE, SEARCH, Outcome, Plan, Spot
 from .target import Target
@@ -22,23 +23,36 @@ _AVOIDED: Final = 3  # inputs of one function that end the process
 
 class Slot:
     """Runs one target after another, each on a worker process that lives: a new one where the last one died, holds too
-    much, or has another backend."""
+    much, or has another backend or Keras."""
 
     def __init__(self, interpreter: Interpreter, stop: Event | None = None) -> None:
         self._interpreter, self._stop = interpreter, stop
         self._worker: Worker | None = None
+        self._keras = KerasChoice(interpreter)
 
     def outcome(self, target: Target, plan: Plan, limits: Limits, original: Target | None = None) -> Outcome:
         """What becomes of a target (`original` as for a worker). Raises ProbeUnavailableError.
 
-        Of one that ends its process while it is compiled, with the line that does; where inputs that were only tried
-        end it, others are tried.
+        Where nothing says which Keras it is for, it is run with Keras 2 if Keras 3 refuses it.
         """
+        chosen = self._keras.required(target)
+        found = self._tried(target, plan, limits, original, chosen.legacy)
+        if original is not None:
+            return chosen.said(found)
+        other = self._keras.instead(target, found)
+        if not other.legacy:
+            return other.said(chosen.said(found))
+        again = self._tried(_converted(target), plan, limits, None, legacy=True)
+        return other.said(again) if again.not_run is None else found
+
+    def _tried(self, target: Target, plan: Plan, limits: Limits, original: Target | None, legacy: bool) -> Outcome:
+        """Of a target that ends its process while it is compiled, with the line that does; where inputs that were only
+        tried end it, others are tried."""
         first: Outcome | None = None
         while True:
-            outcome = self._ready(limits, target.backend).ask(target, plan, limits, original)
+            outcome = self._ready(limits, target.backend, legacy).ask(target, plan, limits, original)
             if outcome.died_at in (COMPILE, LOCATE):
-                lines = self._ready(limits, target.backend).ask(
+                lines = self._ready(limits, target.backend, legacy).ask(
                     target, replace(plan, by_lines=outcome.died_at), limits, original
                 )
                 return _with_line(outcome, lines)
@@ -47,11 +61,11 @@ class Slot:
             first = first or outcome
             target = replace(target, avoid=(*target.avoid, outcome.died_at))
 
-    def _ready(self, limits: Limits, backend: str) -> Worker:
-        if self._worker is not None and (self._worker.spent(limits) or self._worker.backend != backend):
+    def _ready(self, limits: Limits, backend: str, legacy: bool) -> Worker:
+        if self._worker is not None and (self._worker.spent(limits) or self._worker.kind != (backend, legacy)):
             self.close()
         if self._worker is None:
-            self._worker = Worker(replace(self._interpreter, backend=backend), self._stop)
+            self._worker = Worker(replace(self._interpreter, backend=backend, legacy=legacy), self._stop)
         return self._worker
 
     def close(self) -> None:
@@ -59,6 +73,15 @@ class Slot:
         if self._worker is not None:
             self._worker.close()
             self._worker = None
+
+
+def _kind(numbered: tuple[int, Target]) -> tuple[str, int]:
+    return numbered[1].backend, numbered[1].keras or 0
+
+
+def _converted(target: Target) -> Target:
+    """A target that was to run without AutoGraph because Keras 3 calls it: Keras 2 has its own way."""
+    return replace(target, keras=2, autograph=target.autograph or None)
 
 
 def _with_line(outcome: Outcome, lines: Outcome) -> Outcome:
@@ -131,7 +154,7 @@ class Pool:
         originals: Mapping[int, Target] | None = None,
     ) -> None:
         """As a runner does."""
-        waiting = sorted(enumerate(targets), key=lambda one: one[1].backend)[::-1]  # those of one backend together
+        waiting = sorted(enumerate(targets), key=_kind)[::-1]  # those of one kind of process together
         deadline = time.monotonic() + self._limits.total
 
         def serve() -> None:

@@ -29,7 +29,7 @@ import msgspec
 
 from ..sources.scratch import Scratch
 from .containment import NoSandboxError, hide_environment, sandboxed
-from .protocol import FAILS, GRADIENT, JAX, OF_XLA, TENSORFLOW, WAITING, Observation, Outcome, Plan
+from .protocol import FAILS, GRADIENT, JAX, LEGACY, OF_XLA, TENSORFLOW, WAITING, Observation, Outcome, Plan
 from .target import Target
 
 START_LIMIT: Final = 180.0  # seconds for the import of TensorFlow or JAX
@@ -88,7 +88,8 @@ class Limits:
 @dataclass(frozen=True)
 class Interpreter:
     """What runs the user's code: the program, names of the environment that it gets besides ENVIRONMENT, whether it
-    runs in a sandbox, with the machine's devices or without, and what Keras computes with."""
+    runs in a sandbox, with the machine's devices or without, what Keras computes with, and whether it is Keras 2 though
+    another one is installed."""
 
     program: str = sys.executable
     environment: tuple[str, ...] = ()
@@ -96,6 +97,7 @@ class Interpreter:
     sandbox: bool = False
     devices: bool = False
     backend: str = TENSORFLOW
+    legacy: bool = False
 
     def variables(self) -> dict[str, str]:
         """What of this process's environment the program sees."""
@@ -159,7 +161,7 @@ class Worker:
 
     def __init__(self, interpreter: Interpreter, stop: Event | None = None) -> None:
         self.served = 0
-        self.backend = interpreter.backend
+        self.kind = interpreter.backend, interpreter.legacy
         self.versions: dict[str, str] = {}
         self._stop = stop or Event()
         self._read = b""
@@ -180,6 +182,8 @@ class Worker:
         )
         if interpreter.backend == TENSORFLOW:
             environment["XLA_FLAGS"] = f"--xla_dump_to={dump} --xla_dump_hlo_as_text"
+        if interpreter.legacy:
+            environment[LEGACY] = "1"
         command = [interpreter.program, "-c", _BOOT, str(_PACKAGE), self._folder.name]
         self._in_sandbox = interpreter.sandbox
         try:

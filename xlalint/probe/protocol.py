@@ -49,6 +49,9 @@ WAITING: Final = 2.0
 TENSORFLOW: Final = "tensorflow"
 JAX: Final = "jax"
 
+# The variable of the environment by which `tf.keras` is Keras 2 where TensorFlow comes with Keras 3: "1".
+LEGACY: Final = "TF_USE_LEGACY_KERAS"
+
 # What an observation may be of, gravest first.
 FAILS: Final = "fails"
 DIVERGES: Final = "diverges"
@@ -203,7 +206,8 @@ class Lowering:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that was seen of one function. `not_run`: why nothing was measured; then nothing else is meant.
+    """All that was seen of one function. `not_run`: why nothing was measured; then nothing else is meant, but
+    `by_keras`: whether Keras raised what kept it from being run, or what it misses is Keras's.
 
     `death`: how the process ended, `died_at`: at which stage, if by no limit of ours; of a search with the inputs, of
     lines with the line; `reached`: by file, the
@@ -217,6 +221,7 @@ class Outcome:
     """
 
     not_run: str | None = None
+    by_keras: bool = False
     death: str | None = None
     died_at: str = ""
     how: str = ""

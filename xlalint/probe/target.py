@@ -48,7 +48,8 @@ class Target:
     under these; `wanted`: lines of the file that the inputs should reach; `callers`: who leads there, the nearest
     first; `avoid`: inputs, as `note` was told of them, that ended the process; `refused`: why nothing is to be run;
     `host`: it is run as host code that calls compiled functions, and is not compiled itself; `extreme`: it is also
-    called with values that eager execution may refuse; `backend`: what Keras computes with, of which a process has one.
+    called with values that eager execution may refuse; `backend`: what Keras computes with, `keras`: the Keras that its
+    project requires, 2 or 3, None where nothing says; a process has one of each.
     """
 
     file: str
@@ -69,6 +70,7 @@ class Target:
     host: bool = False
     extreme: bool = False
     backend: str = "tensorflow"
+    keras: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON's types."""

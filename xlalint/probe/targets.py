@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ..findings.findings import Finding
+from ..settings.requirements import required_near
 from ..sources.packages import dotted_name
 from ..sources.text import UnreadableSource
 from .callers import Callers
@@ -229,6 +230,7 @@ class Targets:
             # The comment above a class is for the object, that above its `call` for the call.
             called = next((one for one in self._called(path, qualname)), None)
             made_of, texts = texts, self._texts(called, name) if called is not None else []
+        required = required_near([path.parent]).get(path.parent)
         called_by = self._known_callers.of(path, definition, Path(_root_of(path)))
         return Target(
             file=str(path),
@@ -241,6 +243,7 @@ class Targets:
             factory=next((text.removeprefix(_FACTORY) for text in texts if text.startswith(_FACTORY)), None),
             roots=(_root_of(path),),
             callers=tuple(islice(called_by, _MOST_CALLERS)) if definition.kind in ("function", "method") else (),
+            keras=self.keras or (required.keras if required is not None else None),
         )
 
     def _target_or_refusal(self, path: Path, definition: Definition) -> Target:

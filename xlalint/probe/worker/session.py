@@ -87,7 +87,7 @@ class Session:
                     stack.callback(driven.close)
                     user_lines.moved.update(driven.moved)
             except NotDrivenError as error:
-                return Outcome(not_run=str(error))
+                return Outcome(not_run=str(error), by_keras=error.by_keras)
             if plan.drive_only:
                 return Outcome(how=driven.how, inputs=tuple(driven.inputs))
             meter = Meter(driven, reference or driven, tools)

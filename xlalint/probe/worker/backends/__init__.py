@@ -6,8 +6,13 @@ from __future__ import annotations
 
 import os
 
-from .interface import Backend
+from xlalint.probe.protocol import LEGACY
 
+from .interface import Backend
+from .keras_2 import take_the_name
+
+if os.environ.get(LEGACY) == "1":
+    take_the_name()
 if os.environ.get("KERAS_BACKEND") == "jax":
     from . import with_jax as chosen
 else:

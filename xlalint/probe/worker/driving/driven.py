@@ -11,7 +11,12 @@ from ..inputs.tensors import Arguments
 
 
 class NotDrivenError(Exception):
-    """The target cannot be called. The text is one line, and names what the user can write to help."""
+    """The target cannot be called. The text is one line, and names what the user can write to help; `by_keras`: whether
+    Keras raised what it is about."""
+
+    def __init__(self, text: str, *, by_keras: bool = False) -> None:
+        super().__init__(text)
+        self.by_keras = by_keras
 
 
 @dataclass

@@ -19,6 +19,7 @@ from xlalint.probe.target import Frame, Target
 from xlalint.probe.target import Given as Said
 
 from ..backends import backend
+from ..code.blame import by_keras
 from ..code.importing import Loaded, LoadError, load
 from ..code.limits import Limit
 from ..code.line_tracing import TooLongError
@@ -82,7 +83,8 @@ def _loaded(path: Path, target: Target, whose: str, qualname: str) -> Loaded:
     try:
         return load(path, target.search, qualname.partition(".")[0])
     except LoadError as error:
-        raise NotDrivenError(f"{whose} module cannot be imported: {error}") from error
+        cause = error.__cause__ or error
+        raise NotDrivenError(f"{whose} module cannot be imported: {error}", by_keras=by_keras(cause)) from error
 
 
 @dataclass
@@ -201,7 +203,7 @@ class _Driver:
         try:
             solution = harness.search.solve()
         except NotFoundError as error:
-            raise NotDrivenError(self._not_found(harness, error)) from error.nearest
+            raise NotDrivenError(self._not_found(harness, error), by_keras=error.by_keras) from error.nearest
         if given is not None:
             solution = follow(solution, given)
             if solution.words != given.words:

@@ -153,7 +153,8 @@ def _reshaped(part: Spec, clues: ErrorClues) -> Iterator[Choice]:
     yield spec(part.dtype, *_IMAGE)
     if rank:
         yield spec(part.dtype, *shape[:-1], 1)
-        yield spec(part.dtype, *(2 * size for size in shape))
+        if 2**rank * prod(shape) <= _LARGEST:
+            yield spec(part.dtype, *(2 * size for size in shape))
 
 
 def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterator[Choice]:

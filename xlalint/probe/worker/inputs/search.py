@@ -14,6 +14,7 @@ from typing import Any, Final
 from xlalint.probe.specs import Form, Keyed, Many, Spec, leaves
 
 from ..backends import backend
+from ..code.blame import by_keras
 from ..code.limits import Limit
 from ..code.line_tracing import LineTracer
 from ..code.messages import message_of
@@ -36,11 +37,12 @@ Run = Callable[[Mapping[str, Arguments]], Any]
 
 
 class NotFoundError(Exception):
-    """No inputs were found. `nearest`: the error that came latest in the code; `calls`: how many were tried."""
+    """No inputs were found. `nearest`: the error that came latest in the code; `calls`: how many were tried;
+    `by_keras`: whether Keras raised that error."""
 
-    def __init__(self, nearest: BaseException, calls: int) -> None:
+    def __init__(self, nearest: BaseException, calls: int, by_keras: bool = False) -> None:
         super().__init__(str(nearest))
-        self.nearest, self.calls = nearest, calls
+        self.nearest, self.calls, self.by_keras = nearest, calls, by_keras
 
 
 @dataclass
@@ -181,7 +183,7 @@ class Search:
         queue: list[tuple[int, int, int, Assignment]] = [(0, 0, next(order), start)]
         seen = {start}
         complaints: set[object] = set()
-        nearest: tuple[int, BaseException] | None = None
+        nearest: tuple[int, BaseException, bool] | None = None
         while queue and not self._is_over() and self.calls < last:
             _, depth, _, assignment = heapq.heappop(queue)
             attempt, objects = self._try(assignment)
@@ -193,7 +195,7 @@ class Search:
                 complaints.add(complaint)
                 depth = 0
             if nearest is None or progress > nearest[0]:
-                nearest = progress, attempt.error
+                nearest = progress, attempt.error, by_keras(attempt.error)
             failed = FailedCall(self.slots, assignment, objects, attempt.error, self.own, self.entry)
             for rank, following in enumerate(changes(failed)):
                 if following not in seen:
@@ -201,7 +203,7 @@ class Search:
                     heapq.heappush(queue, (-progress, depth + rank, next(order), following))
             attempt.error.__traceback__ = None  # it keeps all that was alive
         assert nearest is not None
-        raise NotFoundError(nearest[1], self.calls)
+        raise NotFoundError(nearest[1], self.calls, nearest[2])
 
     def _is_over(self) -> bool:
         return self.calls > 0 and (self._limit.over or self.calls >= _MOST_CALLS)

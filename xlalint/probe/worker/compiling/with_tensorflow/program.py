@@ -36,7 +36,12 @@ def compiled(driven: Driven) -> Callable[..., Any]:
         return call  # type: ignore[no-any-return]
     inner = call.func if isinstance(call, partial) else call
     if isinstance(call, TensorFunction) or not inspect.isroutine(inner):
-        return tf.function(lambda *one, **two: call(*one, **two), jit_compile=True, autograph=False)  # type: ignore[no-any-return]
+
+        def called(*positional: Any, **keywords: Any) -> Any:
+            return call(*positional, **keywords)
+
+        # Objects are converted where AutoGraph is on around them, those of Keras 2 by Keras.
+        return tf.function(called, jit_compile=True, autograph=autograph_of(driven))  # type: ignore[no-any-return]
     return tf.function(call, jit_compile=True, autograph=driven.autograph)  # type: ignore[no-any-return]
 
 
