@@ -16,6 +16,7 @@ from xlalint.sources.packages import dotted_name
 from ..backends import backend
 from . import flags
 from .messages import first_line
+from .missing import imported_without
 
 
 class LoadError(Exception):
@@ -24,13 +25,15 @@ class LoadError(Exception):
 
 @dataclass
 class Loaded:
-    """An imported file, and what it takes to forget it; `ended`: what ended it before its end, if something did."""
+    """An imported file, and what it takes to forget it; `ended`: what ended it before its end, if something did;
+    `without`: the packages that are not installed, and stood empty for what it names of them."""
 
     module: ModuleType
     _before: frozenset[str] = frozenset()
     _folders: tuple[str, ...] = ()
     _path: tuple[str, ...] = ()  # what was put before `sys.path`
     ended: str = ""
+    without: tuple[str, ...] = ()
 
     def close(self) -> None:
         """Forget a file that is in no package, with what it imported from its folders: it is read again next time."""
@@ -57,14 +60,14 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
     folders = _put_first([*search, str(root)])
     try:
         if "." in name or path.name == "__init__.py":
-            loaded = Loaded(_member(name, path, root), _path=folders)
+            member, without = imported_without(lambda: _member(name, path, root))
             flags.use_defaults()
-            return loaded
+            return Loaded(member, _path=folders, without=without)
         before = frozenset(sys.modules)
-        module, ended = _alone(path, needed)
+        (module, ended), without = imported_without(lambda: _alone(path, needed))
         flags.use_defaults()
         inside = tuple(f"{folder}{os.sep}" for folder in (path.parent, *search))
-        return Loaded(module, before, inside, folders, ended)
+        return Loaded(module, before, inside, folders, ended, without)
     except BaseException as error:
         # A module may do anything while it is imported, `sys.exit` included.
         if isinstance(error, KeyboardInterrupt | MemoryError):

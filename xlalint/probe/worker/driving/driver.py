@@ -63,6 +63,10 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
         driven.moved = moved
         ended = dict.fromkeys(one.ended for one in (loaded, *driver.others) if one.ended)
         driven.notes += tuple(f"its file fails with {error}; the code before that was run" for error in ended)
+        without = dict.fromkeys(name for one in (loaded, *driver.others) for name in one.without)
+        if without:
+            named = ", ".join(f"`{name}`" for name in without)
+            driven.notes += (f"imported without {named}: not installed, and nothing of it is used here",)
         driven.found = driver.found
         driven.close = stack.pop_all().close
         return driven

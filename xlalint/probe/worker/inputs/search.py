@@ -18,6 +18,7 @@ from ..code.blame import by_keras
 from ..code.limits import Limit
 from ..code.line_tracing import LineTracer
 from ..code.messages import message_of
+from ..code.missing import MissingError
 from .culprits import FailedCall
 from .numbers import VALUE_SETS
 from .parts import Assignment
@@ -196,6 +197,8 @@ class Search:
                 depth = 0
             if nearest is None or progress > nearest[0]:
                 nearest = progress, attempt.error, by_keras(attempt.error)
+                if isinstance(attempt.error, MissingError):
+                    break
             failed = FailedCall(self.slots, assignment, objects, attempt.error, self.own, self.entry)
             for rank, following in enumerate(changes(failed)):
                 if following not in seen:

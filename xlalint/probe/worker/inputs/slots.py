@@ -20,6 +20,7 @@ from xlalint.probe.specs import Form, Keyed, Literal, Many, Spec, spec
 from xlalint.probe.target import Parameter
 
 from ..backends import backend
+from ..code.missing import Missing
 from .tensors import ObjectInput, build, map_specs
 
 # `None`: the parameter is left out.
@@ -203,7 +204,7 @@ def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
 
 def of_annotation(annotation: Any, depth: int = 0) -> Iterator[Choice]:
     """What an annotation promises, as inputs."""
-    if not isinstance(annotation, collections.abc.Hashable):
+    if not isinstance(annotation, collections.abc.Hashable) or isinstance(annotation, Missing):
         return
     if annotation in _by_type():
         yield from _by_type()[annotation]

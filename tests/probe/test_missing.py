@@ -1,0 +1,146 @@
+"""Code is imported without packages that are not installed, as long as nothing of them is used."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from xlalint.probe.pool import Pool
+from xlalint.probe.process import Interpreter, Limits
+from xlalint.probe.protocol import Outcome, Plan
+from xlalint.probe.target import Target
+from xlalint.probe.worker.code.missing import Missing, MissingError, imported_without
+
+CODE = """
+from typing import Optional
+import absent.inner as inner
+from absent.inner.more import Base, decorated
+from textwrap import absent_name
+
+try:
+    import absent_too
+except ImportError:
+    absent_too = None
+
+RATE = inner.RATE
+NORMAL = inner.Normal(0.0)
+
+
+class Derived(Base):
+    pass
+
+
+@decorated(name="f")
+def wrapped():
+    return 1
+
+
+def annotated(x: Optional[Base], y: "int | None" = None) -> inner.Tensor:
+    return x
+"""
+
+
+def _imported(path: Path, text: str) -> tuple[ModuleType, tuple[str, ...]]:
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    loader = spec.loader
+
+    def run() -> ModuleType:
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+        return module
+
+    return imported_without(run)
+
+
+def test_what_is_not_used_need_not_be_installed(tmp_path: Path) -> None:
+    module, without = _imported(tmp_path / "lacks.py", CODE)
+    assert without == ("absent", "absent.inner", "absent.inner.more", "textwrap.absent_name")
+    assert module.annotated(3) == 3
+    assert module.absent_too is None  # what a program does without it is what it does
+    assert "absent" not in sys.modules
+    assert not hasattr(importlib.import_module("textwrap"), "absent_name")
+
+
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        ("wrapped()", "`absent.inner.more.decorated` is not installed"),
+        ("Derived()", "a base of `Derived` is not installed"),
+        ("NORMAL.sample()", "`absent.inner.Normal.sample` is not installed"),
+        ("RATE * 2", "`absent.inner.RATE` is not installed"),
+        ("RATE > 2", "`absent.inner.RATE` is not installed"),
+        ("bool(RATE)", "`absent.inner.RATE` is not installed"),
+        ("isinstance(1, Base)", "`absent.inner.more.Base` is not installed"),
+        ("list(RATE)", "`absent.inner.RATE` is not installed"),
+        ("RATE == 2", "`absent.inner.RATE` is not installed"),
+        ("absent_name()", "`textwrap.absent_name` is not installed"),
+    ],
+)
+def test_any_use_says_what_is_missing(tmp_path: Path, use: str, said: str) -> None:
+    module, _ = _imported(tmp_path / "lacks.py", CODE)
+    with pytest.raises(MissingError, match=said):
+        eval(use, vars(module))
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("import absent\nif absent.FLAG: pass", MissingError),
+        ("import keras.engine.of_keras_2", ModuleNotFoundError),
+        ("import tensorflow.contrib", ModuleNotFoundError),
+        ("from math import nothing\nraise ValueError", ValueError),
+        ("raise ImportError('for another reason')", ImportError),
+    ],
+)
+def test_what_cannot_be_left_out_is_raised(tmp_path: Path, text: str, error: type[Exception]) -> None:
+    with pytest.raises(error) as raised:
+        _imported(tmp_path / "fails.py", text)
+    assert type(raised.value) is error
+    assert not hasattr(importlib.import_module("math"), "nothing")
+
+
+def test_what_stands_for_it_is_no_array() -> None:
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(MissingError):
+        numpy.asarray(Missing("absent.table"), float)
+
+
+PACKAGE = """
+import absent
+import tensorflow as tf
+
+
+def plain(x):
+    return tf.square(x)
+
+
+def typed(x: absent.Tensor):
+    return tf.square(x)
+
+
+def using(x):
+    return absent.transformed(x)
+"""
+
+
+@pytest.mark.compiler
+def test_functions_that_do_not_use_it_are_driven(tmp_path: Path) -> None:
+    (tmp_path / "lacking").mkdir()
+    (tmp_path / "lacking" / "__init__.py").write_text("")
+    file = tmp_path / "lacking" / "module.py"
+    file.write_text(PACKAGE)
+    outcomes: dict[int, Outcome] = {}
+    targets = [Target(str(file), name, roots=(str(file.parent),)) for name in ("plain", "typed", "using")]
+    Pool(Interpreter(), Limits(), Plan(value_sets=2)).run(targets, outcomes.__setitem__)
+    assert [outcomes[0].not_run, outcomes[1].not_run] == [None, None]
+    assert outcomes[0].notes == ("imported without `absent`: not installed, and nothing of it is used here",)
+    assert outcomes[2].not_run is not None
+    assert "`absent.transformed` is not installed, and this uses it" in outcomes[2].not_run

@@ -1,0 +1,150 @@
+"""What stands for packages that are not installed, so that code can be imported which names them and does not use them.
+
+Whatever is made of one while a module is imported stands for it, too; any use afterwards raises MissingError, so that
+nothing is ever taken for what the package would do.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final, NoReturn, TypeVar
+
+_MOST: Final = 20  # packages and names that stand in for others in one file
+_NAME: Final = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+# Without these nothing of the code is what it would be.
+_NEEDED: Final = re.compile(r"(?:tf_)?keras\b|tensorflow\b|jax\b|numpy\b")
+_T = TypeVar("_T")
+
+
+class MissingError(ImportError):
+    """Something of a package is used that is not installed."""
+
+
+class _Lacking:
+    """The base of the classes that derive from what is missing."""
+
+    def __init__(self, *positional: Any, **keywords: Any) -> None:
+        raise MissingError(f"a base of `{type(self).__qualname__}` is not installed")
+
+
+class Missing:
+    """Something of a package that is not installed."""
+
+    _name: str
+
+    def __init__(self, name: str) -> None:
+        vars(self)["_name"] = name
+
+    def __repr__(self) -> str:
+        return f"<missing {self._name}>"
+
+    def __getattr__(self, name: str) -> Missing:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Missing(f"{self._name}.{name}")
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return (_Lacking,)
+
+    def __call__(self, *positional: Any, **keywords: Any) -> Missing:
+        return self._made()
+
+    def __getitem__(self, key: Any) -> Missing:
+        return self._made()
+
+    def __or__(self, other: Any) -> Missing:
+        return self._made()
+
+    __ror__ = __or__
+
+    def __eq__(self, other: object) -> bool:
+        if not _importing:
+            self._used()
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def _made(self) -> Missing:
+        if not _importing:
+            self._used()
+        return Missing(self._name)
+
+    def _used(self, *positional: Any) -> NoReturn:
+        raise MissingError(f"`{self._name}` is not installed, and this uses it")
+
+    __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = __instancecheck__ = __contains__ = _used
+    __enter__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _used
+    __lt__ = __gt__ = __le__ = __ge__ = __neg__ = __matmul__ = __rmatmul__ = __array__ = _used
+
+
+class _MissingModule(ModuleType):
+    """A module of a package that is not installed."""
+
+    def __getattr__(self, name: str) -> Missing:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Missing(f"{self.__name__}.{name}")
+
+
+_importing: list[None] = []  # one for each import that is under way
+
+
+def imported_without(run: Callable[[], _T]) -> tuple[_T, tuple[str, ...]]:
+    """What an import gives, and what it was done without. Raises what it raises for another reason."""
+    left: list[str] = []
+    undo: list[Callable[[], None]] = []
+    _importing.append(None)
+    try:
+        while True:
+            try:
+                return run(), tuple(left)
+            except ImportError as error:
+                found = _lacked(error)
+                if found is None or len(left) == _MOST:
+                    raise
+                left.append(found[0])
+                undo.append(found[1]())
+    finally:
+        _importing.pop()
+        for one in reversed(undo):
+            one()
+
+
+def _lacked(error: ImportError) -> tuple[str, Callable[[], Callable[[], None]]] | None:
+    """What an import lacks, and what puts something in its place; None where nothing can stand for it."""
+    if isinstance(error, MissingError) or "partially initialized" in str(error):
+        return None
+    if isinstance(error, ModuleNotFoundError):
+        module = error.name or ""
+        if not module or _NEEDED.match(module) or module in sys.modules:
+            return None
+        return module, lambda: _module(module)
+    found = _NAME.search(str(error))
+    if found is None or _NEEDED.match(found[2]) or (holder := sys.modules.get(found[2])) is None:
+        return None
+    return f"{found[2]}.{found[1]}", lambda: _attribute(holder, found[1])
+
+
+def _module(name: str) -> Callable[[], None]:
+    made = _MissingModule(name)
+    made.__path__ = []  # its submodules are missing by themselves
+    made.__spec__ = importlib.util.spec_from_loader(name, None)
+    sys.modules[name] = made
+    return lambda: _forget(name, made)
+
+
+def _forget(name: str, made: ModuleType) -> None:
+    if sys.modules.get(name) is made:
+        del sys.modules[name]
+    parent, _, last = name.rpartition(".")
+    if parent and getattr(sys.modules.get(parent), last, None) is made:
+        delattr(sys.modules[parent], last)
+
+
+def _attribute(holder: ModuleType, name: str) -> Callable[[], None]:
+    setattr(holder, name, Missing(f"{holder.__name__}.{name}"))
+    return lambda: delattr(holder, name)
