@@ -14,6 +14,7 @@ _DTYPE_NAMES: Final = re.compile(
 _SYNONYMS: Final = {"double": "float64", "half": "float16", "float": "float32"}
 _RANK: Final = re.compile(
     r"(\d)-?\s?D\b|rank[^\d\n]{0,24}(\d)\b|(\d)[- ]dimension|ndims?\D{0,12}(\d)|dimensions?\D{0,8}(\d)\b"
+    r"|_size must contain (\d) elements"  # of the shape that a tensor has
 )
 _RANK_WORDS: Final = {"scalar": 0, "vector": 1, "matrix": 2, "0D": 0}
 _WHERE: Final = re.compile(r"is not in the list of allowed values|\{\{[^}]*\}\}|\[Op:\w+\]|name: \S*|node \S+")
@@ -22,6 +23,11 @@ _COUNT: Final = re.compile(
     re.I,
 )
 _COUNT_WORDS: Final = {"two": 2, "three": 3, "four": 4, "five": 5}
+# A Python number is asked for, and a tensor was there.
+_PLAIN: Final = re.compile(
+    r"Expected (?:int|float|bool)\w* (?:for argument|passed).*not <tf\.|cannot be interpreted as an"
+)
+_FRACTION: Final = re.compile(r"between 0 and 1|in (?:the )?(?:range|interval) [\[(]0,? ?1(?:\.0)?[\])]")
 _UNPACK: Final = re.compile(r"values to unpack \(expected (?:at least )?(\d+)")
 _NUMBER: Final = re.compile(r"(?<![\w.#])\d{1,4}(?![\w.])")
 _ENTRY: Final = re.compile(r"['\"](\w+)['\"]\s*:")
@@ -44,6 +50,8 @@ class ErrorClues:
     words: tuple[str, ...]
     counts: tuple[int, ...]  # of things that are asked for
     keys: tuple[str, ...]  # of the dictionary that is asked for
+    plain: bool  # a Python number is asked for
+    fraction: bool  # a number between 0 and 1
 
     @classmethod
     def of(cls, error: BaseException) -> ErrorClues:
@@ -65,6 +73,8 @@ class ErrorClues:
             tuple(dict.fromkeys(_QUOTED.findall(text))),
             tuple(count for found in _COUNT.findall(text) for word in found if word and (count := _number(word)) > 1),
             tuple(dict.fromkeys(_ENTRY.findall(text))) if re.search(r"\bdict", text) else (),
+            _PLAIN.search(text) is not None,
+            _FRACTION.search(text) is not None,
         )
 
 

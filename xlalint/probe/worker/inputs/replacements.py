@@ -83,6 +83,10 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     if clues.attribute is not None and clues.attribute[1] in _OF_STRINGS and part.dtype != "string":
         yield replace(part, dtype="string", style="")
         yield from (Literal(word) for word in ("same", "relu", "sum"))
+    if clues.fraction:
+        yield replace(part, style="unit") if part.dtype.startswith("float") else Literal(0.5)
+    if clues.plain:
+        yield from (Literal(SIZE), Literal(0.5), Literal(1))
     yield from classes
     yield from _as_settings(clues, *_MADE)
     for count in range(len(clues.keys), 0, -1):  # all that it names may be too much
@@ -201,6 +205,8 @@ def _instead_of_value(
         tensor(2, "int32"),
         tensor(1, "int32"),
     )
+    if clues.fraction and isinstance(part, Literal):
+        yield Literal(0.5)
     wants_tensor = clues.attribute is not None and clues.attribute[1] in ("shape", "dtype", "get_shape", "rank", "ndim")
     if not wants_tensor:
         yield from classes

@@ -148,7 +148,8 @@ def _choices(
 
 
 def _of_hint(hint: Parameter) -> Iterator[Choice]:
-    for kind in hint.kind.split("|"):
+    kinds = sorted(hint.kind.split("|"), key=lambda kind: kind == "static")  # a tensor is what this is about
+    for kind in kinds:
         if kind in ("tensor", "array", "nest"):
             dtype = _CLASS_DTYPES[hint.dtype or "float"]
             yield tensor(2 if hint.rank is None else hint.rank, dtype)
