@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from xlalint.analysis.domain.values import ApiObject, Creation, Instance, Scope, Sequence, Static, Value
-from xlalint.analysis.files.unit import Location
+from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Static, Value
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.strategies import copies_variables, is_strategy, is_tpu, making_of
@@ -77,21 +76,7 @@ def made_note(value: Value | None, what: str) -> tuple[DraftNote, ...]:
 
 def made_near(step: SetupCall) -> Creation | None:
     """Where the model of a call was created: of several places that in the same function, if it is one."""
-    match step.owner:
-        case Instance(creations=creations) if len(creations) > 1:
-            function = _function(step.location)
-            near = [creation for creation in creations if _function(creation.location) is function]
-            return near[0] if len(near) == 1 else None
-        case None:
-            return None
-        case owner:
-            return making_of(owner)
-
-
-def _function(location: Location) -> cst.CSTNode:
-    """The function that a place is in, or the code of its module."""
-    around = location.unit.around(location.node)
-    return next((node for node in around if isinstance(node, cst.FunctionDef)), location.unit.tree)
+    return None if step.owner is None else making_of(step.owner, step.location)
 
 
 def _has_momentum(call: cst.CSTNode) -> bool:

@@ -275,7 +275,7 @@ with strategy.scope():
     model.compile(optimizer, "mse")
 {FIT}
 """,
-            [MODEL],
+            [MODEL, "tf.keras.optimizers.Adam()"],
             Runs(),
             effect=Effect.NAMED,
             severity=Severity.WARNING,
@@ -396,7 +396,7 @@ def _about_model(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]
     strategy = strategy_in(step.context.scope)
     if made is None or made.scope is not None or strategy is None:
         return
-    runs = [other for other in steps if method_of(other) in RUNNING and made_near(other) == made]
+    runs = _runs(made, steps)
     if made.complete:
         late = False
     elif method == "compile":  # its variables come with the first step, which has to stand in the scope as well
@@ -408,18 +408,23 @@ def _about_model(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]
         where = "" if method == "__call__" else "the scope of "
         draft = _draft(made, strategy, f"this model is {used} {where}`{name_of(strategy)}`", step)
         seen = made.complete or bool(runs)  # else somebody may run it in the scope first
-        if method == "compile" and _leaves_alone(step, runs):
-            yield replace(draft, effect=Effect.NAMED, at_most=Severity.WARNING, rewrite=None)
-        else:
-            yield draft if seen else replace(draft, at_most=Severity.WARNING)
+        yield _without_effect(draft if seen else replace(draft, at_most=Severity.WARNING), step, steps)
 
 
-def _leaves_alone(step: SetupCall, runs: Sequence[SetupCall]) -> bool:
-    """Whether a strategy in whose scope a model is compiled has nothing of it: model, optimizer and training are all
-    outside, and Keras 3 trains on one device."""
-    optimizer = making_of(step.arguments.get("optimizer", Static("rmsprop")))
-    outside = optimizer is not None and optimizer.scope is None
-    return step.keras == 3 and outside and bool(runs) and all(run.context.scope is None for run in runs)
+def _without_effect(draft: Draft, step: SetupCall, steps: Sequence[SetupCall]) -> Draft:
+    """The draft, as a warning where the strategy in whose scope a model is compiled has nothing of it: model, optimizer
+    and training are all outside, and Keras 3 trains on one device."""
+    model, optimizer = made_near(step), making_of(step.arguments.get("optimizer", Static("rmsprop")))
+    outside = all(made is not None and made.scope is None for made in (model, optimizer))
+    runs = _runs(model, steps) if outside and step.keras == 3 and method_of(step) == "compile" else []
+    if not runs or any(run.context.scope is not None for run in runs):
+        return draft
+    return replace(draft, effect=Effect.NAMED, at_most=Severity.WARNING, rewrite=None)
+
+
+def _runs(model: Creation | None, steps: Sequence[SetupCall]) -> list[SetupCall]:
+    """The calls that train or evaluate a model."""
+    return [step for step in steps if method_of(step) in RUNNING and made_near(step) == model]
 
 
 def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Draft]:
@@ -435,11 +440,6 @@ def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dr
             return
     if strategy is None or not has_state(optimizer):
         return
-    model = made_near(step) if method_of(step) == "compile" and step.owner is not None else None
-    if model is not None and model.scope is None:  # which says it all
-        runs = [other for other in steps if method_of(other) in RUNNING and made_near(other) == model]
-        if _leaves_alone(step, runs):
-            return
     made = making_of(optimizer)
     inside = strategy_in(made.scope) if made is not None else strategy_in(step.context.scope)
     named = isinstance(optimizer, Static) and step.context.scope is None
@@ -452,7 +452,8 @@ def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dr
         if made is None
         else f"this optimizer trains a model of `{name_of(strategy)}`"
     )
-    yield _draft(made or Creation(step.location), strategy, message, step)
+    draft = _draft(made or Creation(step.location), strategy, message, step)
+    yield _without_effect(draft, step, steps)
 
 
 def _about_metrics(step: SetupCall) -> Iterator[Draft]:

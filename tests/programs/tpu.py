@@ -194,6 +194,28 @@ def step(x):
 def train(iterator):
     strategy.run(step, args=(next(iterator),))
 """,
+    "a class of which two functions make a model": f"""{MIRRORED}
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+
+    def call(self, x):
+        return self.dense(x)
+
+def kept():
+    model = Net()  # finds XLA502
+    with strategy.scope():
+        model.compile("adam", "mse")
+    return model
+
+def trained(x, y):
+    model = Net()  # finds XLA502
+    optimizer = tf.keras.optimizers.Adam()  # finds XLA502
+    with strategy.scope():
+        model.compile(optimizer, "mse")
+    model.fit(x, y)
+""",
     "metrics for Keras 2": """\
 import tensorflow as tf
 import tf_keras as keras

@@ -30,6 +30,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
 from ..library.strategies import making_of
@@ -157,7 +158,7 @@ class Attributes(Interpreter):
             if name in _KERAS_ATTRIBUTES:
                 return _KERAS_ATTRIBUTES[name]
             base = next(owner.cls.external_bases, "keras.layers.Layer")
-            known = api.attribute(ApiObject(base, made=making_of(owner)), name)
+            known = api.attribute(ApiObject(base, made=making_of(owner, Location(frame.unit, node))), name)
             if known is not None:
                 return known
         return self._computed_attribute(frame, owner, name, node)

@@ -25,6 +25,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
+from ..files.unit import Location
 from ..record import replace
 from . import api
 
@@ -264,15 +265,25 @@ def note_creation(created: Instance, made: Creation) -> None:
                     created.version += 1
 
 
-def making_of(value: Value) -> Creation | None:
-    """Where a value was made, if there is one such place."""
+def making_of(value: Value, near: Location | None = None) -> Creation | None:
+    """Where a value was made, if there is one such place; of several the one in the same function as a place `near`."""
     match value:
         case ApiObject(made=made):
             return made
+        case Instance(creations=creations) if len(creations) > 1 and near is not None:
+            function = _function(near)
+            made_there = [made for made in creations if _function(made.location) is function]
+            return made_there[0] if len(made_there) == 1 else None
         case Instance(creations=creations) if len(creations) == 1:
             return next(iter(creations))
         case _:
             return None
+
+
+def _function(location: Location) -> cst.CSTNode:
+    """The function that a place is in, or the code of its module."""
+    around = location.unit.around(location.node)
+    return next((node for node in around if isinstance(node, cst.FunctionDef)), location.unit.tree)
 
 
 def _leniency(strategy: Value) -> tuple[bool, bool]:
