@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
@@ -15,6 +16,7 @@ from ..domain.joins import pattern
 from ..domain.values import Class, Function, FunctionValue, Module, Value
 from ..files.files import Files
 from ..files.troubles import InternalTrouble
+from ..interpreter.attribute_writes import Noted
 from ..interpreter.events import HOST, Context, ContextKind, Event, Run
 from ..interpreter.frames import Arguments, Compilation, Summary
 from ..interpreter.interface import Entry, Options, method_value
@@ -124,7 +126,7 @@ class _Analysis:
         self._walked: set[Summary] = set()
         self._opened: list[Summary] = []
         self._piped: set[Summary] = set()
-        self._compiled: list[Entry] = []
+        self._compiled: list[tuple[Entry, Sequence[Noted]]] = []  # with what the first analysis assigned
         self._noted = [0, 0]
         self._inherited = Counter[tuple[str, Function, frozenset[tuple[str, Hashable]]]]()
         self._names: dict[Function, frozenset[str]] = {}
@@ -168,11 +170,8 @@ class _Analysis:
     def _about(self, module: Module, name: str, function: Function | None = None) -> Iterator[None]:
         """What is done about a definition; no exception leaves it."""
         line = function.stretch.first if function is not None and function.stretch is not None else 1
-        path = module.source.display
-        with (
-            self.interpreter.clock.spent_on(path, Work.ANALYSIS),
-            _noted(self.project, path, line, f"reading `{name}`"),
-        ):
+        path, clock = module.source.display, self.interpreter.clock
+        with clock.spent_on(path, Work.ANALYSIS), _noted(self.project, path, line, f"reading `{name}`"):
             yield
 
     def _drain(self) -> None:
@@ -185,13 +184,13 @@ class _Analysis:
             interpreter.local_classes.clear()
             entries, interpreter.entries = interpreter.entries, []
             for entry in entries:
-                function = entry.value.function
-                if entry.context.kind is ContextKind.XLA and (entry.value.compiled or function.name == "call"):
-                    self._compiled.append(entry)
+                function, mark = entry.value.function, interpreter.writes.mark
                 with self._about(function.module, function.qualname, function):
                     summary = interpreter.analyse(None, entry.value, entry.arguments, entry.context)
                     if summary is not None:
                         self.roots.append(summary)
+                if entry.context.kind is ContextKind.XLA and (entry.value.compiled or function.name == "call"):
+                    self._compiled.append((entry, interpreter.writes.since(mark)))
         self._note_reached(self._fresh_roots())
 
     def _fresh_roots(self) -> Iterator[Summary]:
@@ -334,8 +333,7 @@ class _Analysis:
             for module in self.project.modules
             for position, function in enumerate(module.all_functions())
         ]
-        candidates.sort(key=lambda candidate: candidate[0])
-        for position, function in candidates:
+        for position, function in sorted(candidates, key=itemgetter(0)):
             # What others know is asked last: each answer is one that may turn out otherwise.
             if not is_eager_by_role(function) and function.uses_tensorflow and not self._is_reached(function):
                 with self._about(function.module, function.qualname, function):
@@ -358,9 +356,10 @@ class _Analysis:
         return found
 
     def _run_open(self, value: FunctionValue, context: Context, position: _Position) -> None:
-        summary = None
+        summary, writes, mark = None, self.interpreter.writes, self.interpreter.writes.mark
         with self._about(value.function.module, value.function.qualname, value.function):
             summary = self.interpreter.analyse(None, value, Arguments(unknown=True), context)
+        writes.of_uncalled[value.function.identity] = writes.since(mark)
         if summary is not None:
             if context.kind is ContextKind.OPEN:
                 self.open_roots.append((position, summary))
@@ -372,12 +371,14 @@ class _Analysis:
     def _run_inputs(self) -> None:
         """Compiled functions that the project does not call itself: what they are passed are tensors, unless they use
         it in another way."""
-        for entry in self._compiled:
+        interpreter = self.interpreter
+        for entry, noted in self._compiled:
             function = entry.value.function
-            if function.identity not in self.interpreter.called and not self._called_elsewhere(function):
-                given = replace(entry.arguments, inputs=True)
+            if function.identity not in interpreter.called and not self._called_elsewhere(function):
+                interpreter.writes.take_back(noted)
                 with self._about(function.module, function.qualname, function):
-                    summary = self.interpreter.analyse(None, entry.value, given, entry.context)
+                    given = replace(entry.arguments, inputs=True)
+                    summary = interpreter.analyse(None, entry.value, given, entry.context)
                     if summary is not None:
                         self.roots.append(summary)
         self._drain()

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import join, join_all
+from ..domain.joins import join_all
 from ..domain.values import (
     NONE,
     STATIC,
@@ -246,17 +246,11 @@ class Attributes(Interpreter):
                 for inner, held in value.entries.items():
                     self.set_attribute(frame, option, inner, held)
             elif isinstance(option, ModuleValue):
-                values = option.module.values
-                values[name] = join(values[name], value) if name in values else value
+                self.writes.assign(option.module, option.module.values, name, value)
             elif isinstance(option, ClassValue):
-                attributes = self.class_attributes(option.cls)
-                attributes[name] = join(attributes[name], value) if name in attributes else value
+                self.writes.assign(option.cls, self.class_attributes(option.cls), name, value)
             elif isinstance(option, Instance):
-                present = option.attributes.get(name)
-                joined = value if present is None else join(present, value)
-                if joined is not present:
-                    option.attributes[name] = joined
-                    option.version += 1
+                self.writes.assign(option, option.attributes, name, value)
 
     @staticmethod
     def decorators_of(function: Function) -> frozenset[str]:

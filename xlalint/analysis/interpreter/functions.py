@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping
+from contextlib import nullcontext
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -113,6 +114,7 @@ class Functions(Interpreter):
         except (SyntaxError, NestedTooDeepError, LookupError) as error:
             self.note_trouble(function, error)
             return None
+        self.writes.take_back(self.writes.of_uncalled.pop(function.identity, ()))
         arguments = _with_partial(value, arguments)
         scope = value.scope if value.scope is not None else self.module_frame(function.module)
         crossing = value.compiled is not None and (
@@ -176,9 +178,11 @@ class Functions(Interpreter):
         if not written:
             self.analyses[counted] = count + 1
             self.memo[which, how] = summary
+        mark = self.writes.mark
         self._depth += 1
         try:
-            self._run(inner, node, env)
+            with self.writes.apart() if frame is None and self._depth > 1 else nullcontext():
+                self._run(inner, node, env)
         finally:
             self._depth -= 1
         report_traced_build(self, frame, value, summary)
@@ -186,7 +190,10 @@ class Functions(Interpreter):
             # It changes what is around it, which each scope is to see for itself.
             self._closed_over[node] = None
             del self.memo[which, how]
-            self.memo[self._which(value, node), how] = summary
+            which = self._which(value, node)
+            self.memo[which, how] = summary
+        if not written:
+            self.writes.note_analysis(mark, (which, how))
         _pass_on(summary, aliases, frame, env)
         if written and frame is not None:
             self._note_changes(frame, inner, node, env, arguments)
@@ -253,7 +260,7 @@ class Functions(Interpreter):
             frame.returns, frame.yields, frame.half_bound, frame.alternatives = [], [], {}, []
             frame.left = None
             frame.unsure_yields = False
-            orphans, allocated = len(self.orphans), len(self.allocated)
+            orphans, allocated, mark = len(self.orphans), len(self.allocated), self.writes.mark
             if isinstance(node, cst.Lambda):
                 frame.returns.append(self.evaluate(frame, node.body))
             else:
@@ -286,6 +293,7 @@ class Functions(Interpreter):
             del self.orphans[orphans:]
             for key in list(self.allocated)[allocated:]:
                 del self.allocated[key]
+            self.writes.take_back_since(mark)
             frame.branch_returns = None
         frame.env = join_environments(frame.left, frame.env)
         if frame.yields:

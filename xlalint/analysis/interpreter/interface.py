@@ -25,6 +25,7 @@ from ..domain.values import (
 from ..files.unit import Unit
 from ..program.project import Project
 from ..program.signs import Shows
+from .attribute_writes import AttributeWrites
 from .events import Context, Event, Tracing
 from .frames import Aliases, Arguments, Compilation, Frame, Summary
 
@@ -88,6 +89,7 @@ class Interpreter(ABC):
         self.entries: list[Entry] = []
         self.host_roots: list[Summary] = []
         self.memo: dict[Any, Summary] = {}
+        self.writes = AttributeWrites(self.memo)
         # How often each function was analysed: on the host counted apart, and what sets up objects for each class.
         self.analyses: dict[tuple[Function, bool, Class | None], int] = {}
         self.instances: dict[Class, Instance] = {}

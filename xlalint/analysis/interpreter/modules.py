@@ -44,10 +44,11 @@ class Modules(Interpreter):
             return
         module.executed = True
         frame = self.module_frame(module)
-        self._run_module(frame)
-        self.host_roots.append(frame.summary)
-        if frame.undefined and module.source.linted and self._is_fragment(module):
-            self._run_fragment(module, frame)
+        with self.writes.apart():
+            self._run_module(frame)
+            self.host_roots.append(frame.summary)
+            if frame.undefined and module.source.linted and self._is_fragment(module):
+                self._run_fragment(module, frame)
 
     def _is_fragment(self, module: Module) -> bool:
         """Whether a reader thinks of a compiled function around the top-level code: there is nothing that only a

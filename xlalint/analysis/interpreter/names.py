@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
-from ..domain.joins import join
 from ..domain.kinds import settled
 from ..domain.values import UNKNOWN, Deferred, Unknown, Value
 from ..program import customary_names as libraries
@@ -77,8 +76,9 @@ class Names(Interpreter):
         if frame.module.lookup(name) is None:
             return
         module, name = self.project.home_of(frame.module, name)
-        present = module.lookup(name)
-        module.values[name] = value if present is None else join(present, value)
+        if name not in module.values and (present := module.lookup(name)) is not None:
+            module.values[name] = present
+        self.writes.assign(module, module.values, name, value)
 
     @staticmethod
     def imports_of(node: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, ImportOutline]]:
