@@ -168,6 +168,26 @@ class L(keras.layers.Layer):
     }
 
 
+SEVERAL: Final = """\
+import os, sys
+os.environ["KERAS_BACKEND"] = sys.argv[1]  # "jax", say
+import keras
+from of_tensorflow import scaled
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return scaled(x)
+"""
+
+
+@pytest.mark.parametrize(("imports", "codes"), [("", []), ("import keras\n", ["XLA412"])])
+def test_a_file_of_tensorflow_alone_is_for_one_of_several_backends(
+    tmp_path: Path, imports: str, codes: list[str]
+) -> None:
+    scaled = f"{imports}import tensorflow as tf\n\ndef scaled(x):\n    return x / tf.reduce_max(x)\n"
+    assert [one.code for one in linted(tmp_path, {"layer.py": SEVERAL, "of_tensorflow.py": scaled})] == codes
+
+
 def test_options_reports_and_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "layer.py"
     file.write_text(LAYER)

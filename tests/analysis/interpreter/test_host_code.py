@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from tests.compiler import measure
-from xlalint.findings.findings import Severity
+from xlalint.findings.findings import Backend, Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
@@ -229,11 +229,25 @@ class Equalize(keras.layers.Layer):
             images = images * 2.0
         return images
 """
+PREPROCESS: Final = """
+
+class Preprocess(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self._convert_input_args = False
+        self._allow_non_tensor_positional_args = True
+        self.equalize = Equalize()
+
+    def call(self, inputs):
+        return self.equalize(inputs["images"])
+"""
 CALLERS: Final = {
     "nobody": "",
     "code that anybody may compile": "\ndef augment(images):\n    return Equalize()(images)\n",
     "the host, with a tensor": "\nprint(Equalize()(tf.ones([2, 8, 8, 3])))\n",
     "the host, with an array": "\nprint(Equalize()(np.ones([2, 8, 8, 3])))\n",
+    "the host, with an array beside text": '\nprint(Equalize()({"images": np.ones([2, 8, 8, 3]), "texts": ["a"]}))\n',
+    "a layer that gets text": f"{PREPROCESS}\nprint(Preprocess()({{'images': np.ones([2, 8, 8, 3]), 'text': 'a'}}))\n",
     "the host, with a dict": '\nprint(Equalize()({"images": tf.ones([2, 8, 8, 3]), "labels": tf.ones([2])}))\n',
     "the host, with text": '\nprint(Equalize()(tf.constant(["a b"])))\n',
 }
@@ -317,8 +331,59 @@ def test_layers_may_stay_outside_of_what_keras_compiles(tmp_path: Path, said: st
 
 @pytest.mark.parametrize(("name", "caller"), CALLERS.items(), ids=CALLERS)
 def test_layers_that_take_what_is_no_tensor_are_for_models_as_well(tmp_path: Path, name: str, caller: str) -> None:
-    expected = set() if name in {"nobody", "the host, with text"} else {Severity.ERROR}
+    on_host = {"nobody", "the host, with text", "the host, with an array beside text", "a layer that gets text"}
+    expected = set() if name in on_host else {Severity.ERROR}
     assert severities(tmp_path, {"a.py": EQUALIZE + caller}, include_host=False) == expected
+
+
+@pytest.mark.parametrize(("converts", "expected"), [("False", set()), ("True", {"XLA101", "XLA412"})])
+def test_layers_that_leave_their_inputs_alone_get_no_tensor_of_jax(
+    tmp_path: Path, converts: str, expected: set[str]
+) -> None:
+    code = EQUALIZE.replace("_convert_input_args = False", f"_convert_input_args = {converts}")
+    (tmp_path / "a.py").write_text(code + CALLERS["the host, with an array"], encoding="utf-8")
+    settings = Settings(exposure="certain", backends=frozenset((Backend.JAX,)))
+    assert {finding.code for finding in check([tmp_path], settings).findings} == expected
+
+
+SIZES: Final = """import keras
+from keras import ops
+
+class Unpatch(keras.layers.Layer):
+    def call(self, inputs, height, width):
+        return ops.reshape(inputs, (-1, height, width, 3))
+
+class M(keras.Model):
+    def __init__(self, patch_size, shape=(64, 64, 3)):
+        inputs = keras.Input(shape)
+        self.unpatch = Unpatch()
+        super().__init__(inputs, self.unpatch(inputs, {first} // patch_size, {second} // patch_size))
+"""
+OPTIONAL: Final = """import keras
+from keras import ops
+
+def largest(x, rows, count=None):
+    count = ops.max(rows) + 1 if count is None else count
+    return ops.segment_max(x, rows, count)
+
+class Pool(keras.layers.Layer):
+    def call(self, x, rows):
+        return largest(x, rows{count})
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (SIZES.format(first="shape[0]", second="shape[1]"), False),
+        (SIZES.format(first="ops.max(inputs)", second="shape[1]"), True),
+        (OPTIONAL.format(count=", ops.shape(x)[-2]"), False),
+        (OPTIONAL.format(count=""), True),
+    ],
+    ids=["of settings", "of data", "of a shape", "left out"],
+)
+def test_sizes_beside_the_inputs_are_numbers(tmp_path: Path, code: str, expected: bool) -> None:
+    assert bool(severities(tmp_path, {"a.py": code}, include_host=False)) is expected
 
 
 @pytest.mark.parametrize("said", INSIDE.values(), ids=INSIDE)

@@ -154,7 +154,7 @@ def identity(left: Value, right: Value, positive: bool) -> Value:
                 case Static(constant) if value.known:
                     same = type(constant) is type(other.constant) and constant == other.constant
                     return Static(same is positive)
-                case OneOf() if other == NONE and is_optional_library(value):
+                case OneOf() if other == NONE and (is_optional_library(value) or is_size(value)):
                     return Static(not positive)
                 case Static() | Unknown() | OneOf() | Structure():
                     # A nest may be an optional input that was left out.
@@ -169,6 +169,18 @@ def identity(left: Value, right: Value, positive: bool) -> Value:
 def is_optional_library(value: OneOf) -> bool:
     """Whether a value is TensorFlow or Keras, or None where that is missing: there nothing is compiled."""
     return all(option in (NONE, Api("tf"), Api("keras")) for option in value.options)
+
+
+def is_size(value: OneOf) -> bool:
+    """Whether a value is what `keras.ops.shape` has for a dimension: a Python int, or a scalar where it is unknown."""
+    match value.options:
+        case (Static() as number, Tensor(dependence=Dependence.SHAPE, dtype="int", rank=0)) | (
+            Tensor(dependence=Dependence.SHAPE, dtype="int", rank=0),
+            Static() as number,
+        ):
+            return number == STATIC
+        case _:
+            return False
 
 
 def indexes_a_tensor(base: Structure | Unknown, index: tuple[Value, ...]) -> bool:

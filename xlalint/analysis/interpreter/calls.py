@@ -47,7 +47,7 @@ from ..library.call_kinds import (
 )
 from ..library.host_shapes import shaped
 from ..library.host_sizes import sized
-from ..library.keras_classes import ended_with_keras_2, runs_on_host
+from ..library.keras_classes import backends_of, ended_with_keras_2, runs_on_host
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
@@ -300,9 +300,11 @@ class Calls(Interpreter):
         """How Keras runs `call`: in the caller's context, converted by AutoGraph only in Keras 2."""
         autograph, keras = self.keras_runs(owner.cls.module)
         kind, by_keras = frame.context.kind, frame.context.by_keras
-        if kind is ContextKind.OPEN or (kind is ContextKind.HOST and not runs_on_host(owner.attributes, given)):
+        around = frame.bound.attributes if isinstance(frame.bound, Instance) else {}
+        if kind is ContextKind.OPEN or (kind is ContextKind.HOST and not runs_on_host(owner.attributes, given, around)):
             kind, by_keras = ContextKind.XLA, True
-        return Compilation(kind, autograph, f"`{owner.cls.name}.call`", by_keras=by_keras, keras=keras)
+        entry, backends = f"`{owner.cls.name}.call`", backends_of(owner.attributes)
+        return Compilation(kind, autograph, entry, by_keras=by_keras, keras=keras, backends=backends)
 
     def _pass_to_host(self, context: Context, arguments: Arguments) -> None:
         """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""

@@ -7,6 +7,7 @@ from enum import IntFlag
 
 from msgspec import Struct, field
 
+from ...findings.findings import Backend
 from ...syntax import nodes as cst
 from ..domain.values import (
     UNKNOWN,
@@ -38,11 +39,13 @@ class Compilation(Record):
     by_keras: bool = False  # nobody but Keras decides whether XLA compiles it
     perhaps: bool = False  # a strategy compiles it, if that is the TPU's
     keras: Tracing | None = None
+    backends: frozenset[Backend] | None = None  # as in `Context`
 
     @property
     def context(self) -> Context:
         """The context of what is called from outside."""
-        return Context(self.kind, self.autograph, self.entry, by_keras=self.by_keras, keras=self.keras)
+        entry, by_keras = self.entry, self.by_keras
+        return Context(self.kind, self.autograph, entry, by_keras=by_keras, keras=self.keras, backends=self.backends)
 
 
 class Arguments(Struct, eq=False):

@@ -130,7 +130,7 @@ class Functions(Interpreter):
         if frame is not None and frame.loop:
             passed = frozenset(name for name, item in env.items() if self.is_from_before(frame, item))
         if arguments.inputs or (crossing and frame is not None and context.kind is ContextKind.XLA):
-            inputs = _undeclared(node, env)
+            inputs = _undeclared(node, env, context.by_keras and not arguments.inputs)
         owner = value.bound.cls if function.name == "__init__" and isinstance(value.bound, Instance) else None
         counted = (function, context.kind is ContextKind.HOST, owner)
         count = self.analyses.get(counted, 0)
@@ -333,11 +333,14 @@ def _with_partial(value: FunctionValue, arguments: Arguments) -> Arguments:
     )
 
 
-def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value]) -> frozenset[str]:
-    """The parameters of which nothing is said: no annotation, no default, no argument."""
+def _undeclared(node: cst.FunctionDef | cst.Lambda, env: dict[str, Value], by_keras: bool) -> frozenset[str]:
+    """The parameters of which nothing is said: no annotation, no default, no argument that is known. `by_keras`: code
+    that is seen calls a layer, of whose arguments but the first is sure to be a tensor: sizes are Python numbers."""
+    positional = (*node.params.posonly_params, *node.params.params)
+    parameters = positional[:2] if by_keras else (*positional, *node.params.kwonly_params)  # `self`, and the inputs
     return frozenset(
         parameter.name.value
-        for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params)
+        for parameter in parameters
         if parameter.annotation is None and parameter.default is None and isinstance(env[parameter.name.value], Unknown)
     )
 
@@ -397,6 +400,8 @@ def _calling_context(frame: Frame, value: FunctionValue) -> Context:
 def context_of(value: FunctionValue, caller: Context) -> Context:
     """The context in which a function runs that is called from `caller`."""
     found = _compiled_context(value, caller)
+    if caller.backends is not None and found.backends != caller.backends:
+        found = replace(found, backends=caller.backends & (found.backends or caller.backends))
     return found if found.scope is caller.scope else replace(found, scope=caller.scope)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
+from ...findings.findings import Backend
 from ..domain.values import Array, Dict, OneOf, Sequence, Static, Tensor, Value
 
 # The part of a path that tells the kind of the classes in it.
@@ -155,14 +156,45 @@ def stays_outside(attributes: Mapping[str, Value]) -> bool:
     return _are(attributes, _NEVER_COMPILED) or _are(attributes, _TAKES_OTHERS)
 
 
-def runs_on_host(attributes: Mapping[str, Value], given: Iterable[Value]) -> bool:
-    """Whether the `call` of a layer of these attributes is host code where host code calls it with these arguments: one
-    that takes what is no tensor yet, and gets numbers here, is for models as well (an augmentation of images)."""
-    return _are(attributes, _NEVER_COMPILED) or (_are(attributes, _TAKES_OTHERS) and not any(map(_has_numbers, given)))
+def runs_on_host(attributes: Mapping[str, Value], given: Iterable[Value], around: Mapping[str, Value]) -> bool:
+    """Whether the `call` of a layer of these attributes is host code where host code calls it with these arguments, in
+    a method of an object of the attributes `around`. One that takes what is no tensor yet is part of others that do (a
+    tokenizer of a preprocessor); where it gets numbers and no text, it is for models as well (an augmentation)."""
+    if not _takes_others(attributes):
+        return _are(attributes, _NEVER_COMPILED)
+    given = tuple(given)
+    if _are(attributes, _NEVER_COMPILED) or _takes_others(around) or any(map(_holds_text, given[:1])):
+        return True
+    return not any(map(_has_numbers, given))
+
+
+def backends_of(attributes: Mapping[str, Value]) -> frozenset[Backend] | None:
+    """What may run a layer of these attributes in a step, None: any. JAX's tensors are none of those that a layer takes
+    which asks Keras to leave its inputs alone."""
+    return frozenset((Backend.TENSORFLOW,)) if _takes_others(attributes) else None
+
+
+def _takes_others(attributes: Mapping[str, Value]) -> bool:
+    return _are(attributes, _TAKES_OTHERS)
 
 
 def _are(attributes: Mapping[str, Value], words: Mapping[str, Value]) -> bool:
     return all(attributes.get(name) == value for name, value in words.items())
+
+
+def _holds_text(value: Value) -> bool:
+    """Whether a value is, or holds, text."""
+    match value:
+        case Static(constant=str()) | Tensor(dtype="string") | Array(dtype="string"):
+            return True
+        case Sequence(items=tuple(parts)):
+            return any(map(_holds_text, parts))
+        case Sequence(element=element) if element is not None:
+            return _holds_text(element)
+        case Dict(entries=entries):
+            return any(map(_holds_text, entries.values()))
+        case _:
+            return False
 
 
 def _has_numbers(value: Value) -> bool:

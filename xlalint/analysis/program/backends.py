@@ -63,7 +63,7 @@ def backends(
 ) -> dict[str, Ran]:
     """What runs each file that is not run on TensorFlow alone, by its absolute path. `name` says how reports show a
     path, `required` what the requirements of a folder's project name. Where both are at hand and nothing says more, a
-    file that imports TensorFlow alone is TensorFlow's."""
+    file that imports TensorFlow alone is TensorFlow's; where a program is told both, one that does not import Keras."""
     graph = ProgramGraph(modules)
     told = _told(graph, name)
     shown = {shows: dict(graph.of(shows)) for shows in _LIBRARIES.values()}
@@ -73,7 +73,9 @@ def backends(
     found = {}
     for file, unit in graph.unit.items():
         if unit in told:
-            found[file] = told[unit]
+            alone = file in shown[Shows.TENSORFLOW] and file not in shown[Shows.OWN_KERAS] | shown[Shows.JAX]
+            if not (alone and told[unit].on_tensorflow):
+                found[file] = told[unit]
         elif unit in units[Shows.OWN_KERAS] and (file in shown[Shows.OWN_KERAS] or file not in shown[Shows.TENSORFLOW]):
             if (said := required(Path(file).parent)) is not None:
                 ran = Ran(said[0], f"the requirements ({said[1]})")
