@@ -12,6 +12,28 @@ from .judge import by_compiler, by_linter
 from .outcome import Outcome, kept
 from .weave import CALLS, ENTRIES, STATEMENTS, VALUES, Program, pairs
 
+# What the compiler refuses where data decides the value, and takes where it is known while tracing.
+REFUSED = [
+    Program(entry, values, calls, statement, True, False)
+    for entry, values, calls, statement in (
+        # assigned to an object that is shared, first by analyses that know nothing of their arguments
+        ("a bound method", ("an object's setter",), (), "list"),
+        ("a model", ("a class method",), (), "if"),
+        ("a compiled function", ("a class attribute",), (), "list"),
+        ("tf.Module", ("__iadd__",), (), "bool"),
+        # put in place of a method, or of a name of the module, by code that runs before
+        ("a nested layer", (), ("unittest.mock.patch",), "if"),
+        ("train_step", (), ("a global",), "in"),
+        # one of several functions, each of which is passed what it would be passed alone
+        ("a constraint", (), ("getattr with a name that is not known",), "and"),
+        ("an activation layer", (), ("a table by type",), "int"),
+        # chosen by conditions and keys that are known
+        ("a model", ("a search with next",), (), "and"),
+        ("a layer", ("a dotted path",), (), "int"),
+        ("a loss", ("__getattribute__",), (), "assert"),
+        ("a layer", (), ("accumulate",), "in"),
+    )
+]
 LIVE = 4  # pairs that the compiler is asked each time
 JUDGED = 300  # programs that are kept at least
 
@@ -36,6 +58,13 @@ def test_no_more_is_flagged_wrongly_than_was(outcomes: list[Outcome]) -> None:
 def test_what_is_found_has_the_effect_that_the_compiler_shows(outcomes: list[Outcome]) -> None:
     others = [(outcome.verdict, outcome.found, outcome.program.parts) for outcome in outcomes if outcome.misjudged]
     assert len(others) <= kept().misjudged, others
+
+
+@pytest.mark.parametrize("program", REFUSED, ids=lambda program: ", ".join(program.parts))
+def test_what_is_carried_is_found_and_its_look_alike_is_not(program: Program) -> None:
+    found, of_twin = by_linter([program, program.twin])
+    assert {one.effect for one in found} == {"fails"}
+    assert not of_twin
 
 
 def test_the_verdicts_are_of_these_tables() -> None:
@@ -70,6 +99,12 @@ def test_what_is_woven_is_what_people_could_write() -> None:
         '        table = {"size": v0, "rate": 3}\n        v1 = table["size"]\n        return use_1(x, v1)\n'
     )
     assert program.twin.files["main"] == program.files["main"].replace("tf.cast(tf.reduce_max(x), tf.int32)", "2")
+
+
+@pytest.mark.compiler
+def test_the_compiler_refuses_what_is_carried_and_takes_its_look_alike() -> None:
+    both = [either for program in REFUSED for either in (program, program.twin)]
+    assert dict(by_compiler(both)) == {program: "fails" if program.data else "clean" for program in both}
 
 
 @pytest.mark.compiler

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from types import FrameType
 from typing import Final, TypeAlias
 
@@ -22,6 +23,8 @@ _FRAMES: Final = 340
 # Those that it takes to go through any tree that the parser makes.
 _WALKING: Final = 30 * _FRAMES
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_GLOBAL: Final = re.compile(r"^[ \t]+global[ \t]+([^\r\n#;]+)", re.MULTILINE)
+_NAME: Final = re.compile(r"\w+")
 _HIDDEN: Final = re.compile(r"@[ \t\f]*[\\(]")
 # What may stand behind the last statement of a stretch.
 _ENDS: Final = re.compile(rb"[ \t]*;?[ \t]*(?:#[^\r\n]*)?\Z")
@@ -106,6 +109,11 @@ class _Lines:
     def decorated(self) -> frozenset[int]:
         """Those that begin with `@`."""
         return frozenset(self._that(lambda line: line.lstrip(" \t\f").startswith("@")))
+
+    @cached_property
+    def set_by_functions(self) -> frozenset[str]:
+        """The names that functions declare `global`."""
+        return frozenset(chain.from_iterable(_NAME.findall(names) for names in _GLOBAL.findall(self._text)))
 
     def _that(self, is_wanted: Callable[[str], bool]) -> Iterator[int]:
         return (number for number, line in enumerate(_LINE_END.split(self._text), 1) if is_wanted(line))
@@ -213,7 +221,9 @@ def _outline_statement(statement: ast.stmt, result: Outline) -> None:
             pass
         case ast.If() | ast.Try() | ast.TryStar() | ast.With():
             _outline_block(statement, result)
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_literal(value) and name not in result.assigned:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+            _is_literal(value) and name not in result.assigned and name not in result.lines.set_by_functions
+        ):
             result.literals[name] = value
         case _:
             result.code.append(_stretch(statement, result))

@@ -45,11 +45,14 @@ class AttributeWrites:
         self._memo = memo
         self._attributes: dict[tuple[_Owner, str], _Attribute] = {}
         self._journal: list[Noted] = []
+        self.of_classes: set[str] = set()  # the names that are assigned to any class
         # What functions assign that are analysed because nobody was seen to call them, by identity: until somebody is.
         self.of_uncalled: dict[object, list[Noted]] = {}
 
     def assign(self, owner: _Owner, names: MutableMapping[str, Value], name: str, value: Value) -> None:
         """`owner.name = value`, in the names of the owner: joined with what is there."""
+        if not isinstance(owner, Instance):
+            self.of_classes.add(name)
         present = names.get(name)
         joined = value if present is None else join(present, value)
         attribute = self._attributes.get((owner, name))

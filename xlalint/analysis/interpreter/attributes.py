@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import join_all
+from ..domain.joins import join, join_all
 from ..domain.values import (
     NONE,
     STATIC,
@@ -141,7 +141,9 @@ class Attributes(Interpreter):
             return owner.attributes[name]
         method = owner.cls.find(name)
         if method is not None:
-            return self.bound_method(frame, method, owner, node)
+            own = self.bound_method(frame, method, owner, node)
+            assigned = self._assigned_to_class(owner.cls, name) if name in self.writes.of_classes else None
+            return own if assigned is None else join(own, self._of_instance(frame, owner, assigned, node))
         found = self._class_attribute(frame, owner.cls, name)
         if found is not None:
             method = owner.cls.find(name)
@@ -192,7 +194,11 @@ class Attributes(Interpreter):
                 return entries[name]
             case Instance() as mapping if item := self.special(frame, mapping, "__getitem__", (Static(name),), node):
                 return item
-        return self.special(frame, owner, "__getattr__", (Static(name),), node) or UNKNOWN
+        if found := self.special(frame, owner, "__getattr__", (Static(name),), node):
+            return found
+        if frame.function is not None and frame.function.name == "__getattribute__":
+            return UNKNOWN  # what that asks for has no attribute of the name
+        return self.special(frame, owner, "__getattribute__", (Static(name),), node) or UNKNOWN
 
     def _of_instance(self, frame: Frame, owner: Instance, value: Value, node: cst.BaseExpression) -> Value:
         """What stands in a class's body, as its objects have it: a function is bound, a property is called."""
@@ -221,6 +227,11 @@ class Attributes(Interpreter):
         if "classmethod" in decorators or "builtins.classmethod" in decorators:
             return self.decorated(method_value(method, ClassValue(owner.cls)))
         return self.decorated(method_value(method, owner))
+
+    def _assigned_to_class(self, cls: Class, name: str) -> Value | None:
+        """What is assigned to a class in place of a method."""
+        held = (self.class_attributes(ancestor) for ancestor in cls.mro if not isinstance(ancestor, str))
+        return next((attributes[name] for attributes in held if name in attributes), None)
 
     def _class_attribute(self, frame: Frame, cls: Class, name: str) -> Value | None:
         for ancestor in cls.mro:

@@ -106,7 +106,8 @@ class Calls(Interpreter):
                 kept = [option for option, fit in zip(alternatives, fits, strict=True) if fit]
                 return self.call(frame, join_all(*kept) if kept else UNKNOWN, arguments, node)
             case OneOf(alternatives):
-                if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1:
+                several = sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1
+                if several and frame.context.kind is not ContextKind.XLA:
                     arguments = _perhaps(arguments)
                 return join_all(*(self.call(frame, option, arguments, node) for option in alternatives))
             case _:

@@ -14,7 +14,7 @@ from ..files.unit import Location
 from .events import NOT_TRACED, BranchOn
 from .frames import Frame
 from .interface import Handlers, Interpreter
-from .narrowing import narrow
+from .narrowing import narrow, truth
 
 _TOLD_APART: Final = 8  # items of which each is looked at by itself
 
@@ -67,17 +67,30 @@ class Displays(Interpreter):
         clause = node.for_in
         iterable = self.iterate(inner, self.evaluate(inner, clause.iter), clause.iter, "comprehension")
         match iterable:
-            case Sequence(items=tuple(items)) if (
-                len(items) <= _TOLD_APART and not clause.ifs and clause.inner_for_in is None
-            ):
-                if frame.context.kind in NOT_TRACED and not frame.module.written:
-                    items = told_apart(items, Location(frame.unit, clause.iter))
-                return self._of_each(inner, node, items)
+            case Sequence(items=tuple(items)) if len(items) <= _TOLD_APART and clause.inner_for_in is None:
+                chosen = self._chosen(inner, clause, items)
+                if chosen is not None and frame.context.kind in NOT_TRACED and not frame.module.written:
+                    chosen = told_apart(chosen, Location(frame.unit, clause.iter))
+                if chosen is not None:
+                    return self._of_each(inner, node, chosen)
         self._run_clauses(inner, clause, iterable)
         if isinstance(node, cst.DictComp):
             self.evaluate(inner, node.key)
             return Dict({}, self.evaluate(inner, node.value))
         return Sequence("set" if isinstance(node, cst.SetComp) else "list", None, self.evaluate(inner, node.elt))
+
+    def _chosen(self, inner: Frame, clause: cst.CompFor, items: tuple[Value, ...]) -> tuple[Value, ...] | None:
+        """The items that the conditions of a clause let pass; None where that is not known of each."""
+        if not clause.ifs:
+            return items
+        chosen: list[Value] = []
+        for item in items:
+            self.assign(inner, clause.target, item)
+            passes = [truth(self.evaluate_test(inner, condition.test)) for condition in clause.ifs]
+            if None in passes and False not in passes:
+                return None
+            chosen += [item] if all(passes) else []
+        return tuple(chosen)
 
     def _of_each(
         self,

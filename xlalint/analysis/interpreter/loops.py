@@ -24,6 +24,7 @@ from .narrowing import truth
 # Values climb a short ladder: a loop's names are stable after this many iterations, or are given up as they are.
 _MOST_ITERATIONS: Final = 3
 _MOST_STEPS: Final = 16  # functions that a loop calls one by one
+_MOST_KEYS: Final = 4  # names that a loop goes down a structure by
 _NESTED: Final = 4  # loops inside each other; those inside of these run once each time, else all would be 3 ** n
 
 
@@ -176,8 +177,13 @@ class Loops(Interpreter):
 
 
 def _are_steps(items: tuple[Value, ...]) -> bool:
-    """Whether what a loop goes through are functions, each of which takes what the one before returned."""
-    return 1 < len(items) <= _MOST_STEPS and all(isinstance(item, FunctionValue) for item in items)
+    """Whether what a loop goes through are functions, each of which takes what the one before returned, or may be names
+    on the way down a structure."""
+    if all(isinstance(item, FunctionValue) for item in items):
+        return 1 < len(items) <= _MOST_STEPS
+    return 1 < len(items) <= _MOST_KEYS and all(
+        isinstance(item, Static) and isinstance(item.constant, str) for item in items
+    )
 
 
 def _carried(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:

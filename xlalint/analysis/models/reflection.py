@@ -110,6 +110,8 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
     "builtins.object.__setattr__": _setattr,
+    "builtins.object.__getattribute__": _getattr,
+    "unittest.mock.patch.object": _setattr,
     "builtins.object.__new__": _new,
     "builtins.hasattr": _hasattr,
     "builtins.vars": _vars,

@@ -9,8 +9,8 @@ def chain_from_iterable(iterables):
     return chain(*iterables)
 
 
-def accumulate(iterable, func=None, *, initial=None):
-    values = (*iterable,) if initial is None else (initial, *iterable)
+def accumulate(iterable, func=None, **start):
+    values = (start["initial"], *iterable) if "initial" in start else (*iterable,)
     result = values[0]
     yield result
     for value in values[1:]:
