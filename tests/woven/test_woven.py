@@ -32,6 +32,10 @@ REFUSED = [
         ("a layer", ("a dotted path",), (), "int"),
         ("a loss", ("__getattribute__",), (), "assert"),
         ("a layer", (), ("accumulate",), "in"),
+        ("a metric class", ("max with a default",), (), "if"),
+        ("a constraint", ("iter with a sentinel",), (), "in"),
+        ("train_step", ("the fields of a dataclass by name",), (), "and"),
+        ("an activation", (), ("types.ModuleType",), "bool"),
     )
 ]
 LIVE = 4  # pairs that the compiler is asked each time

@@ -106,9 +106,8 @@ class Calls(Interpreter):
                 kept = [option for option, fit in zip(alternatives, fits, strict=True) if fit]
                 return self.call(frame, join_all(*kept) if kept else UNKNOWN, arguments, node)
             case OneOf(alternatives):
-                several = sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1
-                if several and frame.context.kind is not ContextKind.XLA:
-                    arguments = _perhaps(arguments)
+                if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1:
+                    arguments = _perhaps(arguments, frame.context.kind is ContextKind.XLA)
                 return join_all(*(self.call(frame, option, arguments, node) for option in alternatives))
             case _:
                 return self._call_unknown(frame, callee, arguments, node)
@@ -441,11 +440,12 @@ def _is_input(value: Value) -> bool:
     return isinstance(value, Structure) and not value.passed
 
 
-def _perhaps(arguments: Arguments) -> Arguments:
-    """The arguments for one of several callees: a tensor for one of them may be a tuple for another."""
+def _perhaps(arguments: Arguments, compiled: bool) -> Arguments:
+    """The arguments for one of several callees: a tensor for one may be a tuple for others, unless XLA takes it."""
 
     def weaken(value: Value) -> Value:
-        return OneOf((value, UNKNOWN)) if isinstance(value, Tensor) else value
+        sure = not isinstance(value, Tensor) or (compiled and value.dependence is Dependence.VALUE)
+        return value if sure else OneOf((value, UNKNOWN))
 
     keywords = {name: weaken(value) for name, value in arguments.keywords.items()}
     return replace(arguments, positional=list(map(weaken, arguments.positional)), keywords=keywords)

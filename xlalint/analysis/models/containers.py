@@ -241,7 +241,9 @@ def _forgets(form: str) -> ContainerModel:
     ) -> Value:
         if form == "remove":
             interpreter.mutated_call(frame, node, form)
-        if isinstance(owner, Sequence) and owner.items and (form == "remove" or len(owner.items) > 1):
+        if form == "reverse" and isinstance(owner, Sequence) and owner.items and _is_certain(frame):
+            _rebind(interpreter, frame, node, Sequence(owner.kind, owner.items[::-1]))
+        elif isinstance(owner, Sequence) and owner.items and (form == "remove" or len(owner.items) > 1):
             _rebind(interpreter, frame, node, Sequence(owner.kind, None, element_of(owner)))
         return NONE
 

@@ -90,7 +90,17 @@ def _cases(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
             found += [
                 interpreter.call(frame, branch, Arguments(), node) for branch in interpreter.functions_in(_last(item))
             ]
-    return chosen_by(None, join_all(*found)) if found else Structure()
+    return chosen_by(_decisive(arguments), join_all(*found)) if found else Structure()
+
+
+def _decisive(arguments: Arguments) -> Tensor | None:
+    """What chooses of several branches: a number, or the conditions beside them; None where that is not known."""
+    chooser = arguments.positional[0] if arguments.positional else UNKNOWN
+    pairs = chooser.items if isinstance(chooser, Sequence) else None
+    asked = [pair.items[0] for pair in pairs if isinstance(pair, Sequence) and pair.items] if pairs else [chooser]
+    known = [Tensor(Dependence.STATIC) if isinstance(it, Static) else as_tensor(it, Dependence.STATIC) for it in asked]
+    tensors = [tensor for tensor in known if tensor is not None]
+    return max(tensors, key=lambda tensor: tensor.dependence) if len(tensors) == len(asked) else None
 
 
 def _last(value: Value) -> Value:
@@ -257,9 +267,7 @@ def _switched(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
     branches = arguments.get(1, "branches")
     found = branches.items if isinstance(branches, Sequence) and branches.items else ()
     results = [interpreter.call(frame, branch, Arguments(arguments.positional[2:]), node) for branch in found]
-    index = arguments.get(0, "index")
-    decisive = None if index is None else as_tensor(index, Dependence.STATIC)
-    return chosen_by(decisive, join_all(*results)) if results else UNKNOWN
+    return chosen_by(_decisive(arguments), join_all(*results)) if results else UNKNOWN
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {

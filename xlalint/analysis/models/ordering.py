@@ -47,6 +47,8 @@ def _extreme(form: str) -> FunctionModel:
             if as_tensor(values[0], Dependence.STATIC):
                 return UNKNOWN
             match iterable:
+                case Sequence(items=()) if "default" in arguments.keywords:
+                    return arguments.keywords["default"]
                 case Sequence(items=(only,)):
                     return only
                 case Sequence(items=tuple(items)) if items and len(items) <= _TOLD_APART:

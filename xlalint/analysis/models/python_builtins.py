@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Any, Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import element_of, join_parts
+from ..domain.joins import element_of, join_parts, without_none
 from ..domain.kinds import as_tensor, is_key, options
 from ..domain.operators import concatenate
 from ..domain.values import (
@@ -239,7 +239,9 @@ def _copy(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
 
 
 def _iter(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
-    """`iter(x)`: of a dataset an iterator, of anything else what can be iterated as well."""
+    """`iter(x)`: of a dataset an iterator, of anything else what can be iterated as well; of a function its results."""
+    if len(arguments.positional) > 1:
+        return Sequence("list", None, without_none(interpreter.call(frame, first(arguments), Arguments(), node)))
     match first(arguments):
         case ApiObject("tf.data.Dataset", None, payload, facts):
             return ApiObject("tf.data.Iterator", payload=payload, facts=facts)

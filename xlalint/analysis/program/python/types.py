@@ -7,6 +7,11 @@ class SimpleNamespace:
             setattr(self, name, value)
 
 
+class ModuleType:
+    def __init__(self, name, doc=None):
+        self.__name__ = name
+
+
 def MappingProxyType(mapping):
     return mapping
 
