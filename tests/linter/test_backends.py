@@ -58,6 +58,13 @@ PROGRAMS: Final[dict[str, tuple[dict[str, str], object]]] = {
         {"layer.py": LAYER, "train.py": 'import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport layer\nlayer.L()\n'},
         ALONE,
     ),
+    "a script that uses it, and what it sets itself": (
+        {
+            "layer.py": f'import os\nos.environ["KERAS_BACKEND"] = "tensorflow"\n{LAYER}',
+            "train.py": 'import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport layer\nlayer.L()\n',
+        },
+        (),
+    ),
     "another script": (
         {"layer.py": LAYER, "train.py": 'import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport keras\n'},
         (),

@@ -63,15 +63,19 @@ def backends(
 ) -> dict[str, Ran]:
     """What runs each file that is not run on TensorFlow alone, by its absolute path. `name` says how reports show a
     path, `required` what the requirements of a folder's project name. Where both are at hand and nothing says more, a
-    file that imports TensorFlow alone is TensorFlow's; where a program is told both, one that does not import Keras."""
+    file that imports TensorFlow alone is TensorFlow's; where a program is told both, one that does not import Keras.
+    A file that sets TensorFlow itself is TensorFlow's."""
     graph = ProgramGraph(modules)
     told = _told(graph, name)
     shown = {shows: dict(graph.of(shows)) for shows in _LIBRARIES.values()}
     units = {shows: {graph.unit[file]: file for file in files} for shows, files in shown.items()}
     with_jax = _programs(graph, units[Shows.JAX], shown[Shows.JAX], name)
     with_tensorflow = graph.programs(units[Shows.TENSORFLOW])
+    own = {shows: {file for file, _ in graph.of(shows)} for shows in (*_TOLD, Shows.ON_SEVERAL)}
     found = {}
     for file, unit in graph.unit.items():
+        if file in own[Shows.ON_TENSORFLOW] - own[Shows.ON_JAX] - own[Shows.ON_SEVERAL]:
+            continue
         if unit in told:
             alone = file in shown[Shows.TENSORFLOW] and file not in shown[Shows.OWN_KERAS] | shown[Shows.JAX]
             if not (alone and told[unit].on_tensorflow):
