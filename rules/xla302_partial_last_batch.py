@@ -15,6 +15,9 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 - Arrays that `fit`, `evaluate` and `predict` cut into batches behave the same, after `validation_split` has taken its
   share.
 - A TPU cannot run a step on a batch of unknown size.
+- `evaluate` and `predict` with `steps`, and validation with `validation_steps`, start at the first batch each time:
+  with as many steps as there are whole batches they compile one step. Training with `steps_per_epoch` goes on where the
+  epoch before has ended, and meets the smaller batch.
 - `jit_compile="auto"`, the default of Keras 3, compiles if Keras finds a GPU or a TPU and no distribution strategy.
   Such findings have the severity `info`.
 
@@ -30,6 +33,7 @@ If every example counts, as in an evaluation, pad the last batch and give the pa
 ## Not flagged
 - A number of elements that fills all batches, elements that repeat forever before they are batched, and `take` of some
   batches.
+- Batches of a dataset that `steps` or `validation_steps` limits.
 - Datasets that only eager code uses.
 
 ## Fix safety
@@ -320,6 +324,16 @@ train(np.ones((70, 4)), 32)
         ),
     )
     good = (
+        Good(
+            f"""{MODEL}
+model.compile("sgd", "mse", jit_compile=True)
+{DATA}
+model.fit(dataset.repeat().batch(32), steps_per_epoch=2, validation_data=dataset.batch(32), validation_steps=70 // 32)
+model.evaluate(dataset.batch(32), steps=70 // 32, verbose=0)
+""",
+            Runs(2),
+            why="validation and evaluation end before the smaller batch; the other compilation is that of training",
+        ),
         Good(
             """
 import numpy as np

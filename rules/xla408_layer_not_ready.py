@@ -9,7 +9,8 @@ layers that rotate, crop or zoom.
 Measured with Keras 3.15 and TensorFlow 2.21 on a CPU.
 
 - If a model contains such a layer, `jit_compile="auto"` silently turns XLA off for the whole model. `jit_compile=True`
-  does so with a warning ("Model doesn't support `jit_compile=True`"). Every other layer becomes slower.
+  does so with a warning ("Model doesn't support `jit_compile=True`"). Every other layer becomes slower. Where nothing
+  in a program asks for XLA, the finding has the severity `info`.
 - In a `tf.function(jit_compile=True)`, the lookups, hashing and most random image layers fail ("No registered
   'LookupTableFindV2' OpKernel"). `xlalint facts NAME` shows which ones.
 
@@ -359,7 +360,7 @@ def f(ids):
 
 def _off(api: str, location: Location) -> Draft:
     layer = api.rpartition(".")[2]
-    return Draft(f"`{brief(location.node)}`: `{layer}` {OFF}", Effect.NAMED, HELP, location)
+    return Draft(f"`{brief(location.node)}`: `{layer}` {OFF}", Effect.NAMED, HELP, location, loses_xla=True)
 
 
 OFF = "sets `supports_jit = False`, so Keras runs the whole model without XLA"

@@ -324,3 +324,53 @@ def test_a_switch_that_is_off_changes_nothing(tmp_path: Path, switch: str) -> No
         found.append([(one.code, one.severity, one.message) for one in check([file], Settings()).findings])
     assert found[0] == found[1]
     assert {severity for _, severity, _ in found[0]} == {Severity.INFO}
+
+
+PLAIN: Final = """\
+import tensorflow as tf
+
+@tf.function
+def plain(x):
+    return tf.reduce_sum(tf.boolean_mask(x, x > 0))
+
+@tf.function(jit_compile=True)
+def compiled(x):
+    return tf.reduce_sum(x)
+"""
+CALLS: Final = '\nif __name__ == "__main__":\n    print(plain(tf.ones([2])), compiled(tf.ones([2])))\n'
+
+
+@pytest.mark.parametrize(
+    ("code", "settings", "severity"),
+    [
+        (PLAIN + CALLS, Settings(), Severity.INFO),
+        (PLAIN, Settings(), Severity.WARNING),
+        (PLAIN + CALLS, Settings(target="gpu"), Severity.WARNING),
+        (PLAIN.replace("sum(x)", "sum(plain(x))") + CALLS, Settings(), Severity.WARNING),
+    ],
+    ids=["a script", "no script", "a target", "called by what XLA compiles"],
+)
+def test_a_plain_function_is_not_compiled_beside_one_that_is(
+    tmp_path: Path, code: str, settings: Settings, severity: Severity
+) -> None:
+    (tmp_path / "main.py").write_text(code, encoding="utf-8")
+    [found] = check([tmp_path], settings).findings
+    assert (found.code, found.severity) == ("XLA201", severity)
+    assert found.context is not None
+    assert ("without `jit_compile`" in found.context.shown) is (severity is Severity.INFO)
+
+
+@pytest.mark.parametrize(("jit", "severity"), [("", Severity.INFO), (", jit_compile=True", Severity.WARNING)])
+def test_who_asks_for_no_xla_loses_none(tmp_path: Path, jit: str, severity: Severity) -> None:
+    (tmp_path / "train.py").write_text(
+        f"""\
+import keras
+import numpy as np
+
+model = keras.Sequential([keras.Input((8, 8, 3)), keras.layers.RandomZoom(0.1), keras.layers.Flatten()])
+model.compile("adam", "mse"{jit})
+model.fit(np.zeros((4, 8, 8, 3)), np.zeros((4, 192)), batch_size=4)
+""",
+        encoding="utf-8",
+    )
+    assert [(one.code, one.severity) for one in check([tmp_path], Settings()).findings] == [("XLA408", severity)]

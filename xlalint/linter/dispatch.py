@@ -52,6 +52,8 @@ _SOMETIMES: Final = "where a caller passes something other than a tensor"
 _UNUSED: Final = "no script here is seen to call this function"
 _LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
 _CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
+_PLAIN: Final = "a `tf.function` without `jit_compile` runs this"
+_UNASKED: Final = "nothing here asks for XLA, so that the program loses nothing"
 TPU: Final = frozenset(("tpu",))
 ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
 # What becomes under a TPU's strategy of that for which XLA compiles again, by value: its effect, and what is said.
@@ -130,6 +132,8 @@ class Candidate:
 _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
     _UNUSED: lambda handled: handled.event.context.unused,
     _CONVERTED: lambda handled: handled.draft.unconverted and handled.event.context.keras is Tracing.EITHER,
+    _PLAIN: lambda handled: handled.event.context.kind is ContextKind.GRAPH,
+    _UNASKED: lambda handled: handled.draft.loses_xla,
 }
 
 
@@ -353,7 +357,12 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     finding, (severity, effect) = candidate.finding, candidate.gravity
     lowered, shown = False, exposed.shown
     left_out = exposed.clusters and finding.effect is not Effect.RECOMPILES
-    of_program = {_UNUSED: exposed.whole, _CONVERTED: exposed.keras_2}
+    of_program = {
+        _UNUSED: exposed.whole,
+        _CONVERTED: exposed.keras_2,
+        _PLAIN: exposed.whole and not exposed.clusters,
+        _UNASKED: exposed.keras_decides,
+    }
     reasons = [reason for reason in candidate.lowered_by if of_program[reason]] + [_LEFT_OUT] * left_out
     if exposed.exposure is Exposure.NONE or reasons:
         least = Severity.INFO if _CONVERTED in reasons else candidate.unexposed

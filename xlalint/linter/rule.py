@@ -165,8 +165,9 @@ class Draft:
     for every value `OK`, `BOUNDED` or `FAILS`, of what is about TPUs alone `FAILS`. `told`: for which code it is told;
     with an `on_tpu`, unless that is all code. `rewrite` is asked only for what is reported, once for each time that the
     location was handled: all must answer the same, else there is no fix. Without a `help`, the rewrite's text is the
-    help. `unconverted`: it holds only because AutoGraph converts no control flow here. `jax`: what becomes of it where
-    Keras runs on JAX; None: it is about TensorFlow. `on_jax_alone`: it is not about TensorFlow.
+    help. `unconverted`: it holds only because AutoGraph converts no control flow here. `loses_xla`: the code runs, and
+    XLA does not compile it, which matters to those alone who ask for XLA. `jax`: what becomes of it where Keras runs on
+    JAX; None: it is about TensorFlow. `on_jax_alone`: it is not about TensorFlow.
     """
 
     message: str
@@ -179,6 +180,7 @@ class Draft:
     on_tpu: TpuOutcome | None = None
     told: Told = Told.ALWAYS
     unconverted: bool = False
+    loses_xla: bool = False
     jax: OnJax | None = None
     on_jax_alone: bool = False
 

@@ -27,7 +27,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import filtered
+from ..domain.varying_shapes import LAST, filtered
 from ..files.unit import Location
 from ..interpreter.events import NOT_TRACED, Context, ContextKind, HoldLayer
 from ..interpreter.feeding import (
@@ -55,6 +55,13 @@ _LOOPS: Final = {
 }
 _WHOLE: Final = frozenset(("cut", "filled", "grown", "sized"))  # what makes arrays of another size each time
 _SIZES: Final = {"fit": 2, "evaluate": 2, "predict": 1}  # where the size of batches stands
+# The argument that says how many batches a step takes, where each run of it starts at the first. An epoch of
+# training goes on where the one before has ended, and meets the last batch (measured).
+_LIMITS: Final = {
+    ("fit", "test"): (13, "validation_steps"),
+    ("evaluate", "test"): (5, "steps"),
+    ("predict", "predict"): (3, "steps"),
+}
 _STEPS: Final = {
     "train_on_batch": "train",
     "test_on_batch": "test",
@@ -330,16 +337,29 @@ def _run(
     for name, step in _LOOPS[method].items():
         value = arguments.get(positions.get(name, len(arguments.positional)), name)
         datasets = [option for option in options(value) if is_dataset(option)] if value is not None else []
+        if (method, step) in _LIMITS and arguments.get(*_LIMITS[method, step]) not in (None, NONE):
+            datasets = [_whole_batches(dataset) for dataset in datasets]
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
         split = arguments.get(6, "validation_split") if step == "train" else None
         likely = certain and step == "train"  # of others it is a single example as often as not
         targets = arguments.get(1, "y") if name == "x" and method != "predict" else None
         arrays = value if datasets else _as_arrays(value, targets)
         given += [(array, node) for array in batches_of(arrays, size, split, location, likely=likely)]
-        if value is not None and step != "train":  # an epoch has many batches of one size, whatever is left
+        # An epoch has many batches of one size, whatever is left.
+        if value is not None and not datasets and step != "train":
             whole = filtered(value, lambda variation: variation.kind in _WHOLE)
             given.append((whole, arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])))
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=True)
+
+
+def _whole_batches(dataset: Value) -> Value:
+    """What a step takes of a dataset where somebody says how many batches: these are the whole ones."""
+    match dataset:
+        case ApiObject(payload=payload) if payload is not None:
+            kept = filtered(payload, lambda variation: variation.kind != LAST)
+            return replace(dataset, payload=kept)
+        case _:
+            return dataset
 
 
 def _as_arrays(value: Value | None, targets: Value | None) -> Value | None:

@@ -15,14 +15,15 @@ from .signs import ModuleSigns, ProgramGraph, Shows, place, spread
 class Exposed(Struct, frozen=True):
     """How sure it is of a file, and what shows that. `whole`: the scripts that use the file are here, so that nobody
     calls what they do not lead to; a package without a script, or one that is made to be installed, has users
-    elsewhere. `keras_2`: the program does not run
-    on Keras 3; `clusters`: nothing but autoclustering compiles it, which leaves out what XLA refuses and compiles the
-    rest again for new shapes and sizes (measured)."""
+    elsewhere. `keras_2`: the program does not run on Keras 3; `keras_decides`: nothing asks for XLA, and Keras 3
+    compiles where it finds a device; `clusters`: nothing but autoclustering compiles it, which leaves out what XLA
+    refuses and compiles the rest again for new shapes and sizes (measured)."""
 
     exposure: Exposure
     shown: str = ""
     whole: bool = False
     keras_2: bool = False
+    keras_decides: bool = False
     clusters: bool = False
 
 
@@ -47,7 +48,12 @@ def exposures(
     units: dict[str, Exposed] = {}
     for shows, exposure in _LEVELS.items():
         signs = {
-            file: Exposed(exposure, f"{sign.text} ({place(name(file), sign)})", clusters=shows is Shows.CLUSTERS)
+            file: Exposed(
+                exposure,
+                f"{sign.text} ({place(name(file), sign)})",
+                keras_decides=shows is Shows.KERAS_3,
+                clusters=shows is Shows.CLUSTERS,
+            )
             for file, sign in graph.of(shows)
             if shows is not Shows.KERAS_3 or graph.unit[file] not in of_keras_2
         }
