@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from xlalint.analysis.files.file import File
 from xlalint.analysis.files.unit import Location
 from xlalint.fixes.apply import apply_fixes
 from xlalint.fixes.edits import fix_of
+from xlalint.fixes.imports import import_edit
 from xlalint.fixes.names import Names, NoNameError
 from xlalint.fixes.rewrite import NodeEdit, Rewrite, after, before, remove, replace
 from xlalint.linter.rule import Safety
@@ -263,3 +265,18 @@ def test_blocks_are_indented_as_around_the_place() -> None:
     assert Names(place_of("def f(x):\n  return not x\n", "not x", cst.UnaryOperation)).indent == "  "
     text = "class A:\n\tdef f(x):\n\t\treturn not x\n"
     assert Names(place_of(text, "not x", cst.UnaryOperation, from_line=2)).indent == "\t"
+
+
+def test_a_file_is_parsed_once_for_the_imports_that_its_fixes_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    parse = ast.parse
+
+    def noting(text: str) -> ast.Module:
+        parsed.append(text)
+        return parse(text)
+
+    monkeypatch.setattr("xlalint.fixes.imports.ast.parse", noting)
+    text = '"""Text."""\nimport os\n\n\n@first\ndef once() -> None:\n    second()\n'
+    edits = [import_edit(text, "import tensorflow as tf", line) for line in (5, 6, 7, 7)]
+    assert {(edit.span.line, edit.text) for edit in edits} == {(2, "\nimport tensorflow as tf")}
+    assert parsed == [text]

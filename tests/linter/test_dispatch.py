@@ -360,6 +360,15 @@ def test_parts_that_disagree_have_no_fix(location: Location) -> None:
     assert [finding.fix for finding in gravest_of(parts)] == [None]
 
 
+def test_no_fix_is_built_for_what_is_about_jax_alone_where_nothing_runs_on_it(location: Location) -> None:
+    built: list[Names] = []
+    drafts = [Draft("message", Effect.FAILS, rewrite=built.append, on_jax_alone=alone) for alone in (True, False)]
+    for draft, candidates in zip(drafts, (0, 1), strict=True):
+        dispatcher = Dispatcher([Scripted(draft)])
+        dispatcher.handle(asserted(location), RUN)
+        assert len(list(dispatcher.candidates(lambda path: True, jax=False))) == candidates == len(built)
+
+
 def test_a_rewrite_is_unsafe_that_an_analysis_of_the_function_has_no_use_for(location: Location) -> None:
     runs: list[Run] = []
     heard, silent, elsewhere = Run(runs, ()), Run(runs, ()), Run(runs, (location.node,))

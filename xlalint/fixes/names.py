@@ -85,9 +85,10 @@ class Names:
         local, outer = _bound_around(self.location), self._file.outline
         hidden = local.assigned | local.bindings.keys()
         for wanted, behind in ((attribute, ""), (None, f".{attribute}")):
+            meant = ImportOutline(module, wanted, 0)
             for bindings, without in ((local.bindings, local.assigned), (outer.bindings, hidden)):
                 for name, found in bindings.items():
-                    if name not in without and all(one == ImportOutline(module, wanted, 0) for one in found):
+                    if name not in without and all(one == meant for one in found):
                         return f"{name}{behind}"
         if attribute in hidden | outer.assigned | outer.bindings.keys():
             raise NoNameError(f"{self._file.source.display}: {attribute} is something else")

@@ -262,7 +262,7 @@ class Analysis:
             rounds=rounds,
         )
         linted = self._linted.__contains__
-        candidates = list(dispatcher.candidates(linted, clock))
+        candidates = list(dispatcher.candidates(linted, clock, self._files.jax))
         observed = [candidate.finding for candidate in watching.candidates(linted)]
         failures = project.failures + dispatcher.failures + watching.failures
         record = Record(rounds, candidates, project.trouble, dispatcher.tpu, project.signs())
