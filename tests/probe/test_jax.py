@@ -214,6 +214,20 @@ def test_a_models_own_step_is_run(worker: Worker, path: Path) -> None:
     assert [(line, kind) for line, kind in seen(outcome) if kind == FAILS] == marked("OwnStep", path)
 
 
+def test_a_file_without_findings_is_run_on_its_backend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    layer = "class L(keras.layers.Layer):\n    def call(self, x):\n        return x * 2.0\n"
+    (tmp_path / "a.py").write_text(f'import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport keras\n\n{layer}')
+    for _ in range(2):  # what runs it is known from what was kept, too
+        code, out, _ = ran(capsys, "probe", "a.py::L", "--isolated", "--output-format", "json")
+        assert code == 0
+        [function] = json.loads(out)["functions"]
+        assert function["versions"].keys() == {"jax", "keras", "python"}
+
+
 @pytest.mark.slow
 def test_a_program_for_both_is_run_with_both(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

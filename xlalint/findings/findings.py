@@ -239,7 +239,8 @@ class Report:
     """The outcome of a run, ready to print: findings in a stable order, what went wrong, what was fixed, and what else
     people should know, a line each.
 
-    `interrupted`: the user ended it before everything was run that the probe was to run.
+    `interrupted`: the user ended it before everything was run that the probe was to run; `backends`: by its path, what
+    runs a file that not TensorFlow alone runs.
     """
 
     findings: tuple[Finding, ...]
@@ -249,6 +250,7 @@ class Report:
     functions: tuple[Probed, ...] = ()
     remarks: tuple[str, ...] = ()
     interrupted: bool = False
+    backends: Mapping[str, frozenset[Backend]] = field(default_factory=dict)
 
 
 Narrow: TypeAlias = Callable[[Report, Mapping[str, bytes]], Report]

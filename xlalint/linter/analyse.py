@@ -65,13 +65,15 @@ _FULL: Final = 0.75
 @dataclass(slots=True)
 class Outcome:
     """What the rules and the parser find, and what watchers say, in no order. `imported`: the digests of the files that
-    were read besides those to check; `lasts`: the same files will give the same another time."""
+    were read besides those to check; `lasts`: the same files will give the same another time; `backends`: what runs
+    each of those to check that not TensorFlow alone runs, by its path as reports show it."""
 
     findings: list[Finding] = field(default_factory=list)
     observed: list[Finding] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     imported: dict[str, str] = field(default_factory=dict)
     lasts: bool = True
+    backends: dict[str, frozenset[Backend]] = field(default_factory=dict)
 
 
 class Analysis:
@@ -282,7 +284,11 @@ class Analysis:
         tpu = any(end.record.tpu for end in ends)
         modules = self._modules(ends)
         exposed = self._exposed(modules)
-        gravest = gravest_of(candidates, tpu, exposed, self._ran(modules, exposed))
+        ran = self._ran(modules, exposed)
+        gravest = gravest_of(candidates, tpu, exposed, ran)
+        if self._files.jax:
+            of_each = {path: ran(path) for path in self._shown.values()}
+            outcome.backends = {path: found.backends for path, found in of_each.items() if found.on_jax}
         found = [self._as_shown(finding) for finding in gravest]
         for failure in dict.fromkeys(chain.from_iterable(end.failures for end in ends)):
             path = self._shown.get(failure.path, failure.path)

@@ -20,7 +20,7 @@ import msgspec
 
 from ..cache.folder import Folder, read_sealed, write_sealed
 from ..cache.keys import key_of
-from ..findings.findings import Finding
+from ..findings.findings import Backend, Finding
 from ..sources.reading import Strategies
 from ..sources.text import UnreadableSource, digest_of, read_bytes
 
@@ -33,10 +33,12 @@ _GRAIN: Final = 2_000_000_000
 
 
 class Entry(msgspec.Struct, forbid_unknown_fields=True):
-    """The findings of a run, and the digests of the files that it read besides the checked ones."""
+    """The findings of a run, the digests of the files that it read besides the checked ones, and, by its path, what
+    runs a file that not TensorFlow alone runs."""
 
     findings: tuple[Finding, ...]
     imported: dict[str, str]
+    backends: dict[str, frozenset[Backend]] = {}
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

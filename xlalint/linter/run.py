@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..cache.keys import key_of
 from ..findings.codes import INVALID_SUPPRESSION, UNFINISHED_FILE, UNREADABLE_FILE, UNUSED_SUPPRESSION
-from ..findings.findings import Finding, Problem, Report, Span, TrailStep, is_applicable
+from ..findings.findings import Backend, Finding, Problem, Report, Span, TrailStep, is_applicable
 from ..settings.config import Settings
 from ..sources.checkout import Projects, folders_around
 from ..sources.discovery import FileToCheck, discover
@@ -106,7 +106,8 @@ def _report(inputs: Inputs, settings: Settings, entry: Entry) -> Report:
     unreadable = [about_file(UNREADABLE_FILE, *one, settings) for one in inputs.unreadable.items()]
     found += _selected(unreadable, inputs, settings)
     checked = len(inputs.reported & inputs.digests.keys())
-    return Report(tuple(sorted(found, key=lambda one: one.sort_key)), tuple(inputs.problems), checked)
+    found.sort(key=lambda one: one.sort_key)
+    return Report(tuple(found), tuple(inputs.problems), checked, backends=entry.backends)
 
 
 def files_to_check(paths: Sequence[str | Path], settings: Settings) -> tuple[list[FileToCheck], list[Problem]]:
@@ -179,12 +180,14 @@ def _analyse(
     observed: list[Finding] = []
     imported: dict[str, str] = {}
     lasts = True
+    backends: dict[str, frozenset[Backend]] = {}
     if inputs.checked:
         from .analyse import Analysis
 
         with _collector_off():
             outcome = Analysis(inputs, settings, watchers, session, cache, spent).run()
         found, observed, imported, lasts = outcome.findings, outcome.observed, outcome.imported, outcome.lasts
+        backends = outcome.backends
         inputs.problems += outcome.problems
     selected = _selected(found, inputs, settings)
     found = list(_after_comments(selected, inputs, settings))
@@ -196,7 +199,8 @@ def _analyse(
     if notebooks := {file.display for file in inputs.checked if is_notebook(file.path)}:
         cells = {path: inputs.source(path) for path in notebooks & set(_named_in(found, observed))}
         found, observed = ([_in_cells(finding, cells) for finding in told] for told in (found, observed))
-    return Entry(tuple(sorted(found, key=lambda finding: finding.sort_key)), imported), observed, lasts
+    entry = Entry(tuple(sorted(found, key=lambda finding: finding.sort_key)), imported, backends)
+    return entry, observed, lasts
 
 
 def _named_in(*told: Iterable[Finding]) -> Iterator[str]:

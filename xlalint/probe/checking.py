@@ -38,8 +38,8 @@ def planned(
     backends: Collection[Backend] | None = None,
 ) -> Job:
     """The targets of the findings, and besides them those of `further` that are not among them; each for every one of
-    the `backends`, None: for those that run its file, as the findings in it say."""
-    by_file = _backends(report) if backends is None else {}
+    the `backends`, None: for those that run its file, as the report says."""
+    by_file = {str(Path(path).absolute()): found for path, found in report.backends.items()}
 
     def of_each(target: Target) -> list[Target]:
         chosen = by_file.get(target.file, _ON_TENSORFLOW) if backends is None else backends
@@ -59,16 +59,6 @@ def planned(
     others = [target for target in further if (target.file, target.qualname) not in known]
     job.targets.extend(one for target in others for one in of_each(target))
     return job
-
-
-def _backends(report: Report) -> dict[str, set[Backend]]:
-    """What runs each file, as the findings in it say; none of a file that only TensorFlow runs."""
-    found: dict[str, set[Backend]] = {}
-    for finding in report.findings:
-        if finding.backends:
-            path = str(Path(finding.path).absolute())
-            found.setdefault(path, set()).update(backend for backend, _ in finding.backends)
-    return found
 
 
 def with_verdicts(

@@ -54,7 +54,9 @@ class Programs:
 
     def flat(self, report: Report) -> Report:
         """The report as if each notebook were its program."""
-        return replace(report, findings=tuple(map(self._flat, report.findings)))
+        findings = tuple(map(self._flat, report.findings))
+        backends = {self._file(path): found for path, found in report.backends.items()}
+        return replace(report, findings=findings, backends=backends)
 
     def placed(self, pairs: _Pairs) -> _Pairs:
         """Targets that import what lies beside their notebook, which is the user's own, too."""
@@ -84,6 +86,9 @@ class Programs:
         context = finding.context and replace(finding.context, trail=tuple(map(self._step, finding.context.trail)))
         span, notes = program.span(finding.span, finding.cell), tuple(map(self._note, finding.notes))
         return replace(finding, path=str(program.path), span=span, cell=None, context=context, notes=notes)
+
+    def _file(self, path: str) -> str:
+        return str(self._known[path].path) if path in self._known else path
 
     def _step(self, step: TrailStep) -> TrailStep:
         if step.cell is None:

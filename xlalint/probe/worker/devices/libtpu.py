@@ -17,6 +17,7 @@ from ..code.messages import brief
 _GIB: Final = 2**30
 # The words of libtpu for a program that does not fit, and of the way to it, which does not know every operation.
 _MEMORY: Final = re.compile(r"Used (?P<used>\S+) of (?P<all>\S+) hbm")
+_ONE_ARRAY: Final = re.compile(r"Allocation \(size=(?P<used>\d+)\) would exceed memory \(size=(?P<all>\d+)\)")
 _UNTRANSLATED: Final = re.compile(r"unregistered operation '(?P<op>[^']+)'|failed to legalize|'stablehlo\.\w+' op ")
 
 
@@ -72,11 +73,17 @@ class TpuCompiler:
         held = needs.argument_size_in_bytes + needs.output_size_in_bytes - needs.alias_size_in_bytes
         total_bytes = int(held + needs.temp_size_in_bytes + needs.generated_code_size_in_bytes)
         if total_bytes > self._available:  # libtpu itself refuses only some programs that do not
-            raise RefusedError(f"it does not fit: it takes {total_bytes / _GIB:.2f}G of {self._available / _GIB:.2f}G")
+            raise RefusedError(_too_large(total_bytes, self._available))
         return total_bytes
 
 
+def _too_large(used: int, available: int) -> str:
+    return f"it does not fit: it takes {used / _GIB:.2f}G of {available / _GIB:.2f}G"
+
+
 def _refusal(said: str) -> RefusedError:
+    if match := _ONE_ARRAY.search(said):
+        return RefusedError(_too_large(int(match["used"]), int(match["all"])))
     match = _MEMORY.search(said)
     return RefusedError(f"it does not fit: it takes {match['used']} of {match['all']}" if match else brief(said))
 
