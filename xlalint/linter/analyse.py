@@ -35,7 +35,7 @@ from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends
 from ..analysis.program.exposure import NOT_EXPOSED, Exposed, exposures
 from ..analysis.program.signs import ModuleSigns
 from ..findings.codes import UNFINISHED_FILE
-from ..findings.findings import Exposure, Finding, Problem, Span
+from ..findings.findings import Backend, Exposure, Finding, Problem, Span
 from ..settings.config import Settings
 from ..sources.distributions import is_installed
 from ..sources.text import UnreadableSource, display_path
