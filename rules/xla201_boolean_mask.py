@@ -60,6 +60,10 @@ nothing is selected, the result is that of eager execution.
 - Means of values that may be integers.
 - Everything that a loss or another function computes in between. It must return one number for each index, and a finite
   one where the mask is False, because the mask multiplies it.
+- Rows that go through assignments, methods and helpers of the file before they are reduced, or scattered back to their
+  places. All rows keep their places then, and helpers change with the function that calls them: they index one
+  dimension more, or are passed the mask. Where a root, logarithm or quotient of the rest would spoil the gradient, a
+  selected row stands in for it. No fix is offered if anything needs to know how many rows there are.
 
 The first and the last selected element become a gather at the first and last index where the mask is True. A selection
 that is not reduced is shown only, as `tf.where(mask, x, 0)`.
@@ -262,7 +266,46 @@ def f(x, labels):
             Diverges(),
             inputs=("f32[6]", "i32[6]"),
             effect=Effect.DIVERGES,
-            safety=Safety.DISPLAY,
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x, labels):
+    mask = labels > 1
+
+    def count(values):
+        values_2 = tf.ones_like(values)
+        return tf.reduce_sum(tf.where(mask[(..., *[None] * (len(values_2.shape) - len(mask.shape)))], values_2, 0))
+
+    return count(x)
+""",
+        ),
+        Bad(
+            """
+def distances(true, found):
+    return tf.reduce_mean(tf.abs(true[:, :2] - found[:, :2]), axis=1)
+
+@tf.function(jit_compile=True)
+def f(y_true, y_pred):
+    valid = y_true[:, 2] > 0.0
+    true, found = tf.boolean_mask(y_true, valid), tf.boolean_mask(y_pred, valid)
+    return tf.reduce_sum(distances(true, found))
+""",
+            ["tf.boolean_mask(y_true, valid)", "tf.boolean_mask(y_pred, valid)"],
+            Compiles(bounded=True),
+            inputs=("f32[4, 3]", "f32[4, 3]"),
+            effect=Effect.NAMED,
+            safety=Safety.UNSAFE,
+            fixed="""
+def distances(true, found):
+    return tf.reduce_mean(tf.abs(true[:, :2] - found[:, :2]), axis=1)
+
+@tf.function(jit_compile=True)
+def f(y_true, y_pred):
+    valid = y_true[:, 2] > 0.0
+    true, found = y_true, y_pred
+    values = distances(true, found)
+    return tf.reduce_sum(tf.where(valid[(..., *[None] * (len(values.shape) - len(valid.shape)))], values, 0))
+""",
         ),
         Bad(
             """

@@ -29,13 +29,16 @@ fixed number of them, those where the condition holds first.
 Three-argument `tf.where`, conditions known at trace time, `np.where` and `np.nonzero` on the host, `tf.argmax`.
 
 ## Fix safety
-`unsafe` in two cases:
+`unsafe` in three cases:
 
 - `tf.gather_nd(x, tf.where(c))` or `tf.gather(x, tf.where(c)[:, 0])` that ends in a reduction becomes a reduction over
   all elements with the condition as mask, as for a boolean mask. It differs if `x` is not a tensor, or for the mean of
   integers.
 - The first or last index alone, `tf.where(c)[0, 0]`, becomes `tf.argmax` of the condition. It differs if the condition
   is False everywhere, or has more than one dimension.
+- What is gathered at the indices, or scattered back to them, becomes the whole tensor, which the condition selects
+  from where it is reduced or put back; also through helpers and methods of the file. It differs if a function in
+  between does not treat each row by itself, and in the last digits.
 
 Everything else is shown only. If fewer than `k` indices hold, `top_k` fills up with indices where the condition does
 not hold.

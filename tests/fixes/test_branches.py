@@ -174,7 +174,7 @@ MASKED = {
 KEPT = {
     "returned": "return x[x > 0.0]",
     "used elsewhere": "kept = x[x > 0.0]\nreturn tf.reduce_sum(kept), kept",
-    "used in a function": "kept = x[x > 0.0]\nreturn (lambda: tf.reduce_sum(kept))()",
+    "used in a function": "kept = x[x > 0.0]\nreturn (lambda: tf.cumsum(kept))()",
     "positions that meet": "kept = x[x > 0.0]\nreturn tf.reduce_sum(tf.cumsum(kept))",
     "the mask made anew": "m = x > 0.0\nkept = x[m]\nm = y > 0.0\nreturn tf.reduce_sum(kept)",
     "bound twice": "kept = x[x > 0.0]\nif out:\n    kept = x\nreturn tf.reduce_sum(kept)",

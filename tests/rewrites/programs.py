@@ -8,6 +8,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from .expressions import EXPRESSIONS
+from .flows import flows
 from .trial import FINITE, KINDS, Input, Program
 from .trial import function as _function
 
@@ -328,6 +329,7 @@ PROGRAMS: Final[Mapping[str, st.SearchStrategy[Program]]] = {
     "reduction at the positions of a condition": gathered_reductions(),
     "masked any, all and count": masked_tests(),
     "masked loss": masked_losses(),
+    "selected rows through helpers": flows(),
     "distinct values by sorting": distinct_counts(),
     "bincount by segments": bin_counts(),
     "segments of a known number": segments(),

@@ -14,6 +14,7 @@ from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import Consume
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
+from .flow.rewriting import follow
 from .names import Names
 from .one_position import one_position
 from .reductions import KEEPING, REDUCTIONS, Selected, reduction
@@ -42,10 +43,10 @@ def positions(location: Location, mask_value: Value | None) -> Rewriter:
             if found is not None:
                 values, mask = found
                 chosen = Selection(location.at(node), values, mask, None, mask_value)
-                return _rewritten(chosen, names)
+                return _rewritten(chosen, names) or follow(location, names, mask_value)
             if isinstance(node, cst.BaseSmallStatement):
-                return None
-        return None
+                break
+        return follow(location, names, mask_value)
 
     return build
 
@@ -56,7 +57,11 @@ def selection(chosen: Selection, consumers: Sequence[Consume]) -> Rewriter:
     def build(names: Names) -> Rewrite | None:
         if any(isinstance(node, BOUND_LATER[2:]) for node in chosen.location.unit.around(chosen.location.node)):
             return None
-        return _rewritten(chosen, names) or _shown(chosen, consumers, names)
+        return (
+            _rewritten(chosen, names)
+            or follow(chosen.location, names, chosen.mask_value)
+            or _shown(chosen, consumers, names)
+        )
 
     return build
 
