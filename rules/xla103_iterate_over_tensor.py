@@ -346,6 +346,45 @@ def f(x):
         ),
         Good(
             """
+class Sum(tf.keras.layers.Layer):
+    def call(self, x, lengths=None):
+        longest = 1.0 if lengths is None else tf.reduce_max(lengths)
+        return x * longest if lengths is None else tf.add_n([x * (n + longest) for x, n in zip(x, lengths)])
+
+LAYER = Sum()
+
+@tf.function(jit_compile=True, autograph=False)
+def f(x):
+    return LAYER([x, x], [tf.reduce_sum(x), tf.reduce_max(x)])
+""",
+            why="an operation that is passed a list stacks it, which says nothing against a list",
+        ),
+        Good(
+            """
+class Position(tf.keras.layers.Layer):
+    def __init__(self, with_ids=False):
+        super().__init__()
+        self.with_ids = with_ids
+
+    def call(self, x):
+        if self.with_ids:
+            x, ids = x
+        else:
+            ids = tf.range(x.shape[0])
+        return x + tf.cast(ids, x.dtype)
+
+class L(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.position = Position()
+
+    def call(self, x):
+        return self.position(tf.nn.relu(x))
+""",
+            why="a setting says whether the layer takes a pair",
+        ),
+        Good(
+            """
 class Loss(tf.keras.losses.Loss):
     def call(self, labels, predictions):
         losses = {}

@@ -242,6 +242,17 @@ class L(tf.keras.layers.Layer):
         ),
         Good(
             """
+class L(tf.keras.layers.Layer):
+    def call(self, x):
+        if isinstance(x, tf.RaggedTensor):
+            x = x.to_tensor()
+        return tf.reduce_sum(x)
+""",
+            inputs=("f32[3, 4]",),
+            why="no caller is seen to pass a ragged tensor",
+        ),
+        Good(
+            """
 @tf.function(jit_compile=True)
 def f(x):
     return tf.reduce_sum(tf.where(x > 0.5, tf.abs(x), tf.square(x)))
@@ -306,8 +317,10 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(parts)
 
 
 def _is_only_asked(event: ApiCall) -> bool:
-    """Whether `isinstance` alone says that the argument is sparse or ragged: nobody is seen to hand over such a one."""
-    match next(iter(event.arguments.values()), None):
+    """Whether `isinstance` alone says that an argument is sparse or ragged: nobody is seen to hand over such a one."""
+    match next(iter(event.arguments.values()), None) if event.owner is None else event.owner:
+        case ApiObject(payload=Unknown(names)) if event.owner is not None:
+            return bool(names)  # an argument, and not the result of a function that nobody knows
         case ApiObject(payload=Unknown() | Structure()):
             return True
         case _:

@@ -125,8 +125,9 @@ class Assignments(Interpreter):
         value = self.as_iterable(frame, as_tuple(value), target)
         options = value.options if isinstance(value, OneOf) else (value,)
         compiled = frame.context.kind is ContextKind.XLA
-        if surely_tensor(value) or (compiled and tensor_beside_arrays(value)):
-            source = statement.value if isinstance(statement, cst.Assign) else target
+        source = statement.value if isinstance(statement, cst.Assign) else target
+        is_tensor = surely_tensor(value) or (compiled and tensor_beside_arrays(value))
+        if is_tensor and not _is_chosen(frame, source, value):
             self.emit(frame, IterateOver, source, iterable=value, form="unpacking")
         for option in options:
             match option:
@@ -337,6 +338,17 @@ def _with(items: tuple[Value, ...], index: Value, put: tuple[Value, ...]) -> tup
                 first, last, _ = slice(*sides).indices(len(items))
                 return (*items[:first], *put, *items[max(first, last) :])
     return None
+
+
+def _is_chosen(frame: Frame, source: cst.BaseExpression, value: Value) -> bool:
+    """Whether an undecided condition says which of two forms an argument of a layer has: `if self.masked: x, mask = x`.
+    Nobody unpacks the examples of a batch."""
+    return (
+        frame.conditional > 0
+        and frame.context.by_keras
+        and isinstance(source, cst.Name)
+        and frame.summary.given.get(source.value) is value
+    )
 
 
 def _is_same_each_time(frame: Frame, value: Value) -> bool:

@@ -196,11 +196,11 @@ class Calls(Interpreter):
                     self.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
         if self.project.files.jax and compiled and name.startswith("tf."):
             report_tensorflow(self, frame, name, bound, nodes, node)
-        wanted = name in self.wanted_apis or name.startswith(raw_ops.PREFIX)
-        if wanted and isinstance(node, cst.Call):
+        if isinstance(node, cst.Call) and (name in self.wanted_apis or name.startswith(raw_ops.PREFIX)):
             # What a partial or an unpacked dict passes has no syntax of its own: the call stands for it.
             nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
-            self.emit(frame, ApiCall, node, api=name, arguments=bound, argument_nodes=nodes, result=result, node=node)
+            passed = {"arguments": bound, "argument_nodes": nodes}
+            self.emit(frame, ApiCall, node, api=name, result=result, node=node, owner=owner, **passed)
 
     def _call_object(self, frame: Frame, owner: ApiObject, arguments: Arguments, node: cst.BaseExpression) -> Value:
         special = self.models.methods.get(f"{owner.api}.__call__")

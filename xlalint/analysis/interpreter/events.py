@@ -257,7 +257,7 @@ class ApiCall(Event):
 
     `arguments`: by parameter name as the library's signature binds them, `argument_nodes` the same as syntax; surplus
     positional arguments are named "*0", "*1", ... Defaults are not filled in. Where an object is called, the constants
-    are among them that it was built with and that decide whether the call compiles.
+    are among them that it was built with and that decide whether the call compiles. `owner`: the object, of a method.
     """
 
     api: str
@@ -265,6 +265,7 @@ class ApiCall(Event):
     argument_nodes: Mapping[str, cst.BaseExpression]
     result: Value
     node: cst.Call
+    owner: Value | None = None
 
 
 class TensorflowCall(Event):

@@ -178,6 +178,7 @@ class Frame(Struct, eq=False):
     evidence: set[str] = field(default_factory=set)
     doubts: set[str] = field(default_factory=set)
     unpacked: set[str] = field(default_factory=set)  # names of what is taken apart as a tuple
+    iterated: set[str] = field(default_factory=set)  # names of what is iterated as people iterate lists alone
     shapes: set[str] = field(default_factory=set)  # names that are given whole as the shape of something
     undefined: set[str] = field(default_factory=set)
     inputs: frozenset[str] = frozenset()  # parameters that a compiled function makes tensors of

@@ -256,7 +256,8 @@ class Functions(Interpreter):
         for attempt in range(2):
             summary.given = env
             frame.env = dict(env)
-            frame.evidence, frame.doubts, frame.shapes, frame.unpacked = set(), set(), set(), set()
+            frame.evidence, frame.doubts, frame.shapes = set(), set(), set()
+            frame.unpacked, frame.iterated = set(), set()
             frame.returns, frame.yields, frame.half_bound, frame.alternatives = [], [], {}, []
             frame.left = None
             frame.unsure_yields = False
@@ -278,7 +279,7 @@ class Functions(Interpreter):
             }
             learned |= {
                 name: Tensor(Dependence.VALUE, origin=Origin(frame.function.label, f"`{name}` is used as a tensor"))
-                for name in sorted((frame.evidence & frame.doubts) - frame.shapes | _numbers(frame))
+                for name in sorted((frame.evidence & frame.doubts) - frame.shapes - frame.iterated | _numbers(frame))
                 if frame.function is not None and isinstance(env.get(name), Unknown)
             }
             for parameter, use in summary.uses.items():

@@ -61,6 +61,8 @@ class Iteration(Interpreter):
             self.doubt_tensor(frame, value)
             if form not in _OF_TENSORS_TOO and not (isinstance(value, Unknown) and (value.compared or value.part)):
                 self.refute_tensor(frame, value)  # no tensor can be iterated so: code that works has a list
+                if isinstance(value, Unknown):
+                    frame.iterated |= value.names  # an operation that it is passed to as a whole stacks the list
         return value
 
     def element(self, frame: Frame, iterable: Value, node: cst.CSTNode, in_graph: bool = False) -> Value:
