@@ -13,6 +13,7 @@ from xlalint.findings.findings import Backend, Effect, Finding, Severity
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings, load
 from xlalint.settings.layers import ConfigurationError
+from xlalint.sources.reading import Jax, jax_named
 
 JAX, TENSORFLOW = Backend.JAX, Backend.TENSORFLOW
 LAYER: Final = """\
@@ -257,3 +258,39 @@ def test_a_question_for_an_attribute_of_tensorflow_s_tensors_rules_out_jax(tmp_p
         "        return ops.sum(x[x > 0.5])\n", body
     )
     assert linted(tmp_path, {"layer.py": text}) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import jax\n", Jax.NAMED),
+        ("name = 'jax_array'\n", Jax.UNNAMED),
+        ("import keras\nkeras.config.set_backend('jax')\n", Jax.CHOSEN),
+        ('import os\nos.environ["KERAS_BACKEND"] = "jax"\n', Jax.CHOSEN),
+        ("from keras import backend as K\nslow = K.backend() == 'jax'\n", Jax.CHOSEN),
+        ("import keras\nkeras.config.set_backend('torch')\n", Jax.UNNAMED),
+    ],
+)
+def test_what_a_file_says_of_jax(text: str, said: Jax) -> None:
+    assert jax_named(text) is said
+
+
+@pytest.mark.parametrize(
+    ("other", "fixes"), [("import jax\n", 0), ('import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport package\n', 1)]
+)
+def test_fixes_for_jax_are_built_where_it_may_run_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str, fixes: int
+) -> None:
+    built: list[object] = []
+
+    def building(event: object, names: object) -> None:
+        built.append(event)
+
+    monkeypatch.setattr("xlalint.rules.xla412_tensorflow_on_jax.in_keras_ops", building)
+    package = {
+        "package/__init__.py": "import keras\nfrom . import layer, other\n",
+        "package/layer.py": f"import tensorflow as tf\n{LAYER}".replace("ops.sum(", "tf.reduce_sum("),
+        "package/other.py": "import keras\nimport jax\n",
+    }
+    found = linted(tmp_path, {**package, "use.py": other})
+    assert ("XLA412" in {finding.code for finding in found}, len(built)) == (fixes > 0, fixes)

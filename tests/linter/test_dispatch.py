@@ -366,7 +366,8 @@ def test_no_fix_is_built_for_what_is_about_jax_alone_where_nothing_runs_on_it(lo
     for draft, candidates in zip(drafts, (0, 1), strict=True):
         dispatcher = Dispatcher([Scripted(draft)])
         dispatcher.handle(asserted(location), RUN)
-        assert len(list(dispatcher.candidates(lambda path: True, jax=False))) == candidates == len(built)
+        found = list(dispatcher.candidates(lambda path: True, may_run_on_jax=lambda path: False))
+        assert len(found) == candidates == len(built)
 
 
 def test_a_rewrite_is_unsafe_that_an_analysis_of_the_function_has_no_use_for(location: Location) -> None:

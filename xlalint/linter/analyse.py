@@ -31,13 +31,14 @@ from ..analysis.fixpoint.partitions import (
 from ..analysis.fixpoint.processes import CAN_FORK, ProcessLostError, run_each, run_in_turns, run_parts
 from ..analysis.fixpoint.recursion import deep_recursion
 from ..analysis.interpreter.events import Event, Run
-from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends
+from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends, is_of_tensorflow
 from ..analysis.program.exposure import NOT_EXPOSED, Exposed, exposures
 from ..analysis.program.signs import ModuleSigns
 from ..findings.codes import UNFINISHED_FILE
 from ..findings.findings import Backend, Exposure, Finding, Problem, Span
 from ..settings.config import Settings
 from ..sources.distributions import is_installed
+from ..sources.reading import Jax
 from ..sources.text import UnreadableSource, display_path
 from .cache import Cache
 from .dispatch import Dispatcher, gravest_of
@@ -264,13 +265,21 @@ class Analysis:
             rounds=rounds,
         )
         linted = self._linted.__contains__
-        candidates = list(dispatcher.candidates(linted, clock, self._files.jax))
+        modules = project.signs()
+        candidates = list(dispatcher.candidates(linted, clock, self._may_run_on_jax(modules)))
         observed = [candidate.finding for candidate in watching.candidates(linted)]
         failures = project.failures + dispatcher.failures + watching.failures
-        record = Record(rounds, candidates, project.trouble, dispatcher.tpu, project.signs())
+        record = Record(rounds, candidates, project.trouble, dispatcher.tpu, modules)
         record.defined = " ".join(project.defined_names())
         took = tuple(clock.seconds.items())
         return End(record, True, True, tuple(observed), tuple(failures), tuple(clock.given_up), took)
+
+    def _may_run_on_jax(self, modules: Iterable[ModuleSigns]) -> Callable[[str], bool]:
+        """Whether JAX may run a file, by its path as reports show it, whatever other partitions find."""
+        if self._files.jax is Jax.NAMED:
+            alone = {self._shown.get(module.path, module.path) for module in modules if is_of_tensorflow(module)}
+            return lambda path: path not in alone
+        return lambda path: self._files.jax is Jax.CHOSEN
 
     def _settings_at(self, path: str) -> Settings:
         """The settings for a file, by its absolute path or that which reports show."""

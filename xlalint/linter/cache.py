@@ -21,7 +21,7 @@ import msgspec
 from ..cache.folder import Folder, read_sealed, write_sealed
 from ..cache.keys import key_of
 from ..findings.findings import Backend, Finding
-from ..sources.reading import Strategies
+from ..sources.reading import Jax, Strategies
 from ..sources.text import UnreadableSource, digest_of, read_bytes
 
 _KEPT: Final = 32  # entries; the oldest go first
@@ -44,7 +44,7 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True):
 class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """What a run has to know of each file, whether or not it reads it. `size`: in characters, of one that is read;
     `matters`: it names TensorFlow or Keras; `comments`: it may hold suppressions to account for; `strategies`: those
-    that it names; `clusters`: it may turn autoclustering on; `jax`: it names JAX."""
+    that it names; `clusters`: it may turn autoclustering on; `jax`: what it says of JAX."""
 
     digest: str
     size: int = 0
@@ -52,7 +52,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     comments: bool = False
     strategies: Strategies = Strategies.NONE
     clusters: bool = False
-    jax: bool = False
+    jax: Jax = Jax.UNNAMED
 
 
 _Stat: TypeAlias = tuple[int, int, int, int, int]

@@ -210,14 +210,15 @@ class Dispatcher:
         linted: Callable[[str], bool],
         policy_of: Callable[[str], Policy] = lambda path: _NOTHING_SET,
         clock: Clock | None = None,
-        jax: bool = True,
+        may_run_on_jax: Callable[[str], bool] = lambda path: True,
     ) -> Iterator[Candidate]:
         """What each rule says of each place in the files that are `linted`; `policy_of`: what is set for a file, by
-        its path; `jax`: JAX may run some of them. Without a fix where the file has had its time."""
+        its path; `may_run_on_jax`: whether JAX does. Without a fix where the file has had its time."""
         clock = clock or Clock()
         for (rule, location), handled in self._handled.items():
             policy = policy_of(location.path)
-            if linted(location.path) and policy.runs(rule.code) and (jax or any(map(_is_on_tensorflow, handled))):
+            matters = any(map(_is_on_tensorflow, handled)) or may_run_on_jax(location.path)
+            if linted(location.path) and policy.runs(rule.code) and matters:
                 target, severities = policy.target, policy.severities
                 targets = ELSEWHERE if target is None else frozenset((target,))
                 answers: dict[Fix | None, str] = {None: ""}

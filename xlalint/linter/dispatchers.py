@@ -34,14 +34,18 @@ class Dispatchers:
             return
         self._by_rules[_rules_of(settings)].handle(event, run)
 
-    def candidates(self, linted: Callable[[str], bool], clock: Clock, jax: bool) -> Iterator[Candidate]:
+    def candidates(
+        self, linted: Callable[[str], bool], clock: Clock, may_run_on_jax: Callable[[str], bool]
+    ) -> Iterator[Candidate]:
         """As those of each dispatcher."""
 
         def policy_of(path: str) -> Policy:
             settings = self._at(path)
             return Policy(settings.codes, settings.severities, settings.target, settings.bounds)
 
-        return chain.from_iterable(one.candidates(linted, policy_of, clock, jax) for one in self._by_rules.values())
+        return chain.from_iterable(
+            one.candidates(linted, policy_of, clock, may_run_on_jax) for one in self._by_rules.values()
+        )
 
     @property
     def wanted_apis(self) -> frozenset[str]:

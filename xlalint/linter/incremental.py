@@ -24,7 +24,7 @@ from ..analysis.program.signs import ModuleSigns
 from ..cache.keys import key_of
 from ..findings.findings import Finding
 from ..sources.outline import Stretch
-from ..sources.reading import Strategies
+from ..sources.reading import Jax, Strategies
 from .cache import Cache, Texts
 from .dispatch import Candidate
 from .shifts import FileShift, Moved, MovedTooFarError
@@ -60,7 +60,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     modules: list[ModuleSigns] = []
     strategies: Strategies = Strategies.NONE
     clusters: bool = False
-    jax: bool = False
+    jax: Jax = Jax.UNNAMED
     roots: str = ""
     reads: list[Read] = []
     names: list[tuple[str, str, str]] = []

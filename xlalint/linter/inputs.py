@@ -11,7 +11,7 @@ from ..findings.findings import Backend, Problem
 from ..settings.config import Settings
 from ..settings.requirements import Required, required_near
 from ..sources.discovery import FileToCheck
-from ..sources.reading import Strategies, clusters_named, jax_named, may_matter, source_of, strategies_named
+from ..sources.reading import Jax, Strategies, clusters_named, jax_named, may_matter, source_of, strategies_named
 from ..sources.suppressions import names_rules
 from ..sources.text import OversizedSource, Source, UnreadableSource, digest_of, read_bytes
 from .cache import Digests, Facts
@@ -129,14 +129,14 @@ class Inputs:
             self._required = required_near(dict.fromkeys(file.path.parent for file in self.files))
         return self._required
 
-    def jax(self, settings: Settings) -> bool:
-        """Whether JAX may run a file that is checked: the settings or the requirements say so, or a file names it."""
+    def jax(self, settings: Settings) -> Jax:
+        """What the files that are checked say of JAX; the settings and the requirements, too, choose it."""
         told = [settings.backends, *(here.backends for here in self.settings_near(settings).values())]
-        return (
-            any(one is not None and Backend.JAX in one for one in told)
-            or any(required.backends for required in self.required.values())
-            or any(facts.jax for facts in self.facts.values() if facts.matters)
-        )
+        if any(one is not None and Backend.JAX in one for one in told) or any(
+            required.backends for required in self.required.values()
+        ):
+            return Jax.CHOSEN
+        return max((facts.jax for facts in self.facts.values() if facts.matters), default=Jax.UNNAMED)
 
     def settings_near(self, settings: Settings) -> dict[Path, Settings]:
         """The settings of the folders that go by others than those of the run."""

@@ -24,6 +24,7 @@ _CLUSTERS: Final = re.compile(
     r"^[^#\n]*(?:\bset_jit\s*\(\s*(?!(?:enabled\s*=\s*)?False\b)|tf_xla_auto_jit=(?!0|-1))", re.MULTILINE
 )
 _JAX: Final = re.compile(r"\bjax\b")
+_CHOSEN: Final = re.compile(r"KERAS_BACKEND|\bset_backend\b|\bbackend\s*\(\s*\)")
 _USE: Final = re.compile(rb"\b(?:tf|keras)\.\w")
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
 
@@ -87,9 +88,19 @@ def clusters_named(text: str) -> bool:
     return ("set_jit" in text or "tf_xla_auto_jit" in text) and _CLUSTERS.search(text) is not None
 
 
-def jax_named(text: str) -> bool:
-    """Whether source names JAX: to run on it, to ask for it, or to call it."""
-    return "jax" in text and _JAX.search(text) is not None
+class Jax(IntEnum):
+    """What files say of JAX."""
+
+    UNNAMED = 0
+    NAMED = 1  # to call it, say
+    CHOSEN = 2  # also, they may tell Keras to run on it, or ask whether it does
+
+
+def jax_named(text: str) -> Jax:
+    """What source says of JAX."""
+    if "jax" not in text or _JAX.search(text) is None:
+        return Jax.UNNAMED
+    return Jax.CHOSEN if "backend" in text.lower() and _CHOSEN.search(text) is not None else Jax.NAMED
 
 
 def source_of(data: bytes, path: Path, display: str, *, linted: bool = True) -> Source:

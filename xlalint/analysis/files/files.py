@@ -19,7 +19,7 @@ from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
 from ...sources.checkout import Projects, folders_around, repository_root
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
-from ...sources.reading import Strategies, clusters_named, jax_named, source_of, strategies_named
+from ...sources.reading import Jax, Strategies, clusters_named, jax_named, source_of, strategies_named
 from ...sources.text import Source, UnreadableSource, digest_of, read_bytes
 from .dependencies import note_absent, note_name, note_offered, note_outline, notes_reads
 from .file import File
@@ -93,14 +93,14 @@ class Files:
     """The files of a run: those to check, and those that they turn out to import. None is read before it is asked for.
 
     `checked`: how those to check are read; `strategies`: which distribution strategies they name; `clusters`:
-    one of them may turn autoclustering on; `jax`: JAX may run some of them."""
+    one of them may turn autoclustering on; `jax`: what they, the settings and the requirements say of JAX."""
 
     def __init__(
         self,
         checked: Mapping[Path, Callable[[], Source]],
         strategies: Strategies,
         clusters: bool,
-        jax: bool,
+        jax: Jax,
         session: Session | None = None,
     ) -> None:
         self.checked = checked
@@ -125,7 +125,7 @@ class Files:
         """With sources that are read already."""
         strategies = max((strategies_named(source.text) for source in sources), default=Strategies.NONE)
         clusters = any(clusters_named(source.text) for source in sources)
-        jax = any(jax_named(source.text) for source in sources)
+        jax = max((jax_named(source.text) for source in sources), default=Jax.UNNAMED)
         return cls({source.path: partial(_itself, source) for source in sources}, strategies, clusters, jax)
 
     @cached_property

@@ -92,6 +92,12 @@ def backends(
     return {file: ran for file, ran in found.items() if ran.on_jax}
 
 
+def is_of_tensorflow(module: ModuleSigns) -> bool:
+    """Whether a file is run on TensorFlow alone, whatever its program imports, unless something says or requires what
+    Keras runs on."""
+    return Shows.TENSORFLOW in module.signs and Shows.JAX not in module.signs
+
+
 def _programs(
     graph: ProgramGraph, units: Mapping[str, str], signs: Mapping[str, Sign], name: Callable[[str], str]
 ) -> dict[str, str]:
