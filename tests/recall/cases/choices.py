@@ -89,3 +89,71 @@ def of_a_scan(x):
 def moved_by_a_product(x):
     at = tf.argmax(tf.linalg.matvec(x, x[0]))
     return x[at]  # hazard: XLA206 recompiles
+
+
+# case: matched(f32[4])
+class Span:
+    __match_args__ = ("start", "size")
+
+    def __init__(self, start, size):
+        self.start = start
+        self.size = size
+
+
+def size_of(span):
+    match span:
+        case (_, size) | {"size": size}:
+            return size
+        case Span(_, size):
+            return size
+        case _:
+            raise TypeError(span)
+
+
+@tf.function(jit_compile=True)
+def matched(values):
+    length = tf.reduce_sum(tf.cast(values > 0, tf.int32))
+    return values + tf.reduce_sum(tf.zeros([size_of(Span(2, length))]))  # hazard: XLA205 recompiles
+
+
+# case: matched_static(f32[4])
+def padding(kind, length):
+    match kind:
+        case "same":
+            return 2
+        case _:
+            return length
+
+
+@tf.function(jit_compile=True)
+def matched_static(values):
+    length = tf.reduce_sum(tf.cast(values > 0, tf.int32))
+    sizes = [size_of(Span(length, 2)), size_of((length, 2)), size_of({"start": length, "size": 2})]
+    return values + tf.reduce_sum(tf.zeros([padding("same", length), *sizes]))
+
+
+# case: awaited(f32[4])
+async def counted(values):
+    return tf.reduce_sum(tf.cast(values > 0, tf.int32))
+
+
+def finished(coroutine):
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+
+
+@tf.function(jit_compile=True)
+def awaited(values):
+    return values + tf.reduce_sum(tf.zeros([finished(counted(values))]))  # hazard: XLA205 recompiles
+
+
+# case: awaited_static(f32[4])
+async def sized(values):
+    return values.shape[0]
+
+
+@tf.function(jit_compile=True)
+def awaited_static(values):
+    return values + tf.reduce_sum(tf.zeros([finished(sized(values))]))

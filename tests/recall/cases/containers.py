@@ -343,3 +343,50 @@ class KeyedInputsClean(keras.layers.Layer):
         if options.get("name"):
             return states * 2.0
         return states
+
+
+# case: filled(f32[4])
+def put_length(found, values):
+    found["length"] = tf.reduce_sum(tf.cast(values > 0, tf.int32))
+
+
+def put_size(sizes, values):
+    sizes.append(tf.shape(values)[0])
+    sizes.append(tf.reduce_sum(tf.cast(values > 0, tf.int32)))
+
+
+@tf.function(jit_compile=True)
+def filled(values):
+    """Other functions fill the containers that they are passed."""
+    found, sizes = {"length": 2}, []
+    put_length(found, values)
+    put_size(sizes, values)
+    ones = tf.ones([sizes[1]])  # hazard: XLA205 recompiles
+    return tf.reduce_sum(tf.zeros([found["length"]])) + tf.reduce_sum(ones)  # hazard: XLA205 recompiles
+
+
+# case: filled_static(f32[4])
+def put_again(found, values):
+    found = {**found, "length": tf.reduce_sum(tf.cast(values > 0, tf.int32))}
+    return found["length"]
+
+
+@tf.function(jit_compile=True)
+def filled_static(values):
+    found, sizes = {"length": 2}, []
+    count = put_again(found, values)
+    put_size(sizes, values)
+    put_size(*[[], values])
+    return tf.reduce_sum(tf.zeros([found["length"], sizes[0]])) + tf.cast(count, tf.float32)
+
+
+# case: any_of_several(f32[4])
+@tf.function(jit_compile=True)
+def any_of_several(values):
+    return values * 2.0 if any([tf.constant(True), False]) else values  # hazard: XLA104 fails
+
+
+# case: any_of_several_clean(f32[4])
+@tf.function(jit_compile=True)
+def any_of_several_clean(values):
+    return values * 2.0 if any([True, tf.reduce_sum(values) > 1.0]) else values

@@ -374,3 +374,29 @@ def host_mean(values):
 @compiled
 def numpy_mean(values):
     return values - host_mean(values)
+
+
+# case: found_or_refused(f32[4])
+def looked_up(pairs, wanted):
+    for name, value in pairs:
+        if name == wanted:
+            break
+    else:
+        raise KeyError(wanted)
+    return value
+
+
+@tf.function(jit_compile=True)
+def found_or_refused(values):
+    """A loop that is left by `break`, or by an exception where nothing was found."""
+    length = tf.reduce_sum(tf.cast(values > 0, tf.int32))
+    size = looked_up([("rate", 3), ("size", length)], "size")
+    return values + tf.reduce_sum(tf.zeros([size]))  # hazard: XLA205 recompiles
+
+
+# case: found_or_refused_static(f32[4])
+@tf.function(jit_compile=True)
+def found_or_refused_static(values):
+    length = tf.reduce_sum(tf.cast(values > 0, tf.int32))
+    size = looked_up([("rate", 3), ("size", length)], "rate")
+    return values + tf.reduce_sum(tf.zeros([size]))

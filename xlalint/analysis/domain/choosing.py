@@ -6,7 +6,7 @@ from typing import Final
 
 from .joins import join
 from .kinds import is_mixed, options
-from .values import Dependence, OneOf, Sequence, Static, Tensor, Value
+from .values import Array, Dependence, OneOf, Sequence, Static, Tensor, Value
 
 _NUMBERS: Final = (bool, int, float)
 _DTYPES: Final = {bool: "bool", int: "int", float: "float"}
@@ -33,6 +33,8 @@ def chosen_by(condition: Tensor | None, value: Value) -> Value:
                 return Tensor(
                     least, _DTYPES.get(type(constant)), 0, decisive.origin, carried=carried, mixed=decisive.mixed
                 )
+            case Array(dtype):
+                return Tensor(least, dtype, None, decisive.origin, carried=carried, mixed=decisive.mixed)
             case Sequence(kind, tuple(items)):
                 return Sequence(kind, tuple(map(chosen, items)))
             case _:

@@ -108,6 +108,10 @@ class Attributes(Interpreter):
                 return _of_class(cls, self._class_attribute(frame, cls, name) or UNKNOWN)
             case Static(Member() as member):
                 return self._member_attribute(frame, owner, member, name, node)
+            case FunctionValue() if name == "__get__":
+                return ApiObject(
+                    "functools.partial", payload=Sequence("tuple", (Api("types.MethodType"), Dict({}), owner))
+                )
             case FunctionValue():
                 return owner if name in ("python_function", "__wrapped__", "__call__") else _of_partial(owner, name)
             case ApiObject("functools.partial", payload=Sequence(items=(function, bound, *given))) if name in PARTIAL:

@@ -8,7 +8,7 @@ from ...syntax import nodes as cst
 from ..domain.choosing import chosen_where_they_differ
 from ..domain.joins import join_environments, mismatch
 from ..domain.kinds import as_condition, as_tensor
-from ..domain.values import UNKNOWN, Dependence, Dict, Sequence, Static, Structure, Tensor, Value
+from ..domain.values import UNKNOWN, Dependence, Tensor, Value
 from ..files.unit import Location
 from .events import (
     AssertOn,
@@ -119,41 +119,25 @@ class Branches(Interpreter):
         subject = self.evaluate(frame, node.subject)
         if as_tensor(subject, Dependence.STATIC):
             self.emit(frame, BranchOn, node.subject, test=subject, form="match", statement=node, names=frame.env or {})
-        before = frame.env
-        after: dict[str, Value] | None = before
-        for case in node.cases:
+        before, after = frame.env, None
+        for position, case in enumerate(node.cases):
             frame.env = dict(before) if before is not None else None
-            self._capture(frame, case.pattern, subject, node.subject)
+            matched = self.matches(frame, case.pattern, subject, node.subject)
+            if matched is False:
+                frame.summary.skipped.append(case.body)
+                continue
             if case.guard is not None:
-                self.evaluate_test(frame, case.guard)
+                matched = None if truth(self.evaluate_test(frame, case.guard)) is not True else matched
+            frame.conditional += matched is None
             self.execute_body(frame, case.body)
+            frame.conditional -= matched is None
             after = join_environments(after, frame.env)
+            if matched:
+                frame.summary.skipped += [later.body for later in node.cases[position + 1 :]]
+                break
+        else:
+            after = join_environments(after, before)
         frame.env = after
-
-    def _capture(self, frame: Frame, pattern: cst.MatchPattern, value: Value, node: cst.BaseExpression) -> None:
-        """Bind the names of a pattern to the parts of what it is compared with."""
-        match pattern, value:
-            case cst.MatchAs(pattern=inner, name=name), _:
-                if inner is not None:
-                    self._capture(frame, inner, value, node)
-                if name is not None:
-                    self.bind(frame, name.value, value)
-            case (cst.MatchTuple() | cst.MatchList()) as several, Sequence(items=tuple(items)) if len(
-                several.patterns
-            ) == len(items) and not any(isinstance(part, cst.MatchStar) for part in several.patterns):
-                for part, item in zip(several.patterns, items, strict=True):
-                    if isinstance(part, cst.MatchSequenceElement):
-                        self._capture(frame, part.value, item, node)
-            case cst.MatchMapping(elements=elements, rest=rest), Dict():
-                if rest is not None:
-                    self.bind(frame, rest.value, UNKNOWN)
-                for element in elements:
-                    key = self.evaluate(frame, element.key)
-                    found = value.entries.get(key.constant) if isinstance(key, Static) and key.known else None
-                    self._capture(frame, element.pattern, found or value.element or UNKNOWN, node)
-            case _:
-                for captured in _captured(pattern):
-                    self.bind(frame, captured, value if isinstance(value, Structure) else UNKNOWN)
 
     def _assert(self, frame: Frame, node: cst.Assert) -> None:
         test = self.evaluate_test(frame, node.test)
@@ -188,29 +172,3 @@ def _choose(
     for name in taken.keys() & other.keys():
         if taken[name] is not other[name]:
             env[name] = chosen_where_they_differ(condition, taken[name], other[name])
-
-
-class _Captured(cst.CSTVisitor):
-    """The names that a pattern binds, as a whole or in its parts."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def visit_MatchAs(self, node: cst.MatchAs) -> None:  # noqa: N802
-        self._bound(node.name)
-
-    def visit_MatchStar(self, node: cst.MatchStar) -> None:  # noqa: N802
-        self._bound(node.name)
-
-    def visit_MatchMapping(self, node: cst.MatchMapping) -> None:  # noqa: N802
-        self._bound(node.rest)
-
-    def _bound(self, name: cst.Name | None) -> None:
-        if name is not None:
-            self.names.append(name.value)
-
-
-def _captured(pattern: cst.MatchPattern) -> list[str]:
-    found = _Captured()
-    pattern.visit(found)
-    return found.names

@@ -22,6 +22,7 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Instance,
+    Member,
     Module,
     OneOf,
     Sequence,
@@ -69,6 +70,7 @@ from .frames import Arguments, Compilation, Frame
 from .host_reads import MAKE_CONSTANTS, report_constant, report_host_read
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
 from .receivers import compiled_method
+from .several_callees import fits, perhaps
 
 _WITH_SHAPE: Final = frozenset((Tensor, OneOf, Sequence))
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
@@ -88,6 +90,8 @@ class Calls(Interpreter):
                 return self.instantiate(frame, cls, arguments, node)
             case Instance():
                 return self._call_instance(frame, callee, arguments, node)
+            case Static(Member(cls)) if (own := cls.find("__call__")) is not None:
+                return self.invoke(frame, method_value(own, callee), arguments, node)
             case TensorMethod(_, name, (home, method)) if getattr(node, "func", None) is not method:
                 return self._call_method(home, self.evaluate(home, method.value), name, arguments, method)
             case TensorMethod(owner, name):
@@ -102,12 +106,12 @@ class Calls(Interpreter):
                 for option in alternatives:
                     self._enter_on_host(frame.context, option)
                 return self._call_unknown(frame, UNKNOWN, arguments, node)
-            case OneOf(alternatives) if not all(fits := [_fits(option, arguments) for option in alternatives]):
-                kept = [option for option, fit in zip(alternatives, fits, strict=True) if fit]
+            case OneOf(alternatives) if not all(fitting := [fits(option, arguments) for option in alternatives]):
+                kept = [option for option, fit in zip(alternatives, fitting, strict=True) if fit]
                 return self.call(frame, join_all(*kept) if kept else UNKNOWN, arguments, node)
             case OneOf(alternatives):
                 if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1:
-                    arguments = _perhaps(arguments, frame.context.kind is ContextKind.XLA)
+                    arguments = perhaps(arguments, frame.context.kind is ContextKind.XLA)
                 return join_all(*(self.call(frame, option, arguments, node) for option in alternatives))
             case _:
                 return self._call_unknown(frame, callee, arguments, node)
@@ -393,19 +397,6 @@ class Calls(Interpreter):
                 return ()
 
 
-def _fits(callee: Value, arguments: Arguments) -> bool:
-    """Whether a function can be called with these arguments: of several that may be meant, no other is."""
-    if not isinstance(callee, FunctionValue):
-        return True
-    params = callee.function.node.params
-    taken = [param.name.value for param in (*params.posonly_params, *params.params)]
-    given = len(arguments.positional) + len(callee.partial_args) + (callee.bound is not None)
-    if given > len(taken) and not isinstance(params.star_arg, cst.Param):
-        return False
-    named = {*taken, *(param.name.value for param in params.kwonly_params)}
-    return params.star_kwarg is not None or arguments.keywords.keys() <= named
-
-
 def bind_api(
     parameters: tuple[str, ...] | None, arguments: Arguments
 ) -> tuple[dict[str, Value], dict[str, cst.BaseExpression]]:
@@ -438,17 +429,6 @@ def _first_converted(arguments: Arguments) -> Arguments:
 def _is_input(value: Value) -> bool:
     """Whether a value is a part of what a compiled function is passed; what a layer is passed may be a number."""
     return isinstance(value, Structure) and not value.passed
-
-
-def _perhaps(arguments: Arguments, compiled: bool) -> Arguments:
-    """The arguments for one of several callees: a tensor for one may be a tuple for others, unless XLA takes it."""
-
-    def weaken(value: Value) -> Value:
-        sure = not isinstance(value, Tensor) or (compiled and value.dependence is Dependence.VALUE)
-        return value if sure else OneOf((value, UNKNOWN))
-
-    keywords = {name: weaken(value) for name, value in arguments.keywords.items()}
-    return replace(arguments, positional=list(map(weaken, arguments.positional)), keywords=keywords)
 
 
 def _direct(value: Value) -> Iterator[Value]:

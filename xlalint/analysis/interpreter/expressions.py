@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
-from ..domain.kinds import as_tensor
+from ..domain.joins import join_all
+from ..domain.kinds import as_tensor, options
 from ..domain.values import (
     NONE,
     STATIC,
     UNKNOWN,
+    ApiObject,
     Deferred,
     Dependence,
     Dict,
@@ -20,6 +22,7 @@ from ..domain.values import (
     Structure,
     Value,
 )
+from ..library.call_kinds import COROUTINE
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedFunction
 from .annotations import PROMISED
@@ -99,7 +102,10 @@ class Expressions(Interpreter):
         return value
 
     def _await(self, frame: Frame, node: cst.Await) -> Value:
-        return self.evaluate(frame, node.expression)
+        """What a coroutine returns; a list of what several do is one already."""
+        awaited = self.evaluate(frame, node.expression)
+        found = [it.payload if isinstance(it, ApiObject) and it.api == COROUTINE else it for it in options(awaited)]
+        return join_all(*(UNKNOWN if it is None else it for it in found))
 
     def _yield(self, frame: Frame, node: cst.Yield) -> Value:
         frame.unsure_yields |= bool(frame.conditional or frame.branch or frame.loop or frame.python_loop)

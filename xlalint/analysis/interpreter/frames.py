@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntFlag
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -137,6 +138,7 @@ class Summary(Struct, eq=False):
     looped: set[Summary] = field(default_factory=set)  # what it calls in a Python loop
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
     finished: bool = False
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of containers that it is passed, in place
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
     wrapped: bool = False  # a decorator of unknown intent stands around it
 
@@ -147,6 +149,13 @@ class Summary(Struct, eq=False):
                 return None
             location = self.function.label
         return CallPath(self.name, location, parent, self.wrapped)
+
+
+class Jumps(Struct, eq=False):
+    """The names where a loop is left, by `break`, and where its next iteration is gone on to, by `continue`."""
+
+    out: list[dict[str, Value]] = field(default_factory=list)
+    on: list[dict[str, Value]] = field(default_factory=list)
 
 
 class Frame(Struct, eq=False):
@@ -189,7 +198,7 @@ class Frame(Struct, eq=False):
     passed: frozenset[str] = frozenset()  # parameters whose objects are older than the tensor loop around the call
     globals: set[str] = field(default_factory=set)
     nonlocals: set[str] = field(default_factory=set)
-    after_jump: list[dict[str, Value]] = field(default_factory=list)  # where `break` and `continue` leave to
+    jumps: Jumps = field(default_factory=Jumps)
     left: dict[str, Value] | None = None  # the names at `return`: functions made here see them later
     branch_returns: Location | None = None  # a tensor conditional that returns on one side only
     alternatives: list[tuple[Location, int]] = field(

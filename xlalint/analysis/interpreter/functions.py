@@ -15,6 +15,7 @@ from ..domain.kinds import settled
 from ..domain.values import (
     NONE,
     UNKNOWN,
+    ApiObject,
     Dependence,
     Dict,
     Function,
@@ -28,10 +29,12 @@ from ..domain.values import (
     Value,
 )
 from ..files.unit import Location, Unit
+from ..library.call_kinds import COROUTINE
 from ..program.decorators import is_wrapped
 from ..program.parameter_uses import Unconvertible, closed_over
 from ..program.project import Project
 from ..record import replace
+from .changed_arguments import Changes, changed_like, changes_of, passed_as
 from .events import HOST, NOT_TRACED, Context, ContextKind, JoinBranches
 from .feeding import report_compiled_call, report_own_call
 from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use
@@ -64,6 +67,8 @@ class Functions(Interpreter):
         """The value of calling a function of the project."""
         if value.compiled is None and value.function.decorator_texts:
             value = self.decorated(value)
+        if value.function.module.written and value.compiled is None and frame is not None and frame.context.converted:
+            value = value.compiled_by(Compilation(ContextKind.OPEN, False, f"`{value.function.name}`"))
         outer = HOST if frame is None else _calling_context(frame, value)
         context = context_of(value, outer)
         summary = self.analyse(frame, value, arguments, context, node)
@@ -115,7 +120,7 @@ class Functions(Interpreter):
             self.note_trouble(function, error)
             return None
         self.writes.take_back(self.writes.of_uncalled.pop(function.identity, ()))
-        arguments = _with_partial(value, arguments)
+        given, arguments = arguments, _with_partial(value, arguments)
         scope = value.scope if value.scope is not None else self.module_frame(function.module)
         crossing = value.compiled is not None and (
             frame is None or frame.context.kind in (ContextKind.HOST, ContextKind.OPEN)
@@ -153,6 +158,8 @@ class Functions(Interpreter):
         if known is not None:
             report_traced_build(self, frame, value, known)
             _pass_on(known, aliases, frame, env)
+            if known.changes and frame is not None:
+                self._note_changes(frame, value, node, known.changes, given)
             return known
         if self._depth >= _DEEPEST or (count >= _MOST_ANALYSES and not written):
             return None
@@ -195,25 +202,19 @@ class Functions(Interpreter):
         if not written:
             self.writes.note_analysis(mark, (which, how))
         _pass_on(summary, aliases, frame, env)
-        if written and frame is not None:
-            self._note_changes(frame, inner, node, env, arguments)
+        if summary.changes and frame is not None:
+            self._note_changes(frame, value, node, summary.changes, given)
         summary.finished = True
         return summary
 
     def _note_changes(
-        self,
-        frame: Frame,
-        inner: Frame,
-        node: cst.FunctionDef | cst.Lambda,
-        env: Mapping[str, Value],
-        arguments: Arguments,
+        self, frame: Frame, value: FunctionValue, node: cst.FunctionDef | cst.Lambda, changes: Changes, given: Arguments
     ) -> None:
-        """Containers that a function of Python's library changed in place, under the names that the caller has."""
-        for parameter, place in zip(node.params.params, arguments.nodes, strict=False):
-            before, after = env.get(parameter.name.value), (inner.env or {}).get(parameter.name.value)
-            changed = isinstance(after, Sequence | Dict) and after is not before and type(before) is type(after)
-            if changed and after is not None and isinstance(place, cst.Name | cst.Attribute):
-                self.assign_quietly(frame, place, after)
+        """Containers that a function changed in place, under the names that the caller has."""
+        for parameter, held, place in passed_as(node, value, given):
+            named = parameter in changes and isinstance(place, cst.Name | cst.Attribute | cst.Subscript)
+            if named and self.evaluate(frame, place) is held:  # not a part of what is unpacked
+                self.assign_quietly(frame, place, changed_like(held, *changes[parameter]))
 
     def _split_gradient(self, frame: Frame | None, value: Value, node: cst.CSTNode | None) -> Value:
         """The result of a function with a custom gradient; the gradient's function runs without AutoGraph."""
@@ -297,6 +298,7 @@ class Functions(Interpreter):
             self.writes.take_back_since(mark)
             frame.branch_returns = None
         frame.env = join_environments(frame.left, frame.env)
+        summary.changes = changes_of(node, env, frame.env or {})
         if frame.yields:
             yielded = join_all(*frame.yields)
             left = join_all(*frame.returns) if frame.returns else None
@@ -304,6 +306,8 @@ class Functions(Interpreter):
             summary.value = Sequence("list", items, yielded, left=None if left == NONE else left)
         else:
             summary.value = join_all(*frame.returns) if frame.returns else UNKNOWN
+            if isinstance(node, cst.FunctionDef) and node.asynchronous is not None:
+                summary.value = ApiObject(COROUTINE, payload=summary.value)
 
     def _with_reason(self, context: Context, node: cst.FunctionDef | cst.Lambda, unit: Unit) -> Context:
         """The context with the reason why AutoGraph cannot convert this function, if it holds one."""

@@ -377,6 +377,12 @@ class Interpreter(ABC):
     def report_half_bound(self, frame: Frame, name: str) -> None:
         """A name is read that one branch of a tensor conditional leaves unbound."""
 
+    # -- patterns.py --------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def matches(self, frame: Frame, pattern: cst.MatchPattern, value: Value, node: cst.BaseExpression) -> bool | None:
+        """Bind the names of a pattern; whether it matches, where that is known."""
+
     # -- loops.py -----------------------------------------------------------------------------------------------------
 
     @abstractmethod

@@ -22,6 +22,7 @@ from .modules import Modules
 from .names import Names
 from .operations import Operations
 from .parameters import Parameters
+from .patterns import Patterns
 from .reporting import Reporting
 from .special_methods import SpecialMethods
 from .statements import Statements
@@ -45,6 +46,7 @@ class ProjectInterpreter(
     Names,
     Operations,
     Parameters,
+    Patterns,
     Reporting,
     SpecialMethods,
     Statements,

@@ -43,7 +43,7 @@ class Iteration(Interpreter):
 
     def iterate(self, frame: Frame, value: Value, node: cst.BaseExpression, form: str) -> Value:
         """`value` as something iterated at `node`, said as an event where it is a tensor."""
-        value = self.as_iterable(frame, value, node)
+        value = as_tuple(self.as_iterable(frame, value, node))
         match value:
             case ApiObject("builtins.range", payload=payload) if payload is not None:
                 tensor = as_tensor(payload, Dependence.STATIC)

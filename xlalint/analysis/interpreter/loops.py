@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
@@ -17,7 +17,7 @@ from .events import (
     LoopWhile,
     UnrollLoop,
 )
-from .frames import Frame
+from .frames import Frame, Jumps
 from .interface import Handlers, Interpreter
 from .narrowing import truth
 
@@ -46,18 +46,27 @@ class Loops(Interpreter):
             self._loop(frame, node, over_tensor, lambda: self.assign(frame, node.target, item))
             if isinstance(iterable, ApiObject) and iterable.api == "builtins.range":
                 self._unrolled(frame, node, iterable.payload)
-        if node.orelse is not None:
+        elif node.orelse is not None:
             self.execute_body(frame, node.orelse.body)
 
     def _for_each(self, frame: Frame, node: cst.For, items: tuple[Value, ...]) -> None:
         """Run a loop once for each of what is known: one of Python's library, or one over the steps of a pipeline."""
+        jumps, frame.jumps = frame.jumps, Jumps()
         for item in items:
-            jumps, frame.after_jump = frame.after_jump, []
+            if frame.env is None:
+                break
             self.assign(frame, node.target, item)
             self.execute_body(frame, node.body)
-            for jump in frame.after_jump:
-                frame.env = join_environments(frame.env, jump)
-            frame.after_jump = jumps
+            frame.env = _joined(frame.env, frame.jumps.on)
+            frame.jumps.on.clear()
+        self._leave(frame, node, jumps)
+
+    def _leave(self, frame: Frame, node: cst.For | cst.While, around: Jumps) -> None:
+        """Run what stands after a loop for where nothing breaks it, and go on from there and from each `break`."""
+        left, frame.jumps = frame.jumps.out, around
+        if node.orelse is not None and frame.env is not None:
+            self.execute_body(frame, node.orelse.body)
+        frame.env = _joined(frame.env, left)
 
     def _while(self, frame: Frame, node: cst.While) -> None:
         test: Value = STATIC
@@ -78,8 +87,6 @@ class Loops(Interpreter):
         over_tensor = as_condition(test) is not None
         del frame.summary.events[events:]
         self._loop(frame, node, over_tensor, ask)
-        if node.orelse is not None:
-            self.execute_body(frame, node.orelse.body)
 
     def _loop(
         self,
@@ -98,7 +105,7 @@ class Loops(Interpreter):
             frame.outer_names.append(set(start))
         else:
             frame.python_loop += 1
-        jumps, frame.after_jump = frame.after_jump, []
+        jumps, frame.jumps = frame.jumps, Jumps()
         current: dict[str, Value] | None = dict(start)
         said = frame.summary
         events, calls = len(said.events), len(said.calls)
@@ -110,10 +117,8 @@ class Loops(Interpreter):
             self.execute_body(frame, node.body)
             if in_graph and frame.env is not None:
                 frame.env = _carried(start, frame.env)
-            after = frame.env
-            for jump in frame.after_jump:
-                after = join_environments(after, jump)
-            frame.after_jump = []
+            after = _joined(frame.env, (*frame.jumps.on, *frame.jumps.out))
+            frame.jumps.on.clear()
             merged = join_environments(current, after)
             if merged is not None and current is not None and not in_graph:
                 self._count_iterations(frame, node, current, merged)
@@ -121,13 +126,13 @@ class Loops(Interpreter):
                 current = merged
                 break
             current = merged
-        frame.after_jump = jumps
         if in_graph:
             frame.loop -= 1
             frame.outer_names.pop()
         else:
             frame.python_loop -= 1
         frame.env = current
+        self._leave(frame, node, jumps)
 
     def _count_iterations(
         self, frame: Frame, node: cst.CSTNode, before: dict[str, Value], after: dict[str, Value]
@@ -160,7 +165,7 @@ class Loops(Interpreter):
     def _jump(self, frame: Frame, node: cst.Break | cst.Continue) -> None:
         self.report_leaving(frame, node, "break" if isinstance(node, cst.Break) else "continue")
         if frame.env is not None:
-            frame.after_jump.append(frame.env)
+            (frame.jumps.out if isinstance(node, cst.Break) else frame.jumps.on).append(frame.env)
         frame.env = None
 
     def report_leaving(self, frame: Frame, node: cst.CSTNode, form: str) -> None:
@@ -176,14 +181,27 @@ class Loops(Interpreter):
     }
 
 
+def _joined(env: dict[str, Value] | None, others: Iterable[dict[str, Value]]) -> dict[str, Value] | None:
+    """The names on several ways that meet, of which the first may not get there."""
+    for other in others:
+        env = join_environments(env, other)
+    return env
+
+
 def _are_steps(items: tuple[Value, ...]) -> bool:
     """Whether what a loop goes through are functions, each of which takes what the one before returned, or may be names
-    on the way down a structure."""
+    on the way down a structure, or of what stands beside them."""
     if all(isinstance(item, FunctionValue) for item in items):
         return 1 < len(items) <= _MOST_STEPS
-    return 1 < len(items) <= _MOST_KEYS and all(
-        isinstance(item, Static) and isinstance(item.constant, str) for item in items
-    )
+    return 1 < len(items) <= _MOST_KEYS and all(map(_is_name, items))
+
+
+def _is_name(item: Value) -> bool:
+    match item:
+        case Static(str()) | Sequence("tuple", (Static(str()), *_)):
+            return True
+        case _:
+            return False
 
 
 def _carried(before: dict[str, Value], after: dict[str, Value]) -> dict[str, Value]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
-from ..domain.values import STATIC, Instance, OneOf, Sequence, Static, Value
+from ..domain.values import STATIC, Instance, Member, OneOf, Sequence, Static, Value
 from .frames import Arguments, Frame
 from .interface import Interpreter, method_value
 
@@ -61,14 +61,14 @@ class SpecialMethods(Interpreter):
     ) -> Value | None:
         """What a special method of an object returns; None where the object has none of the name."""
         match owner:
-            case Instance(cls) if (method := cls.find(name)) is not None:
+            case Instance(cls) | Static(Member(cls)) if (method := cls.find(name)) is not None:
                 return self.invoke(frame, method_value(method, owner), Arguments(list(arguments)), node)
             case _:
                 return None
 
     def overloaded(self, frame: Frame, sign: cst.CSTNode, left: Value, right: Value, node: cst.CSTNode) -> Value | None:
         """The value of an operator or comparison that one of the sides defines itself."""
-        if not isinstance(left, Instance) and not isinstance(right, Instance):
+        if not _is_object(left) and not _is_object(right):
             return None
         kind = type(sign)
         if kind in _COMPARED:
@@ -111,3 +111,8 @@ class SpecialMethods(Interpreter):
                 return join_all(*(self.as_iterable(frame, option, node) for option in alternatives))
             case _:
                 return value
+
+
+def _is_object(value: Value) -> bool:
+    """Whether a value is of a class of the project, which may define operators."""
+    return isinstance(value, Instance) or (isinstance(value, Static) and isinstance(value.constant, Member))

@@ -37,6 +37,7 @@ from ..domain.values import (
 from ..domain.varying_shapes import after_index, cut
 from ..files.unit import Location
 from ..library import api
+from ..library.class_checks import is_enum
 from .events import NOT_TRACED, Consume, ContextKind, HostRead, IndexWith
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
@@ -105,6 +106,12 @@ class Subscripts(Interpreter):
                 item = index[0] if len(index) == 1 else Sequence("tuple", index)
                 bound = FunctionValue(method, bound=base)
                 return self.invoke(frame, bound, Arguments([item]), node)
+            case ClassValue(cls) if is_enum(cls):
+                match index[0]:
+                    case Static(str(name)):
+                        return self.attribute(frame, base, name, node)
+                    case _:
+                        return self.instantiate(frame, cls, Arguments([STATIC]), node)
             case ClassValue(cls):
                 method = cls.find("__class_getitem__")
                 if method is None:

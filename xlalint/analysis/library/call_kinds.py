@@ -38,6 +38,7 @@ EAGER_CALLS: Final = (
     "tf.Variable",
     "keras.Variable",
 )
+COROUTINE: Final = "types.CoroutineType"
 # The methods of a model that take batches.
 TAKES_BATCHES: Final = frozenset(("evaluate", "fit", "predict", "predict_on_batch", "test_on_batch", "train_on_batch"))
 WEIGHT_MAKERS: Final = frozenset(("add_weight", "add_variable"))

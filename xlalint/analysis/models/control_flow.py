@@ -11,6 +11,7 @@ from ..domain.kinds import as_tensor
 from ..domain.values import (
     NONE,
     UNKNOWN,
+    Array,
     Dependence,
     Dict,
     FunctionValue,
@@ -116,6 +117,8 @@ def _loop_variable(value: Value) -> Value:
             return replace(value, carried=True)
         case Static(constant):
             return Tensor(Dependence.VALUE, _NUMBERS.get(type(constant)), 0, carried=True)
+        case Array(dtype):
+            return Tensor(Dependence.VALUE, dtype, carried=True)
         case Sequence(kind, tuple(items)):
             return Sequence(kind, tuple(map(_loop_variable, items)))
         case Dict(entries, None) if not entries:
@@ -134,6 +137,8 @@ def _invariant(value: Value) -> Value:
     match value:
         case Static(constant):
             return Tensor(Dependence.STATIC, _NUMBERS.get(type(constant)), 0)
+        case Array(dtype):
+            return Tensor(Dependence.STATIC, dtype)
         case _:
             return value
 

@@ -102,7 +102,7 @@ def _joined_path(interpreter: Interpreter, frame: Frame, arguments: Arguments, n
 def _method(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     """`types.MethodType(function, object)`."""
     match arguments.positional:
-        case [FunctionValue() as function, owner]:
+        case [FunctionValue() as function, owner, *_]:
             return replace(function, bound=owner)
         case _:
             return UNKNOWN
@@ -123,6 +123,18 @@ def _signature(interpreter: Interpreter, frame: Frame, arguments: Arguments, nod
             return None
 
 
+def _named_arguments(
+    interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`inspect.getcallargs(f, ..)`: the arguments of a call by the names of parameters."""
+    signature = _signature(interpreter, frame, Arguments(arguments.positional[:1]), node)
+    if signature is None:
+        return None
+    given = replace(arguments, positional=arguments.positional[1:], nodes=arguments.nodes[1:])
+    bound = interpreter.call(frame, interpreter.attribute(frame, signature, "bind", node), given, node)
+    return interpreter.attribute(frame, bound, "arguments", node)
+
+
 # What shows how far a loop has come, beside tqdm.
 _PROGRESS: Final = (
     "fastprogress.progress_bar",
@@ -133,6 +145,7 @@ _PROGRESS: Final = (
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "inspect.signature": _signature,
+    "inspect.getcallargs": _named_arguments,
     "functools.partial": _partial,
     **dict.fromkeys(("toolz.curry", "toolz.functoolz.curry", "cytoolz.curry"), _curried),
     "os.path.join": _joined_path,

@@ -189,14 +189,18 @@ def _chosen(form: str) -> FunctionModel:
         start = arguments.get(1, "start")
         if isinstance(start, Sequence) and isinstance(iterable, Sequence) and iterable.items is not None:
             return reduce(concatenate, (row for row in iterable.items if isinstance(row, Sequence)), start)
+        if form in ("any", "all"):
+            held = iterable.items if isinstance(iterable, Sequence) else None
+            for item in (interpreter.element(frame, iterable, node),) if held is None else held:
+                if truth(item) is (form == "any"):
+                    return Static(form == "any")  # Python asks no further
+                if as_tensor(item, Dependence.STATIC) is not None:
+                    names = dict(frame.env or {})
+                    interpreter.emit(frame, TruthOf, node, operands=(item,), form=form, tested=False, names=names)
+                    break
+            return STATIC  # Python's own, also where AutoGraph converts the function
         item = interpreter.element(frame, iterable, node)
         tensor = as_tensor(item, Dependence.STATIC)
-        if form in ("any", "all"):
-            if tensor is not None:
-                interpreter.emit(
-                    frame, TruthOf, node, operands=(item,), form=form, tested=False, names=dict(frame.env or {})
-                )
-            return STATIC  # Python's own, also where AutoGraph converts the function
         if isinstance(item, Structure):
             return item
         return tensor if tensor is not None else STATIC if isinstance(item, Static) else UNKNOWN
@@ -260,7 +264,32 @@ def _wrapped(name: str) -> FunctionModel:
 
 def _abs(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     value = first(arguments)
+    if isinstance(value, Instance):
+        return interpreter.special(frame, value, "__abs__", (), node) or UNKNOWN
     return value if isinstance(value, Tensor | Array) else STATIC if isinstance(value, Static) else UNKNOWN
+
+
+def _operator(*signs: cst.BaseBinaryOp, name: str = "") -> FunctionModel:
+    """A function that does what operators do: `pow`, and `divmod`, which does what two do."""
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+        match arguments.positional:
+            case [left, right]:
+                own = interpreter.special(frame, left, f"__{name}__", (right,), node)
+                own = own or interpreter.special(frame, right, f"__r{name}__", (left,), node)
+                if own is not None:
+                    return own
+                results = [interpreter.operate(frame, node, sign, left, right) for sign in signs]
+                return results[0] if len(results) == 1 else Sequence("tuple", tuple(results))
+            case _:
+                return STATIC
+
+    return handle
+
+
+def _reversed(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    own = interpreter.special(frame, first(arguments), "__reversed__", (), node)
+    return _iterator("reversed")(interpreter, frame, arguments, node) or UNKNOWN if own is None else own
 
 
 def _dict(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -348,8 +377,11 @@ def _next(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
-    **{f"builtins.{name}": _iterator(name) for name in ("enumerate", "zip", "list", "tuple", "set", "reversed")},
+    **{f"builtins.{name}": _iterator(name) for name in ("enumerate", "zip", "list", "tuple", "set")},
     "builtins.frozenset": _iterator("set"),
+    "builtins.reversed": _reversed,
+    "builtins.divmod": _operator(cst.FloorDivide(), cst.Modulo(), name="divmod"),
+    "builtins.pow": _operator(cst.Power(), name="pow"),
     "builtins.iter": _iter,
     **{f"builtins.{name}": _chosen(name) for name in ("any", "all", "sum")},
     "builtins.map": _map,
@@ -364,6 +396,8 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.next": _next,
     "copy.copy": _copy,
     "copy.deepcopy": _copy,
+    **dict.fromkeys(("typing.assert_type", "typing.reveal_type"), _copy),
+    "typing.NewType": lambda interpreter, frame, arguments, node: Api("functools.identity"),
     "typing.cast": lambda interpreter, frame, arguments, node: (arguments.positional or [UNKNOWN])[-1],
     "collections.OrderedDict": _dict,
     "collections.Counter": _dict,
@@ -390,8 +424,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
             "bytes",
             "bytearray",
             "object",
-            "divmod",
-            "pow",
             "eval",
             "exec",
             "locals",

@@ -10,6 +10,7 @@ from . import (
     compilation,
     containers,
     control_flow,
+    coroutines,
     datasets,
     functions,
     keras_backends,
@@ -44,6 +45,7 @@ MODELS: Final = Models(
     methods={
         **records.METHODS,
         **command_line.METHODS,
+        **coroutines.METHODS,
         **datasets.METHODS,
         **keras_models.METHODS,
         **functions.METHODS,

@@ -1,9 +1,9 @@
 def run(main, *, debug=None):
-    return main
+    return main.__await__()
 
 
 def gather(*aws, return_exceptions=False):
-    return [*aws]
+    return [aw.__await__() for aw in aws]
 
 
 def wait_for(aw, timeout=None):
@@ -17,5 +17,17 @@ def create_task(coro, *, name=None):
 ensure_future = shield = create_task
 
 
-def to_thread(func, /, *args, **kwargs):
+class Runner:
+    def __enter__(self):
+        return self
+
+    def run(self, coro, *, context=None):
+        return coro.__await__()
+
+
+async def sleep(delay, result=None):
+    return result
+
+
+async def to_thread(func, /, *args, **kwargs):
     return func(*args, **kwargs)

@@ -1,6 +1,9 @@
 class futures_Future:
-    def __init__(self, value):
+    def __init__(self, value=None):
         self.value = value
+
+    def set_result(self, result):
+        self.value = result
 
     def result(self, timeout=None):
         return self.value

@@ -18,3 +18,13 @@ class Formatter:
 
     def vformat(self, format_string, args, kwargs):
         return format_string.format(*args, **kwargs)
+
+    def get_field(self, field_name, args, kwargs):
+        first, *keys = field_name.replace("]", "").split("[")
+        first, *names = first.split(".")
+        found = args[int(first)] if first.isdigit() else kwargs[first]
+        for name in names:
+            found = getattr(found, name)
+        for key in keys:
+            found = found[int(key)] if key.isdigit() else found[key]
+        return found, first

@@ -28,3 +28,11 @@ DynamicClassAttribute = property
 
 def coroutine(gen_func):
     return gen_func
+
+
+class CoroutineEnd(StopIteration):
+    """What leaves a coroutine that has come to its end."""
+
+    def __init__(self, value):
+        self.value = value
+        raise self
