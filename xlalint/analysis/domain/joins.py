@@ -289,6 +289,9 @@ def without_none(value: Value) -> Value:
     return value
 
 
+_TOLD_BY_PAYLOAD: Final = frozenset(("functools.partial", "types.CoroutineType"))
+
+
 def pattern(value: Value, depth: int = 0) -> Hashable:
     """What two argument values must share for one analysis of a function to serve both."""
     described = _PATTERNS.get(type(value))
@@ -330,8 +333,9 @@ def _function_pattern(value: FunctionValue, depth: int) -> Hashable:
 
 
 def _object_pattern(value: ApiObject, depth: int) -> Hashable:
-    # What a dataset holds decides what becomes of it; the payloads of other objects do not.
-    held = pattern(value.payload, depth + 1) if value.facts is not None and value.payload is not None else None
+    # What a dataset holds decides what becomes of it; the payloads of most other objects do not.
+    told = value.payload is not None and (value.facts is not None or value.api in _TOLD_BY_PAYLOAD)
+    held = pattern(value.payload, depth + 1) if told and value.payload is not None else None
     return ("object", value.api, value.method, held, value.facts, value.made)
 
 
