@@ -89,8 +89,10 @@ class Attributes(Interpreter):
             case Api(qualified):
                 return _api_attribute(qualified, name)
             case ApiObject("argparse.Namespace", payload=Dict(entries)):
-                return entries.get(name, UNKNOWN)
+                return entries.get(name) or self.parser_defaults.get(frame.module, {}).get(name, UNKNOWN)
             case ApiObject("absl.flags.FlagHolder", payload=value) if name == "value" and value is not None:
+                return value
+            case ApiObject("tf.IndexedSlices", payload=value) if name == "values" and value is not None:
                 return value
             case ModuleValue(module):
                 return self.project.member(module, name) or UNKNOWN

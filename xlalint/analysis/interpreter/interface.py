@@ -104,6 +104,7 @@ class Interpreter(ABC):
         self.fragments: dict[Module, Summary] = {}
         self.handed: set[Class] = set()  # losses and metrics of which Keras is passed objects
         self.flags: dict[str, Value] = {}  # of `absl.flags`, as far as their defaults are known
+        self.parser_defaults: dict[Module, dict[str, Value]] = {}  # what `argparse` is told to hold in any case
         self.allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}
         self._entered: set[Any] = set()
         self._orders: dict[cst.CSTNode, int] = {}

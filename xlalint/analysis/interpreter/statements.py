@@ -128,6 +128,7 @@ class Statements(Interpreter):
         earlier, frame.summary.raised = frame.summary.raised, []
         self.execute_body(frame, node.body)
         raised, frame.summary.raised = frame.summary.raised, earlier
+        raised = _apart(raised) if isinstance(node, cst.TryStar) else raised
         tried = frame.env
         if node.orelse is not None:
             self.execute_body(frame, node.orelse.body)
@@ -137,7 +138,7 @@ class Statements(Interpreter):
             caught = self._caught(frame, handler, raised)
             raised = [exception for exception in raised if exception not in caught]
             if handler.name is not None:
-                self.assign(frame, handler.name.name, join_all(*caught) if caught else STATIC)
+                self.assign(frame, handler.name.name, self._bound_to(frame, handler, caught))
             self.execute_body(frame, handler.body)
             after = join_environments(after, frame.env)
         frame.summary.raised += raised
@@ -148,6 +149,15 @@ class Statements(Interpreter):
             self.execute_body(frame, node.finalbody.body)
             if left:
                 frame.env = None
+
+    def _bound_to(
+        self, frame: Frame, handler: cst.ExceptHandler | cst.ExceptStarHandler, caught: list[Instance]
+    ) -> Value:
+        """What a handler has under its name: one of the exceptions, or with `except*` a group of them."""
+        group = self.project.written("builtins.ExceptionGroup") if isinstance(handler, cst.ExceptStarHandler) else None
+        if group is not None and caught and handler.type is not None:
+            return self.call(frame, group, Arguments([STATIC, Sequence("tuple", tuple(caught))]), handler.type)
+        return join_all(*caught) if caught else STATIC
 
     def _caught(
         self, frame: Frame, handler: cst.ExceptHandler | cst.ExceptStarHandler, raised: list[Instance]
@@ -202,3 +212,15 @@ class Statements(Interpreter):
         cst.FunctionDef: _define,
         cst.ClassDef: _class,
     }
+
+
+def _apart(raised: list[Instance]) -> list[Instance]:
+    """Exceptions, with those that a group holds in its place."""
+    found: list[Instance] = []
+    for exception in raised:
+        match exception.attributes.get("exceptions"):
+            case Sequence(items=tuple(items)) if exception.cls.module.written:
+                found += _apart([item for item in items if isinstance(item, Instance)])
+            case _:
+                found.append(exception)
+    return found

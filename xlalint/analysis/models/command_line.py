@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.joins import join
 from ..domain.values import NONE, STATIC, UNKNOWN, ApiObject, Dict, Sequence, Setting, Static, Value
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..record import replace
 
 _PARSER: Final = "argparse.ArgumentParser"
+_SUBPARSERS: Final = "argparse._SubParsersAction"
 _NAMESPACE: Final = "argparse.Namespace"
 _FLAGS: Final = tuple(f"absl.flags.DEFINE_{kind}" for kind in ("bool", "boolean"))
 _SWITCHES: Final = {"store_true": False, "store_false": True}
@@ -74,9 +76,22 @@ def _flag(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
             return None
 
 
+def _set_defaults(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`parser.set_defaults(run=train)`: which parser of a file is asked, the command line decides."""
+    defaults = interpreter.parser_defaults.setdefault(frame.module, {})
+    for name, value in arguments.keywords.items():
+        defaults[name] = join(defaults[name], value) if name in defaults else value
+    return NONE
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {_PARSER: _parser, **dict.fromkeys(_FLAGS, _flag)}
 METHODS: Final[dict[str, MethodModel]] = {
     f"{_PARSER}.add_argument": _add_argument,
+    f"{_PARSER}.add_subparsers": lambda *_: ApiObject(_SUBPARSERS),
+    f"{_PARSER}.set_defaults": _set_defaults,
+    f"{_SUBPARSERS}.add_parser": lambda *_: ApiObject(_PARSER, payload=Dict({})),
     f"{_PARSER}.parse_args": _parse_args,
     f"{_PARSER}.parse_known_args": _parse_known_args,
 }

@@ -155,7 +155,12 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.autograph.to_graph": _same_function,
     "tf.recompute_grad": _same_function,
     "tf.grad_pass_through": _same_function,
-    "keras.utils.register_keras_serializable": lambda interpreter, frame, arguments, node: Api("functools.identity"),
+    **{
+        f"keras.{room}.register_keras_serializable": lambda interpreter, frame, arguments, node: Api(
+            "functools.identity"
+        )
+        for room in ("saving", "utils")
+    },
     **dict.fromkeys(_PROGRESS, _same_function),
     **{f"tqdm.{name}": _same_function for name in ("tqdm", "auto.tqdm", "notebook.tqdm", "tqdm_notebook", "std.tqdm")},
 }

@@ -10,6 +10,7 @@ from ..domain.values import (
     NONE,
     STATIC,
     UNKNOWN,
+    Api,
     ClassValue,
     Dict,
     FunctionValue,
@@ -26,6 +27,7 @@ from ..library import api
 from ..library.class_checks import has_attribute
 from ..program.definitions import DefinedClass
 
+_REGISTERING: Final = tuple(Api(f"keras.{room}.register_keras_serializable") for room in ("saving", "utils"))
 _MOST_METHODS: Final = 24  # of an object that is asked for one whose name is not known
 
 
@@ -106,6 +108,21 @@ def _type(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
             return STATIC
 
 
+def _registered(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`keras.saving.get_registered_object("package>name")`: what the module registers under its own name."""
+    match arguments.get(0, "name"):
+        case Static(str(name)):
+            value = frame.module.lookup(name.rpartition(">")[2])
+        case _:
+            return UNKNOWN
+    match value:
+        case FunctionValue(made) | ClassValue(made):
+            decorators = (made.module.resolve_text(text.partition("(")[0]) for text in made.decorator_texts)
+            return value if any(decorator in _REGISTERING for decorator in decorators) else UNKNOWN
+        case _:
+            return UNKNOWN
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
@@ -116,5 +133,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.hasattr": _hasattr,
     "builtins.vars": _vars,
     "builtins.type": _type,
+    "keras.saving.get_registered_object": _registered,
+    "keras.utils.get_registered_object": _registered,
     "builtins.globals": lambda interpreter, frame, arguments, node: ModuleValue(frame.module),
 }

@@ -137,8 +137,23 @@ def _enter_scope(
     return None
 
 
+def _merge_call(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`context.merge_call(fn, args, kwargs)`: `fn` is called with the strategy, and with what it is passed here."""
+    given, named = arguments.get(1, "args"), arguments.get(2, "kwargs")
+    passed = given.items if isinstance(given, Sequence) and given.items is not None else ()
+    keywords = (
+        {key: value for key, value in named.entries.items() if isinstance(key, str)} if isinstance(named, Dict) else {}
+    )
+    call = Arguments([ApiObject("tf.distribute.Strategy"), *passed], keywords)
+    function = arguments.get(0, "merge_fn")
+    return None if function is None else interpreter.call(frame, function, call, node)
+
+
 METHODS: Final[dict[str, MethodModel]] = {
     ".run": _strategy_run,
+    ".merge_call": _merge_call,
     ".scope": _scope,
     ".__enter__": _enter_scope,
     ".enter_context": _enter_scope,

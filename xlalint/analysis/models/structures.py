@@ -10,6 +10,7 @@ from ..domain.joins import element_of
 from ..domain.kinds import as_tensor, options
 from ..domain.values import (
     UNKNOWN,
+    ApiObject,
     Array,
     Dependence,
     Dict,
@@ -129,6 +130,9 @@ def _tensor_shape(
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.TensorShape": _tensor_shape,
+    "tf.IndexedSlices": lambda interpreter, frame, arguments, node: ApiObject(
+        "tf.IndexedSlices", payload=arguments.get(0, "values")
+    ),
     "tf.nest.map_structure": _map_structure,
     "keras.tree.map_structure": _map_structure,
     **{f"{library}.flatten": _flatten for library in ("tf.nest", "keras.tree")},
