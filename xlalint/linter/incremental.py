@@ -153,7 +153,7 @@ class World:
     files: Files
     known: Collection[str]
     digest: Callable[[str], str | None]
-    _modules: dict[tuple[str, str], str] = field(default_factory=dict, init=False)
+    _modules: set[tuple[str, str, str]] = field(default_factory=set, init=False)  # that are where they were
     _shifts: dict[tuple[str, str], FileShift | None] = field(default_factory=dict, init=False)
 
     def describe(self, record: Record, reads: Reads, share: Iterable[Path]) -> None:
@@ -221,7 +221,7 @@ class World:
         if not (
             all(_lacks(files, Path(folder), names) for folder, names in record.absent.items())
             and all(files.offering(first) == found for first, found in record.offered.items())
-            and all(self._module(folder, name) == found for folder, name, found in record.names)
+            and self._are_there(record.names)
         ):
             return None
         if reads == record.reads:
@@ -251,12 +251,14 @@ class World:
         before = File(replace(source, text=text, digest=read.digest))
         return FileShift.between(before, loaded.file)
 
-    def _module(self, folder: str, name: str) -> str:
-        """The file of a module below a folder, or nothing. Partitions ask for the same ones again and again."""
-        key = folder, name
-        if key not in self._modules:
-            self._modules[key] = str(self.files.sought(Path(folder), name) or "")
-        return self._modules[key]
+    def _are_there(self, names: Iterable[tuple[str, str, str]]) -> bool:
+        """Whether modules below folders are the files that they were. Partitions ask for the same ones again and
+        again."""
+        fresh = set(names) - self._modules
+        if any(str(self.files.sought(Path(folder), name) or "") != found for folder, name, found in fresh):
+            return False
+        self._modules.update(fresh)
+        return True
 
     def _is_there(self, read: Read) -> bool:
         """Whether a file is what it was to the run, and found under the same name."""
