@@ -8,11 +8,34 @@ def main() -> None:
     """Run the command line; an interruption ends it quietly from the first moment on."""
     try:
         _import_nothing_from_here()
+        if "--resident" in sys.argv:  # what that takes to be imported is for such runs alone
+            _run_by_resident()
         from .cli import main
 
         main()
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _run_by_resident() -> None:
+    """Have the process do the run that stayed after an earlier one; else do it here, and stay."""
+    from .resident.client import ask
+    from .resident.meeting import is_possible
+
+    if not is_possible(sys.argv[1:]):
+        return
+    code = ask(sys.argv[1:])
+    if code is not None:
+        os._exit(code)
+    from .cli import main
+
+    main(_stay)
+
+
+def _stay() -> None:
+    from .resident.service import stay
+
+    stay()
 
 
 def _import_nothing_from_here() -> None:

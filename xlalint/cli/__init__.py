@@ -9,7 +9,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -157,7 +157,7 @@ def _is_of_echo(error: OSError) -> bool:
     return last is not None and last.tb_frame.f_code is click.echo.__code__
 
 
-def main() -> None:
+def main(before_end: Callable[[], None] = lambda: None) -> None:
     """The console script. A process that ends need not search its memory for garbage, nor give it back piece by piece:
     with the trees of a large package that would be a tenth of the run."""
     gc.disable()
@@ -167,6 +167,7 @@ def main() -> None:
     _open_streams()
     code = run(sys.argv[1:])
     sys.stderr.flush()
+    before_end()
     os._exit(code)
 
 

@@ -37,7 +37,10 @@ _GROUPS: Final = {
         *("show_fixes", "exit_non_zero_on_fix", "add_ignores", "reason"),
     ),
     "The code": ("keras", "tensorflow", "backend", "target"),
-    "The run": ("jobs", "file_timeout", "no_cache", "cache_dir", "stdin_filename", "config", "isolated", "watch"),
+    "The run": (
+        *("jobs", "file_timeout", "no_cache", "cache_dir", "stdin_filename", "config", "isolated"),
+        *("resident", "watch"),
+    ),
     "Instead of checking": ("show_settings", "show_files", "help"),
 }
 _PROBING: Final = "The probe, which runs the code"
@@ -166,6 +169,12 @@ class _Check(click.Command):
     envvar="XLALINT_CACHE_DIR",
     show_envvar=True,
     help="Folder of the cache. Default: .xlalint_cache.",
+)
+@click.option(
+    "--resident",
+    is_flag=True,
+    expose_value=False,
+    help="Leave a process behind that does the next runs in this folder faster; it ends after ten idle minutes.",
 )
 @click.option("-w", "--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option("--show-settings", is_flag=True, help="Print the settings and where each comes from; check nothing.")

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from ..analysis.budget import Spent
     from ..analysis.files.files import Session
     from .rule import Rule
+
+
+# What earlier runs of this process left, for those that are given nothing.
+kept: ContextVar[Session | None] = ContextVar("kept", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ def check(
     paths, in place of what is on the disk; those that are not linted are read with the others. `session`: what earlier
     runs left; with it this one may raise Stopped. `spent`: what earlier runs took of the time of the same files, and
     this one, too."""
+    session = kept.get() if session is None else session
     inputs = _inputs(paths, settings, stdin, overlay or {})
     cache = Cache(settings.cache_dir) if settings.cache_dir else None
     digests = None
