@@ -2,11 +2,12 @@
 
 ## What it does
 Reports `tf.strings`, `tf.as_string` and other calls on strings, and lookups in the tables of `tf.lookup`, in code that
-XLA compiles.
+XLA compiles, and tensors of strings that other code passes to it.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU: compiling fails ("No registered 'AsString' OpKernel", "LookupTableFindV2"). A
-string argument of the compiled function fails, too ("_Arg .. T=DT_STRING"). XLA has no strings on any device.
+string argument of the compiled function fails, too, even if nothing uses it ("_Arg .. T=DT_STRING"). XLA has no strings
+on any device.
 
 A string that is constant during tracing (a name, a message) is harmless. So is what TensorFlow computes from constants
 and shapes before it compiles, such as the length of a constant text. `tf.strings.split` and other calls that return
@@ -35,8 +36,9 @@ Shown only: the work has to move to another part of the program.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.events import ApiCall, Event
-from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.analysis.interpreter.events import ApiCall, Event, FeedText
+from xlalint.fixes.quoted import brief
+from xlalint.linter.rule import Bad, Breaks, Draft, Effect, Fails, Good, Rule
 
 from ._kernels import is_folded, names_lacking, only_on_the_host
 
@@ -63,7 +65,7 @@ OPS = STRINGS | {f"tf.lookup.{table}.{method}": op for table in TABLES for metho
 class StringsAndTables(Rule):
     code = "XLA404"
     name = "strings-and-tables"
-    handles = (ApiCall,)
+    handles = (ApiCall, FeedText)
     apis = names_lacking("XLA404") | OPS.keys()
     bad = (
         Bad(
@@ -130,6 +132,22 @@ def f(x):
             Fails("StringFormat"),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def step(x, name):
+    return tf.reduce_sum(x)
+
+def keyed(i):
+    return tf.cast(i, tf.float32), tf.strings.as_string(i)
+
+for x, name in tf.data.Dataset.range(4).map(keyed):
+    step(x, name)
+""",
+            ["name"],
+            Breaks("DT_STRING"),
+            effect=Effect.FAILS,
+        ),
     )
     good = (
         Good(
@@ -180,8 +198,12 @@ def f(x):
         match event:
             case ApiCall(api=name, arguments=arguments) if name in FOLDED and all(map(is_folded, arguments.values())):
                 return
+            case FeedText():
+                message = f"`{brief(event.location.node)}` holds strings, which a compiled function cannot take"
+                yield Draft(message, Effect.FAILS, LEFT_OUT)
             case ApiCall():
                 yield from only_on_the_host(event, OPS, self.code, self.tensorflow, HELP)
 
 
 HELP = "do it in dataset.map, which runs on the host, and pass numbers to the compiled function"
+LEFT_OUT = "leave them out: `dataset.map(lambda image, label, name: (image, label))`, or pass numbers"

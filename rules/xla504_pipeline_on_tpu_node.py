@@ -3,7 +3,8 @@
 ## What it does
 Reports, in a program whose strategy is (or may be) for a TPU node: `Dataset.from_generator`, `tf.py_function` and
 `tf.numpy_function` in a pipeline, Hugging Face's `to_tf_dataset` and `prepare_tf_dataset`, and files read from a local
-path. A resolver with a name or an address is for a TPU node. If the program gets the address at run time, it may be.
+path, or by `tfds.load` from where it stores data sets on this machine. A resolver with a name or an address is for a
+TPU node. If the program gets the address at run time, it may be.
 
 ## What XLA does
 XLA is not reached. A TPU node is a machine of its own, and `tf.data` runs there, next to the TPU, not where Python
@@ -74,9 +75,12 @@ PATHS: Final[Mapping[str, tuple[str, ...]]] = {
     "keras.utils.image_dataset_from_directory": ("directory", "*0"),
     "keras.utils.text_dataset_from_directory": ("directory", "*0"),
 }
+# What says that a data set of `tfds` does not lie on this machine, or is in memory.
+ELSEWHERE: Final = frozenset(("batch_size", "builder_kwargs", "data_dir", "try_gcs", "*3"))
 INSTEAD: Final = (
     "use from_tensor_slices for data that fits into memory, TFRecord files in a bucket (gs://..) for the rest"
 )
+BUCKET: Final = "read it from a bucket: try_gcs=True for a data set that Google stores, data_dir='gs://..' for another"
 
 
 class PipelineOnTpuNode(Rule):
@@ -199,8 +203,31 @@ data = tf.data.TextLineDataset("rows.csv")
             effect=Effect.TPU,
             why="it needs a TPU node",
         ),
+        Bad(
+            f"""{NODE}
+import tensorflow_datasets as tfds
+
+train, test = tfds.load("cifar10", split=["train", "test"], as_supervised=True)
+""",
+            ['tfds.load("cifar10", split=["train", "test"], as_supervised=True)'],
+            None,
+            effect=Effect.TPU,
+            help="try_gcs=True",
+            why="it needs a TPU node",
+        ),
     )
     good = (
+        Good(
+            f"""{NODE}
+import tensorflow_datasets as tfds
+
+public = tfds.load("cifar10", split="train", try_gcs=True)
+own = tfds.load("own", split="train", data_dir="gs://bucket/data")
+arrays = tfds.load("cifar10", split="train", batch_size=-1)
+""",
+            None,
+            why="it is in a bucket, or in memory",
+        ),
         Good(
             """
 import os
@@ -272,11 +299,12 @@ more = tf.data.TFRecordDataset(f"{{sys.argv[1]}}/more.tfrecord")
                 for step in steps if node is not None else ():
                     reason = _reason(step)
                     if reason is not None and node is not None:
+                        instead = BUCKET if step.api == "tensorflow_datasets.load" else INSTEAD
                         told = "a TPU node" if is_node(node.result) else "a TPU node (if this is the address of one)"
                         yield Draft(
                             f"`{brief(step.node)}` {reason}, but {told} runs the pipeline on its own machine",
                             Effect.TPU,
-                            INSTEAD,
+                            instead,
                             location=step.location,
                             notes=made_note(node.result, "the strategy of a TPU node"),
                         )
@@ -288,6 +316,8 @@ def _reason(step: SetupCall) -> str | None:
     if method in PYTHON:
         inside = step.context.pipeline or not method.startswith(("py_func", "numpy_func"))
         return "calls Python" if inside else None
+    if step.api == "tensorflow_datasets.load":
+        return None if ELSEWHERE & step.arguments.keys() else "reads files of this machine"
     for name in PATHS.get(step.api, ()):
         if name in step.arguments and _is_local(step.arguments[name], step.argument_nodes[name]):
             return "reads local files"

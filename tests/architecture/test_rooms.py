@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 
 import pytest
@@ -74,3 +75,11 @@ def test_rooms_are_found_by_their_imports() -> None:
     rooms = arrows()
     assert "syntax" in rooms["analysis.interpreter"]
     assert rooms["findings"] == frozenset()
+
+
+def test_every_room_is_installed() -> None:
+    packages = {
+        ".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "xlalint").rglob("__init__.py")
+    } | {"xlalint.rules"}
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
+    assert listed == sorted(packages)

@@ -338,6 +338,12 @@ class FeedCompiled(Event):
     traced: bool
 
 
+class FeedText(Event):
+    """Code that is not compiled passes a tensor of strings to a function that XLA compiles; place: the argument."""
+
+    of_host: ClassVar[bool] = True
+
+
 class FeedForeign(Event):
     """Host code hands tensors of PyTorch to TensorFlow; place: the call. `made`: where they are asked for; `model`: a
     model gets them, not a data set."""
@@ -402,6 +408,7 @@ __all__ = [
     "Event",
     "FeedCompiled",
     "FeedForeign",
+    "FeedText",
     "HoldLayer",
     "HostRead",
     "IndexWith",

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.kinds import leaves
 from ..domain.values import (
     FunctionValue,
     Static,
+    Tensor,
     Value,
     Variation,
     Wrapped,
@@ -16,7 +18,17 @@ from ..domain.values import (
 from ..domain.varying_shapes import filtered, variations_of
 from ..files.unit import Location, Unit
 from ..library.tokenizers import torch_in
-from .events import HOST, NOT_TRACED, CallOwnCompiled, Context, ContextKind, FeedCompiled, FeedForeign, MakeCompiled
+from .events import (
+    HOST,
+    NOT_TRACED,
+    CallOwnCompiled,
+    Context,
+    ContextKind,
+    FeedCompiled,
+    FeedForeign,
+    FeedText,
+    MakeCompiled,
+)
 from .filling import GROWN
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter
@@ -68,7 +80,18 @@ def report_compiled_call(
 ) -> None:
     """A compiled function is called from host code."""
     context = Context(ContextKind.XLA, True, how.entry)
+    _report_text(interpreter, frame, context, passed_values(arguments, node))
     report_feed(interpreter, frame, context, passed_values(arguments, node), node, target, traced=not how.signature)
+
+
+def _report_text(
+    interpreter: Interpreter, frame: Frame, context: Context, given: Iterable[tuple[Value, cst.CSTNode]]
+) -> None:
+    if frame.context.kind is ContextKind.XLA or frame.context.pipeline:
+        return
+    for value, where in given:
+        if any(isinstance(part, Tensor) and part.dtype == "string" for part in leaves(value)):
+            interpreter.emit_on_host(frame, FeedText, where, context)
 
 
 def report_own_call(interpreter: Interpreter, frame: Frame, value: FunctionValue, node: cst.CSTNode) -> None:

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ..domain.kinds import united
+from ..domain.kinds import leaves, united
 from ..domain.values import (
     NONE,
     ApiObject,
     Array,
+    Dependence,
     Dict,
     Origin,
     Pipeline,
     Sequence,
     Static,
     Structure,
+    Tensor,
     Value,
     Variation,
 )
-from ..domain.varying_shapes import filtered, variations_of, varied
+from ..domain.varying_shapes import filtered, mapped, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
 
@@ -364,4 +366,16 @@ def after_map(owner: ApiObject, result: Value | None) -> ApiObject:
     element = (
         Structure(varies=varies) if not isinstance(owner.payload, Structure) else replace(owner.payload, varies=varies)
     )
-    return ApiObject(DATASET, payload=element, facts=replace(facts, uniform=False))
+    payload = element if result is None else _with_text(result, element)
+    return ApiObject(DATASET, payload=payload, facts=replace(facts, uniform=False))
+
+
+def _with_text(result: Value, element: Structure) -> Value:
+    """The elements, with what of them is text, where a function returns that in a tuple or dict: XLA takes none."""
+    if not isinstance(result, Sequence | Dict) or not any(map(_is_text, leaves(result))):
+        return element
+    return mapped(result, lambda leaf: Tensor(Dependence.VALUE, "string") if _is_text(leaf) else element)
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtype == "string"

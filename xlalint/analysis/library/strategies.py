@@ -81,6 +81,7 @@ _FUNCTIONS: Final = frozenset(
         "keras.utils.audio_dataset_from_directory",
         "keras.utils.image_dataset_from_directory",
         "keras.utils.text_dataset_from_directory",
+        "tensorflow_datasets.load",
         RESOLVER,
         f"{RESOLVER}.connect",
     )

@@ -26,7 +26,9 @@ from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library import datasets as pipelines
+from ..library.dtypes import named_dtype
 
+_FEATURE: Final = "tf.io.FixedLenFeature"
 _TRANSFORMATIONS: Final = "tf.data.experimental."
 # What `apply` is passed, and the methods of datasets that do the same to the shapes of the elements.
 _METHODS_OF: Final = {
@@ -115,12 +117,21 @@ def _dataset_map(
     results = []
     function = arguments.get(0, "map_func")
     for found in interpreter.functions_in(function) if function is not None else ():
-        summary = interpreter.analyse(None, found, Arguments(rest=owner.payload or Structure(), unknown=True), PIPELINE)
+        summary = interpreter.analyse(None, found, _elements(owner.payload or Structure()), PIPELINE)
         results.append(UNKNOWN if summary is None else summary.value)
     match function:
         case ApiObject(method=None) if api.kind_of(function.api) == "layer":
             results.append(interpreter.call(frame, function, Arguments([owner.payload or Structure()]), node))
     return pipelines.after_map(owner, join_all(*results) if results else None)
+
+
+def _elements(payload: Value) -> Arguments:
+    """What `dataset.map` passes its function: the parts of a tuple one by one."""
+    match payload:
+        case Sequence("tuple", tuple(items)):
+            return Arguments(list(items), unknown=True)
+        case _:
+            return Arguments(rest=payload, unknown=True)
 
 
 def _load(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
@@ -149,7 +160,33 @@ def _load(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
             return None
 
 
+def _feature(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`tf.io.FixedLenFeature(shape, dtype)`: a feature of examples, with its dtype."""
+    return ApiObject(_FEATURE, payload=arguments.get(1, "dtype"))
+
+
+def _parsed(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`tf.io.parse_single_example(serialized, features)`: a tensor for each feature, by its name."""
+    match arguments.get(1, "features"):
+        case Dict(entries, None) if entries:
+            origin = Origin(Location(frame.unit, node), "an example that is parsed")
+            return Dict({key: _parsed_feature(feature, origin) for key, feature in entries.items()})
+        case _:
+            return None
+
+
+def _parsed_feature(feature: Value, origin: Origin) -> Value:
+    match feature:
+        case ApiObject("tf.io.FixedLenFeature", payload=dtype):
+            return Tensor(Dependence.VALUE, named_dtype(dtype), origin=origin)
+        case _:
+            return Structure()
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    _FEATURE: _feature,
+    "tf.io.parse_example": _parsed,
+    "tf.io.parse_single_example": _parsed,
     "tensorflow_datasets.load": _load,
     **{f"{_TRANSFORMATIONS}{name}": _transformation(name) for name in _METHODS_OF},
     "tf.py_function": _on_host,

@@ -60,11 +60,16 @@ def _run_step(
     function = interpreter.decorated(function) if function.compiled is None else function
     if isinstance(owner, ApiObject):
         interpreter.report_call(frame, f"{owner.api}.run", {"fn": function}, {}, UNKNOWN, node, owner)
-    if function.compiled is None and (is_tpu(owner) or perhaps):
+    if is_tpu(owner) or perhaps:
         by = "`TPUStrategy.run`" if is_tpu(owner) else "`run` of a strategy, where it is the TPU's"
         entry = f"`{function.function.qualname}`, compiled by {by}"
-        how = Compilation(ContextKind.XLA, True, entry, jit=True, perhaps=perhaps)
-        function = replace(function, compiled=how)
+        match function.compiled:
+            case None:
+                how = Compilation(ContextKind.XLA, True, entry, jit=True, perhaps=perhaps)
+                function = replace(function, compiled=how)
+            case Compilation(kind=ContextKind.GRAPH, by_keras=False) as own:  # the step's own `tf.function`
+                how = replace(own, kind=ContextKind.XLA, entry=entry, jit=True, perhaps=perhaps)
+                function = replace(function, compiled=how)
     before = len(frame.summary.calls)
     outside = frame.context
     if interpreter.strategies:
