@@ -149,6 +149,24 @@ train([3, 5, 4])
             ["np.array(states)"],
             Runs(3),
         ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def step(images):
+    return tf.reduce_sum(images)
+
+def batches(size):
+    images = tf.data.Dataset.from_tensors(tf.ones([9, 9, 3])).repeat(4)
+    return images.map(lambda image: tf.image.resize(image, [size, size])).batch(2, drop_remainder=True)
+
+for size in (4, 8, 16):
+    for images in batches(size):
+        step(images)
+""",
+            ["images"],
+            Runs(3),
+            why="images that grow by stages",
+        ),
     )
     good = (
         Good(

@@ -53,4 +53,4 @@ def _size_varies(arguments: Mapping[str, Value]) -> bool:
     if arguments.get("preserve_aspect_ratio", Static(False)) == Static(True):
         return True
     size = arguments.get("size", NONE)
-    return any(isinstance(leaf, Tensor) or (isinstance(leaf, Static) and leaf.varies) for leaf in leaves(size))
+    return any(isinstance(leaf, Tensor) for leaf in leaves(size))

@@ -14,6 +14,7 @@ from ..record import replace
 # The arguments that are a shape, or one dimension of it each, under the names that calls are bound by.
 _SHAPE: Final = ("shape", "size", "dims", "*0")
 _SECOND: Final = ("shape", "multiples", "repeats", "reps", "newshape", "*1")
+_IMAGE: Final = ("size", "target_height", "target_width")
 _THIRD: Final = ("num", "size", "shape", "*2")
 _SIZES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(
@@ -34,6 +35,8 @@ _SIZES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("np.eye", "np.identity", "tf.eye", "keras.ops.eye"), ("num_rows", "N", "n", "*0")),
     **dict.fromkeys(("np.random.rand", "np.random.randn"), ("*0", "*1", "*2", "*3")),
     **dict.fromkeys(("np.arange", "keras.ops.arange"), ("start", "stop", "*0", "*1")),
+    **dict.fromkeys(("tf.image.resize", "tf.image.resize_with_crop_or_pad", "tf.image.resize_with_pad"), _IMAGE),
+    "keras.ops.image.resize": ("size",),
     "tf.range": ("start", "limit"),
     "tf.one_hot": ("depth",),
 }

@@ -9,6 +9,7 @@ from ...syntax import nodes as cst
 from ..domain.kinds import options
 from ..domain.values import (
     NONE,
+    UNKNOWN,
     Api,
     ApiObject,
     Array,
@@ -78,6 +79,11 @@ _LAYERS: Final = (
     *("BatchNormalization", "LayerNormalization", "GroupNormalization", "MultiHeadAttention", "GroupQueryAttention"),
 )
 _OUTSIDE: Final = "transformers."
+_TUNER: Final = "keras_tuner.Tuner"
+_TUNERS: Final = (
+    *("BayesianOptimization", "GridSearch", "Hyperband", "RandomSearch", "Tuner"),
+    *("tuners.BayesianOptimization", "tuners.Hyperband", "tuners.RandomSearch"),
+)
 
 
 def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: str, count: int) -> None:
@@ -303,6 +309,27 @@ def _run_model(
     return None
 
 
+def _tuner(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`keras_tuner.Hyperband(build, ..)`, which remembers what builds its models."""
+    return ApiObject(_TUNER, payload=arguments.get(0, "hypermodel"))
+
+
+def _search(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`tuner.search(dataset)`: what it builds is fitted to the dataset."""
+    if not (isinstance(owner, ApiObject) and isinstance(node, cst.Call)) or frame.context.kind not in NOT_TRACED:
+        return None
+    build = owner.payload
+    if isinstance(build, Instance):
+        build = interpreter.attribute(frame, build, "build", node)
+    interpreter.show(frame, Shows.TRAINING, node, "`search`")
+    for model in options(interpreter.call(frame, build, Arguments([UNKNOWN]), node) if build is not None else UNKNOWN):
+        if isinstance(model, ApiObject | Instance) and (how := _compiled(interpreter, frame, model, node)) is not None:
+            _run(interpreter, frame, how, "fit", arguments, node)
+    return None
+
+
 def _compiled(interpreter: Interpreter, frame: Frame, model: ApiObject | Instance, node: cst.Call) -> Compiled | None:
     """How a model was compiled; one that was loaded, or only predicts, is by the target that was asked for."""
     if isinstance(model.facts, Compiled):
@@ -382,10 +409,12 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "keras.layers.Activation": _activation_layer,
     "keras.activations.get": _activation,
     "keras.layers.Lambda": _lambda_layer,
+    **{f"{library}.{name}": _tuner for library in ("keras_tuner", "kerastuner") for name in _TUNERS},
     # Where no caller is seen, the question is what happens once the code is compiled.
 }
 METHODS: Final[dict[str, MethodModel]] = {
     ".compile": _compile,
     "keras.Sequential.add": _added,
+    f"{_TUNER}.search": _search,
     **{f".{name}": _run_model for name in (*_LOOPS, *_STEPS)},
 }
