@@ -353,13 +353,13 @@ def _is_chosen(frame: Frame, source: cst.BaseExpression, value: Value) -> bool:
 
 def _is_same_each_time(frame: Frame, value: Value) -> bool:
     """Whether an assignment in the body of a loop, a function of its own, does once what it does in every iteration, or
-    may do so, as nothing is known of the value."""
+    may do so, as nothing is known of the value; a Python value that it keeps is there after the loop."""
     if not (frame.loop or frame.branch):
         return True  # most assignments
     if frame.outer_names or frame.branch:
         return False
     return all(
-        isinstance(option, _FIXED) or (isinstance(option, Static) and option.known) or _holds_no_tensors(option)
+        isinstance(option, _FIXED) or isinstance(option, Static) or _holds_no_tensors(option)
         for option in options(value)
     )
 
