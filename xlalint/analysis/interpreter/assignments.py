@@ -40,7 +40,7 @@ from .filling import MAKERS
 from .frames import Frame
 from .interface import Handlers, Interpreter, Models, Options
 
-_FIXED: Final = (Api, ModuleValue, ClassValue, Unknown)
+_FIXED: Final = (Api, ClassValue, ModuleValue, Static, Unknown)
 
 
 class Assignments(Interpreter):
@@ -359,7 +359,7 @@ def _is_same_each_time(frame: Frame, value: Value) -> bool:
     if frame.outer_names or frame.branch:
         return False
     return all(
-        isinstance(option, _FIXED) or isinstance(option, Static) or _holds_no_tensors(option)
+        isinstance(option, _FIXED) or _holds_no_tensors(option)
         for option in options(value)
     )
 
