@@ -34,6 +34,7 @@ _READS: Final[Mapping[str, str | None]] = {
     **dict.fromkeys(("len", "round", *_METHODS), None),
     ".numpy": "this raises AttributeError",
     "format": "this raises TypeError",
+    "keras.ops.convert_to_numpy": ARRAY,
     "list index": INTEGER,
 }
 _ITERATED: Final[Mapping[str, str | None]] = {

@@ -14,6 +14,8 @@ has no gradient. Of 730 functions and methods of TensorFlow that take a tensor, 
 and 16 another error. The 28 that do not convert it work: `tf.nest`, `tf.is_tensor`, `tf.print`, `tf.get_static_value`,
 `tf.group`, say.
 
+What gets only what TensorFlow is to make of such a tensor has a warning: the call before it raises.
+
 ## Example
     import tensorflow as tf
 
@@ -29,7 +31,8 @@ and 16 another error. The 28 that do not convert it work: `tf.nest`, `tf.is_tens
             return x / ops.max(ops.abs(x))
 
 ## Not flagged
-- Code under `if keras.config.backend() == "tensorflow":`, `isinstance(x, tf.Tensor)` or `tf.is_tensor(x)`.
+- Code under `if keras.config.backend() == "tensorflow":`, `isinstance(x, tf.Tensor)`, `tf.is_tensor(x)` or
+  `tf.inside_function()`, which is False where JAX traces.
 - `tf.data` pipelines and what they map, `tf.io`, callbacks: they run on the host.
 - `tf.keras`, which is Keras 3 itself since TensorFlow 2.16.
 - Constants of TensorFlow that Python values and shapes make.
@@ -50,7 +53,7 @@ from functools import partial
 from xlalint.analysis.interpreter.events import Event, TensorflowCall
 from xlalint.fixes.keras_ops import in_keras_ops
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, OnJax, Rule, Safety
+from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, OnJax, Rule, Safety, Severity
 
 from ._jax import ARRAY
 
@@ -71,6 +74,8 @@ RAISES = {
     **dict.fromkeys(ASKING, "this raises AttributeError"),
     "tf.GradientTape.watch": "this raises ValueError",
 }
+BEFORE = "the call that makes it raises"
+WARNING = Severity.WARNING
 HELP = "use a function of keras.ops, which runs on each backend"
 
 
@@ -259,9 +264,9 @@ class Largest(keras.callbacks.Callback):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case TensorflowCall(api=api) if not api.startswith(TAKING):
-                what = f"`{brief(event.location.node)}` gets a tensor"
-                reason = RAISES.get(api, ARRAY)
-                jax = OnJax(Effect.FAILS, what, reason)
+            case TensorflowCall(api=api, made=made) if not api.startswith(TAKING):
+                gets = "gets what TensorFlow is to make of a tensor" if made else "gets a tensor"
+                what = f"`{brief(event.location.node)}` {gets}"
+                jax = OnJax(Effect.FAILS, what, BEFORE if made else RAISES.get(api, ARRAY), WARNING if made else None)
                 rewrite = partial(in_keras_ops, event)
                 yield Draft(what, Effect.FAILS, HELP, jax=jax, on_jax_alone=True, rewrite=rewrite)

@@ -78,8 +78,8 @@ def test_rooms_are_found_by_their_imports() -> None:
 
 
 def test_every_room_is_installed() -> None:
-    packages = {
-        ".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "xlalint").rglob("__init__.py")
-    } | {"xlalint.rules"}
+    packages = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "xlalint").rglob("__init__.py")} | {
+        "xlalint.rules"
+    }
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
     assert listed == sorted(packages)

@@ -294,3 +294,57 @@ def test_fixes_for_jax_are_built_where_it_may_run_the_file(
     }
     found = linted(tmp_path, {**package, "use.py": other})
     assert ("XLA412" in {finding.code for finding in found}, len(built)) == (fixes > 0, fixes)
+
+
+ASKS = "keras.backend.backend() == 'tensorflow'"
+ON_TENSORFLOW_S = """\
+import os
+os.environ["KERAS_BACKEND"] = "jax"
+import keras
+import tensorflow as tf
+
+def traces():
+    return not tf.executing_eagerly()
+
+class L(keras.layers.Layer):
+    def call(self, x):
+{}"""
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("x = tf.abs(x)\ny = tf.exp(x[:, 0] * 2.0)\nreturn tf.square(y)", [11]),
+        ("x = tf.abs(x)\nreturn tf.concat([x, x], 0) + tf.exp(keras.ops.sin(x))", [11, 12]),
+        ("if not isinstance(x, tf.Tensor):\n    x = tf.convert_to_tensor(x)\nreturn tf.exp(x)", [12]),
+        ("return tf.map_fn(lambda row: tf.exp(row), x)", [11]),
+        ("if traces():\n    return tf.exp(x)\nreturn keras.ops.exp(x)", []),
+        (f"if not keras.version() or {ASKS}:\n    return tf.exp(x)\nreturn keras.ops.exp(x)", []),
+        ("inside = tf.inside_function()\nif inside:\n    return tf.exp(x)\nreturn keras.ops.exp(x)", []),
+    ],
+)
+def test_an_error_is_where_tensorflow_first_gets_a_tensor_of_jax(tmp_path: Path, body: str, lines: list[int]) -> None:
+    text = ON_TENSORFLOW_S.format("".join(f"        {line}\n" for line in body.splitlines()))
+    found = linted(tmp_path, {"layer.py": text})
+    assert [one.span.line for one in found if one.severity is Severity.ERROR] == lines
+
+
+def test_a_layer_that_looks_up_in_a_table_is_before_the_model(tmp_path: Path) -> None:
+    text = """\
+import keras
+import tensorflow as tf
+
+class Known(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self._convert_input_args = False
+        self._allow_non_tensor_positional_args = True
+        keys = tf.constant([1, 2])
+        self.table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, keys), -1)
+
+    def call(self, x):
+        return self.table.lookup(x)
+
+print(Known()(tf.constant([1])))
+"""
+    assert linted(tmp_path, {"known.py": text}) == []

@@ -196,6 +196,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         a.variable and b.variable,
         a.mixed or b.mixed,
         united(a.varies, b.varies),
+        of_tensorflow=a.of_tensorflow and b.of_tensorflow,
     )
     return a if merged == a else merged
 

@@ -154,6 +154,7 @@ class Tensor(Record):
     varies: tuple[Variation, ...] = ()  # on the host: why its shape is another one from call to call
     returned: bool = False  # by a function that is compiled by itself, to code that is not
     number: Origin | None = None  # where AutoGraph casts, and eager execution makes a Python number: `int(t)`
+    of_tensorflow: bool = False  # TensorFlow's function makes it, whatever Keras runs on
 
     @property
     def is_mask(self) -> bool:
@@ -165,13 +166,15 @@ class Tensor(Record):
     def element(self, rank: int | None, origin: Origin | None) -> Tensor:
         """What a loop that runs in the graph takes of it."""
         mixed = self.mixed or (self.dependence is Dependence.VALUE and not self.carried)
-        return Tensor(Dependence.VALUE, self.dtype, rank, origin, carried=True, mixed=mixed)
+        owned = self.of_tensorflow
+        return Tensor(Dependence.VALUE, self.dtype, rank, origin, carried=True, mixed=mixed, of_tensorflow=owned)
 
 
 class Structure(Record):
     """Tensors in a structure of unknown form: one tensor, or a tuple or dict of them (a Keras input, say). `passed`: by
-    users of a layer, perhaps an object that holds more than tensors. `carried`: as of a tensor. `several`: the code has
-    asked whether it is one tensor, and it is not. `parameter`: the syntax of the parameter that it is all of."""
+    users of a layer, perhaps an object that holds more than tensors. `carried`, `of_tensorflow`: as of a tensor.
+    `several`: the code has asked whether it is one tensor, and it is not. `parameter`: the syntax of the parameter that
+    it is all of."""
 
     dependence: Dependence = Dependence.VALUE
     origin: Origin | None = None
@@ -180,11 +183,18 @@ class Structure(Record):
     carried: bool = False
     several: bool = False
     parameter: cst.Param | None = None
+    of_tensorflow: bool = False
 
     @property
     def tensor(self) -> Tensor:
         """The tensor that it is where only one tensor can stand."""
-        return Tensor(self.dependence, origin=self.origin, carried=self.carried, varies=self.varies)
+        return Tensor(
+            self.dependence,
+            origin=self.origin,
+            carried=self.carried,
+            varies=self.varies,
+            of_tensorflow=self.of_tensorflow,
+        )
 
     @property
     def part(self) -> Structure:

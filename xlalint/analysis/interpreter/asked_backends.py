@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ...findings.findings import Backend
 from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor
-from ..domain.operators import arithmetic_tensor
-from ..domain.values import Sequence, Setting, Static, Structure, Value
+from ..domain.values import Dict, OneOf, Sequence, Setting, Static, Structure, Tensor, Value
 from ..record import replace
 from .events import TensorflowCall
-from .frames import Frame
+from .frames import Arguments, Frame
 from .interface import Interpreter
 
 ASKED: Final = Static(setting=Setting(False, "the backend of Keras"))
 """What `keras.config.backend()` gives."""
 
+RUNS_EAGERLY: Final = Static(setting=Setting(False, "whether TensorFlow runs eagerly"))
+"""What `tf.executing_eagerly()` gives in what Keras calls: JAX traces it, and TensorFlow knows of no trace."""
+
+TRACES: Final = Static(setting=Setting(True, "whether TensorFlow runs eagerly"))
+"""What `tf.inside_function()` gives there."""
+
+_KEPT: Final = {RUNS_EAGERLY.setting: Backend.JAX, TRACES.setting: Backend.TENSORFLOW}
+_STRUCTURES: Final = ("tf.nest.", "tf.keras.")
 _CONSTANTS: Final = (cst.SimpleString, cst.Tuple, cst.List, cst.Set)
 
 
@@ -36,6 +43,12 @@ def by_comparison(interpreter: Interpreter, frame: Frame, test: cst.Comparison, 
                     keep(frame, frozenset(Backend) - named if outcome else named)
 
 
+def by_trace(frame: Frame, value: Value, outcome: bool) -> None:
+    """Narrow the backends that run what follows, where a test asks whether TensorFlow traces."""
+    if isinstance(value, Static) and (kept := _KEPT.get(value.setting)) is not None:
+        keep(frame, frozenset((kept,)) if outcome else frozenset(Backend) - {kept})
+
+
 def keep(frame: Frame, backends: frozenset[Backend]) -> None:
     """Nothing but these runs what follows."""
     known = frame.context.backends
@@ -51,20 +64,56 @@ def report_tensorflow(
     node: cst.BaseExpression,
 ) -> None:
     """Say that a function of TensorFlow gets data in code that Keras calls."""
-    if frame.context.keras is not None and isinstance(node, cst.Call) and any(map(_holds_data, bound.values())):
+    if frame.context.keras is None or not isinstance(node, cst.Call):
+        return
+    if tensors := [tensor for value in bound.values() for tensor in _data_in(value)]:
         nodes = {parameter: nodes.get(parameter, node) for parameter in bound}
-        interpreter.emit(frame, TensorflowCall, node, api=name, arguments=bound, argument_nodes=nodes, node=node)
+        made = all(tensor.of_tensorflow for tensor in tensors)
+        interpreter.emit(
+            frame, TensorflowCall, node, api=name, arguments=bound, argument_nodes=nodes, node=node, made=made
+        )
 
 
-def _holds_data(value: Value) -> bool:
-    """Whether a value is a tensor of data, or a list or tuple with one."""
+def made_by_tensorflow(name: str, result: Value) -> Value:
+    """The result of a function of the library, with its tensors as TensorFlow's where it is one of TensorFlow's."""
+    if not name.startswith("tf.") or name.startswith(_STRUCTURES):
+        return result
+    return as_tensorflows(result)
+
+
+def as_tensorflows(value: Value) -> Value:
+    """A value with its tensors as TensorFlow's own."""
+    match value:
+        case Tensor(of_tensorflow=False) | Structure(of_tensorflow=False):
+            return replace(value, of_tensorflow=True)
+        case OneOf(options=parts):
+            return OneOf(tuple(map(as_tensorflows, parts)))
+        case Sequence(items=tuple(parts)):
+            return replace(value, items=tuple(map(as_tensorflows, parts)))
+        case Sequence(element=element) if element is not None:
+            return replace(value, element=as_tensorflows(element))
+        case Dict(entries, element):
+            inner = None if element is None else as_tensorflows(element)
+            return Dict({key: as_tensorflows(item) for key, item in entries.items()}, inner)
+        case _:
+            return value
+
+
+def as_taken(interpreter: Interpreter, name: str, arguments: Arguments) -> Arguments:
+    """What a function of the library passes on to functions that it gets: TensorFlow its own tensors."""
+    if not interpreter.project.files.jax or not name.startswith("tf.") or name.startswith(_STRUCTURES):
+        return arguments
+    keywords = {keyword: as_tensorflows(value) for keyword, value in arguments.keywords.items()}
+    return replace(arguments, positional=[*map(as_tensorflows, arguments.positional)], keywords=keywords)
+
+
+def _data_in(value: Value) -> Iterator[Tensor]:
+    """The tensors of data that a value is, or holds as a list or tuple; what Keras passes may be one."""
     items = value.items if isinstance(value, Sequence) else None
-    return any(map(_is_data, (value, *(items or ()))))
-
-
-def _is_data(value: Value) -> bool:
-    """Whether a value is a tensor of data, or what Keras passes, which may be one."""
-    return as_tensor(arithmetic_tensor(value) or value if isinstance(value, Structure) else value) is not None
+    for part in (value, *(items or ())):
+        tensor = as_tensor(part.tensor if isinstance(part, Structure) else part)
+        if tensor is not None:
+            yield tensor
 
 
 def _named(value: Value) -> frozenset[Backend]:

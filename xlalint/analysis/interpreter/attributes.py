@@ -36,6 +36,7 @@ from ..library.class_checks import is_enum
 from ..library.strategies import making_of
 from ..library.text import METHODS as TEXT_METHODS
 from ..record import replace
+from .asked_backends import made_by_tensorflow
 from .events import NOT_TRACED, ContextKind
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
@@ -139,7 +140,7 @@ class Attributes(Interpreter):
             case _:
                 known = api.attribute(owner, name)
                 if known is not None:
-                    return known
+                    return made_by_tensorflow(owner.api, known) if isinstance(owner, ApiObject) else known
                 return STATIC if isinstance(owner, Static) else UNKNOWN
 
     def _instance_attribute(self, frame: Frame, owner: Instance, name: str, node: cst.BaseExpression) -> Value:

@@ -63,7 +63,7 @@ from ..library.tokenizers import MODEL
 from ..program.python_library import may_be_written
 from ..program.signs import Shows
 from ..record import Record, replace
-from .asked_backends import report_tensorflow
+from .asked_backends import as_taken, made_by_tensorflow, report_tensorflow
 from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead, Tracing
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
@@ -125,7 +125,7 @@ class Calls(Interpreter):
         if traits.of_structures:
             for value in arguments.positional:
                 self.confirm_structure(frame, value)
-        result = traits.special(self, frame, arguments, node) if traits.special is not None else None
+        result = traits.special(self, frame, as_taken(self, name, arguments), node) if traits.special else None
         if result is None and traits.written and (written := self.project.written(name)) is not None:
             return self.call_written(frame, written, name, arguments, node)
         bound, nodes = bind_api(traits.parameters, arguments)
@@ -161,7 +161,7 @@ class Calls(Interpreter):
         self.report_call(frame, name, bound, nodes, result, node)
         if isinstance(result, Unknown):
             self.report_unseen(frame, name, arguments, node)
-        return result
+        return made_by_tensorflow(name, result) if self.project.files.jax else result
 
     def call_written(
         self, frame: Frame, written: Value, name: str, arguments: Arguments, node: cst.BaseExpression

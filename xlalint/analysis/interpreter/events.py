@@ -270,12 +270,13 @@ class ApiCall(Event):
 
 class TensorflowCall(Event):
     """Code that Keras calls, and that JAX may run, passes data to a function of TensorFlow; place: the call. `api` and
-    what follows it: as in `ApiCall`."""
+    what follows it: as in `ApiCall`. `made`: TensorFlow was to make all of it, of what Keras passes."""
 
     api: str
     arguments: Mapping[str, Value]
     argument_nodes: Mapping[str, cst.BaseExpression]
     node: cst.Call
+    made: bool
 
 
 class MutateInLoop(Event):

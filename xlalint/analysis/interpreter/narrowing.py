@@ -71,7 +71,11 @@ def narrow(interpreter: Interpreter, frame: Frame, test: cst.BaseExpression, out
 
 def _by_name(interpreter: Interpreter, frame: Frame, test: cst.Name, outcome: bool) -> None:
     env = frame.env
-    if outcome and env is not None and test.value in env:
+    if env is None or test.value not in env:
+        return
+    if interpreter.project.files.jax:
+        asked_backends.by_trace(frame, env[test.value], outcome)
+    if outcome:
         env[test.value] = _true(env[test.value])
 
 
@@ -92,13 +96,14 @@ def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bo
         ):
             names = class_names(interpreter, frame, kinds)
             _narrow_kind(frame, name, names, outcome)
-            _narrow_backend(interpreter, frame, names, outcome)
+            _narrow_backend(interpreter, frame, names, outcome, name)
         case cst.Call(
-            func=cst.Name(value="is_tensor") | cst.Attribute(attr=cst.Name(value="is_tensor")) as asked,
+            func=cst.Name(value="is_tensor") | cst.Attribute(attr=cst.Name(value="is_tensor")) as callee,
             args=[cst.Arg(value=cst.Name(value=name))],
-        ) if (function := interpreter.evaluate(frame, asked)) in _ASKING:
+        ) if (function := interpreter.evaluate(frame, callee)) in _ASKING:
             _narrow_kind(frame, name, TENSOR_CLASSES, outcome)
-            _narrow_backend(interpreter, frame, _OF_TENSORFLOW if function == _ASKING[0] else frozenset(), outcome)
+            asked = _OF_TENSORFLOW if function == _ASKING[0] else frozenset[str]()
+            _narrow_backend(interpreter, frame, asked, outcome, name)
         case cst.Call(
             func=cst.Name(value="is_nested") | cst.Attribute(attr=cst.Name(value="is_nested")) as asked,
             args=[cst.Arg(value=cst.Name(value=name))],
@@ -110,8 +115,10 @@ def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bo
         ):
             value = (frame.env or {}).get(name, NONE)
             if attribute in _OF_TENSORFLOWS_TENSORS and (isinstance(value, Structure) or as_tensor(value) is not None):
-                _narrow_backend(interpreter, frame, _OF_TENSORFLOW, outcome)
+                _narrow_backend(interpreter, frame, _OF_TENSORFLOW, outcome, name)
             _narrow_by_attribute(frame, name, attribute, outcome)
+        case cst.Call(func=cst.Name() | cst.Attribute(), args=[]) if interpreter.project.files.jax:
+            asked_backends.by_trace(frame, interpreter.evaluate(frame, test), outcome)
 
 
 def _by_negation(interpreter: Interpreter, frame: Frame, test: cst.UnaryOperation, outcome: bool) -> None:
@@ -123,8 +130,25 @@ def _by_both_sides(interpreter: Interpreter, frame: Frame, test: cst.BooleanOper
     if isinstance(test.operator, cst.And if outcome else cst.Or):
         narrow(interpreter, frame, test.left, outcome)
         narrow(interpreter, frame, test.right, outcome)
-    elif isinstance(test.left, cst.Call) and isinstance(test.right, cst.Call) and frame.env is not None:
+        return
+    if interpreter.project.files.jax and isinstance(test.operator, cst.Or):
+        _by_tensorflow_on_one_side(interpreter, frame, test)
+    if isinstance(test.left, cst.Call) and isinstance(test.right, cst.Call) and frame.env is not None:
         _by_either_side(interpreter, frame, test, outcome, frame.env)
+
+
+def _by_tensorflow_on_one_side(interpreter: Interpreter, frame: Frame, test: cst.BooleanOperation) -> None:
+    """`if not keras_3() or keras.backend.backend() == "tensorflow":`, of which either side rules out JAX: what asks for
+    TensorFlow, and what else would take TensorFlow's way."""
+    context, env = frame.context, frame.env
+    found = []
+    for side in (test.left, test.right):
+        frame.context, frame.env = context, None if env is None else dict(env)
+        narrow(interpreter, frame, side, True)
+        found.append(frame.context.backends)
+    frame.context, frame.env = context, env
+    if frozenset((Backend.TENSORFLOW,)) in found:
+        asked_backends.keep(frame, frozenset((Backend.TENSORFLOW,)))
 
 
 def _by_either_side(
@@ -188,10 +212,12 @@ def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) 
         frame.env[name] = join_all(*kept)
 
 
-def _narrow_backend(interpreter: Interpreter, frame: Frame, names: frozenset[str], outcome: bool) -> None:
-    """No tensor is TensorFlow's where JAX runs the code."""
+def _narrow_backend(interpreter: Interpreter, frame: Frame, names: frozenset[str], outcome: bool, name: str) -> None:
+    """No tensor that Keras passes is TensorFlow's where JAX runs the code."""
     if outcome and names and names <= _OF_TENSORFLOW and interpreter.project.files.jax:
         asked_backends.keep(frame, frozenset((Backend.TENSORFLOW,)))
+        if frame.env is not None and name in frame.env:
+            frame.env[name] = asked_backends.as_tensorflows(frame.env[name])
 
 
 def _narrow_by_attribute(frame: Frame, name: str, attribute: str, outcome: bool) -> None:

@@ -21,12 +21,14 @@ from ..domain.operators import (
 from ..domain.values import (
     STATIC,
     UNKNOWN,
+    UNSET,
     Api,
     Array,
     Dependence,
     Dict,
     Instance,
     Sequence,
+    Setting,
     Static,
     Structure,
     Tensor,
@@ -79,6 +81,9 @@ class Operations(Interpreter):
             self.emit(frame, TruthOf, node, operands=(value,), form="not", tested=tested, names=dict(frame.env or {}))
             return tensor.with_(dtype="bool", rank=0)
         self.doubt_tensor(frame, value)
+        match value:
+            case Static(constant, setting=Setting(default=default, name=name)) if constant is UNSET:
+                return Static(setting=Setting(not default, name))
         known = truth(value)
         return STATIC if known is None else Static(not known)
 
@@ -180,6 +185,7 @@ class Operations(Interpreter):
             mixed=carried and (is_mixed(tensors) or unfolded),
             varies=reduce(united, (tensor.varies for tensor in tensors)),
             number=tensors[0].number if len(tensors) == 1 and dtype == "int" else None,
+            of_tensorflow=all(tensor.of_tensorflow for tensor in tensors),
         )
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {

@@ -180,7 +180,10 @@ class Subscripts(Interpreter):
         carried = selected or any(part.carried for part in parts)
         varies = after_index(base.varies, index)
         mixed = selected or is_mixed(parts)
-        return Tensor(dependence, base.dtype, rank, origin, bounded, carried, mixed=mixed, varies=varies)
+        owned = base.of_tensorflow
+        return Tensor(
+            dependence, base.dtype, rank, origin, bounded, carried, mixed=mixed, varies=varies, of_tensorflow=owned
+        )
 
     def _index_read(self, frame: Frame, node: cst.Subscript, item: Value) -> None:
         """Say that Python asks a tensor for a position in a list, a tuple or a text."""

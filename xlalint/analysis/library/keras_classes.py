@@ -7,7 +7,8 @@ from functools import cache
 from typing import Final
 
 from ...findings.findings import Backend
-from ..domain.values import Array, Dict, OneOf, Sequence, Static, Tensor, Value
+from ..domain.kinds import options
+from ..domain.values import ApiObject, Array, Dict, OneOf, Sequence, Static, Tensor, Value
 
 # The part of a path that tells the kind of the classes in it.
 _NAMESPACES: Final = {
@@ -159,11 +160,14 @@ def stays_outside(attributes: Mapping[str, Value]) -> bool:
 def runs_on_host(attributes: Mapping[str, Value], given: Iterable[Value], around: Mapping[str, Value]) -> bool:
     """Whether the `call` of a layer of these attributes is host code where host code calls it with these arguments, in
     a method of an object of the attributes `around`. One that takes what is no tensor yet is part of others that do (a
-    tokenizer of a preprocessor); where it gets numbers and no text, it is for models as well (an augmentation)."""
+    tokenizer of a preprocessor); where it gets numbers and no text, and looks nothing up in a table, it is for models
+    as well (an augmentation)."""
     if not _takes_others(attributes):
         return _are(attributes, _NEVER_COMPILED)
     given = tuple(given)
-    if _are(attributes, _NEVER_COMPILED) or _takes_others(around) or any(map(_holds_text, given[:1])):
+    if _are(attributes, _NEVER_COMPILED) or _takes_others(around) or any(map(_is_table, attributes.values())):
+        return True
+    if any(map(_holds_text, given[:1])):
         return True
     return not any(map(_has_numbers, given))
 
@@ -180,6 +184,11 @@ def _takes_others(attributes: Mapping[str, Value]) -> bool:
 
 def _are(attributes: Mapping[str, Value], words: Mapping[str, Value]) -> bool:
     return all(attributes.get(name) == value for name, value in words.items())
+
+
+def _is_table(value: Value) -> bool:
+    """Whether a value may be a table of TensorFlow, which no XLA looks anything up in."""
+    return any(isinstance(option, ApiObject) and option.api.startswith("tf.lookup.") for option in options(value))
 
 
 def _holds_text(value: Value) -> bool:

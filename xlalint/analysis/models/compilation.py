@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from ...syntax import nodes as cst
@@ -20,6 +21,7 @@ from ..domain.values import (
     Wrapped,
 )
 from ..files.unit import Location
+from ..interpreter.asked_backends import RUNS_EAGERLY, TRACES
 from ..interpreter.events import ContextKind
 from ..interpreter.feeding import (
     report_compilation,
@@ -174,6 +176,15 @@ def _environment(interpreter: Interpreter, frame: Frame, arguments: Arguments, n
     return UNKNOWN
 
 
+def _asks_for_trace(
+    interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression, *, wants_trace: bool
+) -> Value:
+    """`tf.executing_eagerly()`, `tf.inside_function()`."""
+    if interpreter.project.files.jax and frame.context.keras is not None:
+        return TRACES if wants_trace else RUNS_EAGERLY
+    return Static((frame.context.kind is not ContextKind.HOST) is wants_trace)
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "os.environ.setdefault": _environment,
     "os.putenv": _environment,
@@ -181,10 +192,8 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.xla.experimental.compile": _xla_compile,
     "tf.autograph.experimental.do_not_convert": _unconverted,
     "tf.custom_gradient": _custom_gradient,
-    "tf.executing_eagerly": lambda interpreter, frame, arguments, node: Static(frame.context.kind is ContextKind.HOST),
-    "tf.inside_function": lambda interpreter, frame, arguments, node: Static(
-        frame.context.kind is not ContextKind.HOST
-    ),
+    "tf.executing_eagerly": partial(_asks_for_trace, wants_trace=False),
+    "tf.inside_function": partial(_asks_for_trace, wants_trace=True),
 }
 METHODS: Final[dict[str, MethodModel]] = {
     f"{WRAPPED}.__call__": _call_wrapped,

@@ -11,6 +11,7 @@ from ..domain.kinds import as_tensor
 from ..domain.values import (
     NONE,
     UNKNOWN,
+    ApiObject,
     Array,
     Dependence,
     Dict,
@@ -192,6 +193,12 @@ def _element(interpreter: Interpreter, frame: Frame, value: Value | None, node: 
         case Dict(entries, element):  # another one in each iteration
             inner = None if element is None else _element(interpreter, frame, element, node)
             return Dict({key: _element(interpreter, frame, item, node) for key, item in entries.items()}, inner)
+        case Structure(of_tensorflow=owned):
+            return Structure(carried=True, of_tensorflow=owned)
+        case OneOf(alternatives):
+            return join_all(*(_element(interpreter, frame, option, node) for option in alternatives))
+        case ApiObject(library):
+            return Structure(carried=True, of_tensorflow=library.startswith("tf."))
         case _:
             return Structure(carried=True)
 
