@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.bench.callers import program
 from tests.samples import HAZARD
 from xlalint.analysis.files.files import Files
 from xlalint.analysis.fixpoint import partitions as parts_module
@@ -30,6 +31,8 @@ from xlalint.analysis.fixpoint.partitions import (
     run_group,
 )
 from xlalint.analysis.fixpoint.processes import CAN_FORK, run_parts
+from xlalint.analysis.interpreter.frames import Frame
+from xlalint.analysis.interpreter.functions import Functions
 from xlalint.linter import analyse as analysing
 from xlalint.linter import inputs
 from xlalint.linter.run import check
@@ -226,3 +229,20 @@ def test_a_folder_that_begins_to_offer_a_module_is_noticed(large: Path) -> None:
     check(["."], warm)
     (large / "b/two.py").write_text("import tensorflow as tf\n\n\ndef f(x):\n    return x.numpy()\n", "utf-8")
     assert check(["."], warm) == check(["."], Settings(jobs=1))
+
+
+@pytest.mark.parametrize(("kind", "most"), [("host", 48), ("graph", 96)])
+def test_a_function_is_not_executed_for_each_of_very_many_callers(
+    kind: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executed: list[str] = []
+    real = Functions._run
+
+    def counting(self: Functions, frame: Frame, node: Any, env: Any) -> None:
+        executed.append(frame.summary.name)
+        real(self, frame, node, env)
+
+    monkeypatch.setattr(Functions, "_run", counting)
+    (tmp_path / "program.py").write_text(program(most + 8, kind, statements=1))
+    check([tmp_path], Settings())
+    assert most <= executed.count("common") <= most + 2

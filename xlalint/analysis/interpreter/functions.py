@@ -45,6 +45,7 @@ from .traced_builds import report_traced_build
 # After this many analyses of one function its arguments lose their constants; after the second number it is given up.
 _GENERALISE_AFTER: Final = 8
 _MOST_ANALYSES: Final = 96
+_MOST_OF_HOST: Final = 48  # the same for host code, which is executed for what it passes to compiled code
 _DEEPEST: Final = 48
 _MOST_RAISED: Final = 8  # exceptions of a call that are told apart
 _MATCH: Final = re.compile(r"^\s*match\b", re.MULTILINE)
@@ -161,7 +162,8 @@ class Functions(Interpreter):
             if known.changes and frame is not None:
                 self._note_changes(frame, value, node, known.changes, given)
             return known
-        if self._depth >= _DEEPEST or (count >= _MOST_ANALYSES and not written):
+        most = _MOST_OF_HOST if context.kind is ContextKind.HOST else _MOST_ANALYSES
+        if self._depth >= _DEEPEST or (count >= most and not written):
             return None
         summary = Summary(function.qualname, None, function, context, wrapped=is_wrapped(value))
         inner = Frame(
