@@ -254,3 +254,31 @@ def gradient_clean(values):
         tape.watch(values)
         loss = tf.reduce_sum(clean_through(values))
     return tape.gradient(loss, values)
+
+
+# case: not run: a layer with two inputs
+class Kept(keras.layers.Layer):
+    """All inputs of a layer have the dimension of the batch: one that is an index is a mask."""
+
+    def call(self, tokens, keep):
+        return tf.reduce_mean(tokens[keep], axis=0)  # hazard: XLA201 named
+
+
+# case: not run: a layer with two inputs, of one of which a number is the index
+class Cropped(keras.layers.Layer):
+    def call(self, tokens, places):
+        return tokens[places[0]]  # hazard: XLA206 recompiles
+
+
+# case: not run: what a model is passed is a tensor
+class Bagged(keras.Model):
+    def compact(self, words):
+        scores = self(words)
+        bag = tf.sparse.from_dense(tf.cast(words, tf.int32))  # hazard: XLA207 named
+        return scores, bag
+
+
+# case: not run: what nobody passes to a model may be a size
+class Sized(keras.Model):
+    def widen(self, words, size):
+        return self(words) + tf.zeros([tf.cast(size, tf.int32)])

@@ -153,6 +153,9 @@ class Calls(Interpreter):
                 if isinstance(bound[parameter], Structure):  # what an operation takes as one tensor, is one
                     bound[parameter] = arithmetic_tensor(bound[parameter]) or bound[parameter]
             called = api.call(name, bound, location)
+            if type(called) is Tensor and called.dependence is Dependence.SHAPE:  # a size, where they are no tensors
+                for value in bound.values():
+                    self.doubt_tensor(frame, value)
             traced, looped = frame.context.kind not in NOT_TRACED, frame.looped or frame.python_loop > 0
             result = shaped(name, bound, called, location, traced=traced, looped=looped)
             result = result if traced else sized(name, bound, result, location, looped=looped)

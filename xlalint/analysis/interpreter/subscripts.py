@@ -127,7 +127,10 @@ class Subscripts(Interpreter):
                 return UNKNOWN
 
     def _as_mask(self, frame: Frame, base: Value, item: Value) -> Value:
-        """An unknown comparison used as an index is a mask, if this is code in which tensors are meant."""
+        """An unknown comparison used as an index is a mask, if this is code in which tensors are meant; and so is an
+        input of a layer, all of which have the dimension of the batch: no other tensor that has one can be an index."""
+        if isinstance(item, Tensor) and item.dtype is None and item.rank is None and _is_layer_input(frame, item):
+            return item.with_(dtype="bool")
         if not (isinstance(item, Unknown) and item.compared):
             return item
         if not (frame.context.kind is ContextKind.XLA or isinstance(base, Tensor)):
@@ -232,3 +235,9 @@ def _parts(item: Value) -> tuple[Value, ...]:
             return tuple(part for part in (start, stop, step) if part is not None)
         case _:
             return (item,)
+
+
+def _is_layer_input(frame: Frame, value: Tensor) -> bool:
+    """Whether a value is all of what Keras passes to a layer as one of its inputs."""
+    by_keras = frame.context.by_keras and frame.function is not None and frame.function.name == "call"
+    return by_keras and any(value is given for given in frame.summary.given.values())
