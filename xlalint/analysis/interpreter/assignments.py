@@ -358,10 +358,7 @@ def _is_same_each_time(frame: Frame, value: Value) -> bool:
         return True  # most assignments
     if frame.outer_names or frame.branch:
         return False
-    return all(
-        isinstance(option, _FIXED) or _holds_no_tensors(option)
-        for option in options(value)
-    )
+    return all(isinstance(option, _FIXED) or _holds_no_tensors(option) for option in options(value))
 
 
 def _holds_no_tensors(value: Value) -> bool:

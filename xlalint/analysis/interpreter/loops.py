@@ -12,6 +12,7 @@ from ..domain.values import STATIC, ApiObject, Dependence, FunctionValue, Sequen
 from ..domain.varying_shapes import is_data
 from ..program.parameter_uses import Parts
 from .events import (
+    NOT_TRACED,
     ContextKind,
     LeaveLoop,
     LoopWhile,
@@ -37,7 +38,7 @@ class Loops(Interpreter):
         payload = iterable.payload if isinstance(iterable, ApiObject) and iterable.api == "builtins.range" else iterable
         over_tensor = payload is not None and as_tensor(payload, Dependence.STATIC) is not None
         items = iterable.items if isinstance(iterable, Sequence) else None
-        if items is not None and (frame.module.written or _are_steps(items)):
+        if items is not None and (frame.module.written or _are_steps(items, frame.context.kind not in NOT_TRACED)):
             self._for_each(frame, node, items)
             return
         empty = isinstance(iterable, Sequence) and iterable.kind == "tuple" and iterable.items == ()
@@ -188,18 +189,20 @@ def _joined(env: dict[str, Value] | None, others: Iterable[dict[str, Value]]) ->
     return env
 
 
-def _are_steps(items: tuple[Value, ...]) -> bool:
+def _are_steps(items: tuple[Value, ...], traced: bool) -> bool:
     """Whether what a loop goes through are functions, each of which takes what the one before returned, or may be names
-    on the way down a structure, or of what stands beside them."""
+    on the way down a structure, or, while a function is traced, of what stands beside them."""
     if all(isinstance(item, FunctionValue) for item in items):
         return 1 < len(items) <= _MOST_STEPS
-    return 1 < len(items) <= _MOST_KEYS and all(map(_is_name, items))
+    return 1 < len(items) <= _MOST_KEYS and all(_is_name(item, traced) for item in items)
 
 
-def _is_name(item: Value) -> bool:
+def _is_name(item: Value, traced: bool) -> bool:
     match item:
-        case Static(str()) | Sequence("tuple", (Static(str()), *_)):
+        case Static(str()):
             return True
+        case Sequence("tuple", (Static(str()), *_)):
+            return traced
         case _:
             return False
 

@@ -102,7 +102,7 @@ def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: 
             for name in (*names, *[""] * (count - len(names)))
         ]
         if role == "function in a Lambda layer":
-            given = [Structure(origin=origin)]
+            given = [Structure()]
         elif role == "layer's activation":  # of what the layer computes with its weights, which XLA does not fold
             given = [
                 replace(value, carried=True, mixed=True) if isinstance(value, Tensor) else value for value in given
