@@ -140,3 +140,57 @@ def f(x, y):
     return tf.reduce_sum(tf.exp(inner))
 """
     assert "tf.logical_and(mask, more > 2)" in fixed(tmp_path, code)
+
+
+PARTITIONED = """\
+class Experts:
+    def parts(self, x):
+        return tf.dynamic_partition(x, self.owners, 2)
+
+    def whole(self, parts):
+        places = tf.dynamic_partition(tf.range(6), self.owners, 2)
+        return tf.dynamic_stitch(places, parts)
+
+experts = Experts()
+
+@tf.function(jit_compile=True)
+def f(x, owners):
+    experts.owners = owners
+    first, second = experts.parts(x)
+    return experts.whole([tf.sin(first), tf.square(second)])
+"""
+
+
+def test_parts_that_another_method_stitches_are_chosen_by_their_owners(tmp_path: Path) -> None:
+    code = fixed(tmp_path, PARTITIONED)
+    assert "return [x] * 2" in code
+    assert "return tf.gather(tf.stack(parts, 1), self.owners, batch_dims=1)" in code
+
+
+def test_a_loop_that_a_tensor_ends_is_one_of_tensors(tmp_path: Path) -> None:
+    code = """\
+@tf.function(jit_compile=True)
+def f(x):
+    for {counter} in range(4):
+        x = x * {factor}
+        if tf.reduce_sum(x) > 9.0:
+            break
+    return x
+"""
+    plain = code.format(counter="_", factor="2.0")
+    assert fixed(tmp_path, plain) == plain.replace("in range", "in tf.range")
+    used = code.format(counter="i", factor="float(i)")
+    assert fixed(tmp_path, used) == used
+
+
+def test_loss_objects_leave_out_by_weights_what_is_not_selected(tmp_path: Path) -> None:
+    code = """\
+class Losses:
+    def __init__(self):
+        self.boxes = tf.keras.losses.Huber(reduction="sum")
+
+    def total(self, true, found, classes):
+        kept = classes > 0
+        return self.boxes(tf.boolean_mask(true, kept), tf.boolean_mask(found, kept))
+"""
+    assert "mask" not in (after := fixed(tmp_path, code)) or "sample_weight" in after

@@ -11,6 +11,7 @@ from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import ApiCall
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
+from .flow.program import program_of
 from .known import dotted
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, remove, replace
@@ -55,14 +56,29 @@ def partitioned(event: ApiCall, names: Names) -> Rewrite | None:
     partition = _Partition.of(event.location.node, names.tf)
     if function is None or partition is None:
         return None
-    return _stitched(event.location, function, partition, names) or _summed(event.location, function, partition, names)
+    found = _stitched(event.location, function, partition, names) or _summed(event.location, function, partition, names)
+    return found or _stitched_elsewhere(event.location, names)
 
 
-def _stitched(location: Location, function: cst.FunctionDef, partition: _Partition, names: Names) -> Rewrite | None:
+def _stitched_elsewhere(location: Location, names: Names) -> Rewrite | None:
+    """The same, where one method of a class partitions by an attribute of its object, and another stitches."""
+    program = program_of(location.unit.file)
+    wanted = program.located(location)
+    partition = _Partition.of(wanted, names.tf)
+    around = [] if wanted is None else program.unit.around(wanted)
+    cls = next((node for node in around if isinstance(node, cst.ClassDef)), None)
+    if wanted is None or cls is None or partition is None:
+        return None
+    if not isinstance(partition.owners, cst.Attribute) or plain(partition.owners.value) != "self":
+        return None
+    return _stitched(Location(program.unit, wanted), cls, partition, names)
+
+
+def _stitched(location: Location, scope: cst.CSTNode, partition: _Partition, names: Names) -> Rewrite | None:
     """`tf.dynamic_stitch` of functions of the parts, as the choice of a row among the functions of everything."""
     tf, found = names.tf, list[NodeEdit]()
-    same = [one for node in _nodes(function) if (one := _Partition.of(node, tf)) and partition.is_by_the_same(one)]
-    for node in _nodes(function):
+    same = [one for node in _nodes(scope) if (one := _Partition.of(node, tf)) and partition.is_by_the_same(one)]
+    for node in _nodes(scope):
         match node:
             case cst.Call(func=stitch, args=[cst.Arg(value=cst.Name() as places), cst.Arg(value=results)]) if (
                 dotted(stitch) == f"{tf}.dynamic_stitch"
