@@ -33,7 +33,11 @@ Or loop over `tf.range(4)`, where AutoGraph converts `break`.
 - Code that AutoGraph does not convert. There the `if` around the `break` fails, and XLA101 reports it.
 
 ## Fix safety
-Shown only. With a `done` flag, the loop computes all iterations; the result is the same.
+`unsafe` for `break` out of `for .. in range(..)`, whose counter is at most an index: the loop over `tf.range` ends
+early like the original. It fails if a name changes its shape or dtype in the loop, and the counter is a tensor behind
+it. No fix is offered if code behind the loop reads names that only the loop assigns.
+
+Everything else is shown only. With a `done` flag, the loop computes all iterations; the result is the same.
 
 ## References
 - https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md
@@ -41,9 +45,11 @@ Shown only. With a `done` flag, the loop computes all iterations; the result is 
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from xlalint.analysis.interpreter.events import Event, LeaveLoop
-from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.fixes.loops import over_tensors
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
 
 UNROLLED = "tracing unrolls the loop, and the tensor has no value yet"
 REASONS = {
@@ -77,6 +83,16 @@ def f(x):
             Fails("are not supported in Python for loops"),
             effect=Effect.FAILS,
             help="tf.logical_or(done,",
+            safety=Safety.UNSAFE,
+            fixed="""
+@tf.function(jit_compile=True)
+def f(x):
+    for i in tf.range(4):
+        if x[i] > 0.5:
+            break
+        x = x * 1.5
+    return x
+""",
         ),
         Bad(
             """
@@ -235,4 +251,5 @@ for step in range(10):
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case LeaveLoop(form=form, loop=loop, context=context) if context.converted and (form, loop) in REASONS:
-                yield Draft(f"`{form}` decided by a tensor: {REASONS[form, loop]}", Effect.FAILS, HELP)
+                rewrite = partial(over_tensors, event.location) if form == "break" else None
+                yield Draft(f"`{form}` decided by a tensor: {REASONS[form, loop]}", Effect.FAILS, HELP, rewrite=rewrite)

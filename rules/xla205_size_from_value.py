@@ -41,7 +41,8 @@ In general: use the largest size that occurs, as a Python int, and mask everythi
 `unsafe`:
 
 - `tf.math.bincount(x, minlength=n, maxlength=n)` becomes `tf.math.unsorted_segment_sum`. Both agree where XLA compiles
-  the call, but in eager execution the segment sum refuses values from `n` on.
+  the call, but in eager execution the segment sum refuses values from `n` on. Without a `maxlength`, such values make
+  the original result longer.
 - `x[:n]` that is only reduced becomes a reduction with a mask. A negative `n` counts from the end in the slice
   only.
 - With a bound (`--bound n=64`, or `# xlalint: bound(64)` at the line), `tf.range(n)`, `tf.zeros([n, ..])`,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Final
 
-from ..analysis.domain.values import Static, Tensor
+from ..analysis.domain.values import Dependence, Static, Tensor
 from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import ApiCall
 from ..findings.findings import Safety
@@ -26,6 +26,8 @@ _SOMETIMES: Final = (
 _SORTED: Final = "Count the places where sorted values change"
 _SUMMED: Final = "Count each value with a segment sum"
 _COMPARED: Final = "Count the equal elements for each element"
+_REFUSED: Final = "for values not below the length, which a segment sum refuses in eager execution"
+_LONGER: Final = "for values not below the length, for which the original counts are longer"
 _SQUARE: Final = "for NaN, and in memory use, which grows with the square of the number of elements"
 
 
@@ -135,16 +137,21 @@ def _is_simple(node: cst.CSTNode) -> bool:
 
 
 def binned(event: ApiCall, names: Names) -> Rewrite | None:
-    """`tf.math.bincount` of a length that is written down twice, as the sum of ones for each value."""
+    """`tf.math.bincount` of a length that is written down, as the sum of ones for each value."""
     nodes, tf = event.argument_nodes, names.tf
-    if not {"arr", "minlength", "maxlength"} <= nodes.keys() <= {"arr", "minlength", "maxlength", "weights", "dtype"}:
+    if not {"arr", "minlength"} <= nodes.keys() <= {"arr", "minlength", "maxlength", "weights", "dtype"}:
         return None
-    length = nodes["minlength"]
-    if not length.deep_equals(nodes["maxlength"]) or not isinstance(event.arguments["minlength"], Static):
+    length, most = nodes["minlength"], nodes.get("maxlength")
+    match event.arguments["minlength"]:
+        case Static() | Tensor(dependence=Dependence.SHAPE):
+            pass
+        case _:
+            return None
+    if most is not None and not length.deep_equals(most):
         return None
     dtype = plain(nodes["dtype"]) if "dtype" in nodes else f"{tf}.int32"
     values = plain(nodes["arr"])
     counted = plain(nodes["weights"]) if "weights" in nodes else f"{tf}.ones_like({values}, {dtype})"
     text = f"{tf}.math.unsorted_segment_sum({counted}, {values}, {plain(length)})"
-    differs = "for values not below the length, which a segment sum refuses in eager execution"
+    differs = _LONGER if most is None else _REFUSED
     return Rewrite(_SUMMED, (replace(event.location, text),), Safety.UNSAFE, differs)

@@ -13,7 +13,18 @@ from .known import Scope
 from .logic import condition
 from .names import Names
 from .rewrite import Rewrite, Rewriter, replace
-from .syntax import any_node, assigned, call, indented, is_movable, plain, read, read_first, small_statements
+from .syntax import (
+    any_node,
+    assigned,
+    call,
+    indented,
+    is_movable,
+    parameter_names,
+    plain,
+    read,
+    read_first,
+    small_statements,
+)
 
 _DIFFERS: Final = (
     "where the counter begins below zero, a name changes its dtype or shape, or the body has side effects in Python"
@@ -122,3 +133,55 @@ def _counts(line: cst.CSTNode, counter: str) -> bool:
             return name == counter and int(step, 0) > 0
         case _:
             return False
+
+
+_LEFT: Final = (
+    "where a name changes its dtype or shape in the loop, or where code behind the loop needs the loop's variable as a "
+    "Python number"
+)
+
+
+def over_tensors(location: Location, names: Names) -> Rewrite | None:
+    """The Python loop around a `break` that a tensor decides, over `tf.range`: AutoGraph makes a TensorFlow loop of it,
+    which may end early. None where the body needs a Python number, or names that no statement before gives a value."""
+    inside = location.node
+    for node in location.unit.around(location.node):
+        match node:
+            case cst.For(
+                target=cst.Name(counter), iter=cst.Call(func=cst.Name("range")) as steps, body=body, orelse=None
+            ) if body is inside:
+                if any_node(body, (cst.Return,), below=False) or not is_movable(_without_breaks(body)):
+                    return None
+                if not _counts_only(location, body, counter) or _late(location, node, counter):
+                    return None
+                edit = replace(location.at(steps.func), f"{names.tf}.range")
+                return Rewrite("Loop over `tf.range`, which a tensor may end", (edit,), Safety.UNSAFE, _LEFT)
+            case cst.For() | cst.While() | cst.FunctionDef():
+                return None
+        inside = node
+    return None
+
+
+def _without_breaks(body: cst.BaseSuite) -> cst.Module:
+    """The statements of a loop that stay in it."""
+    return cst.Module(
+        [cst.SimpleStatementLine([cst.Expr(node)]) for node in cst.within(body) if isinstance(node, cst.BaseExpression)]
+    )
+
+
+def _counts_only(location: Location, body: cst.BaseSuite, counter: str) -> bool:
+    """Whether the counter of a loop is only an index into something, of one dimension at a time."""
+    uses = [node for node in cst.within(body) if isinstance(node, cst.Name) and node.value == counter]
+    return all(isinstance(around, cst.Index) for use in uses if (around := next(location.unit.around(use))) is not None)
+
+
+def _late(location: Location, loop: cst.For, counter: str) -> bool:
+    """Whether something behind the loop reads a name that only the loop gives a value."""
+    block = next(location.unit.around(loop))
+    lines = block.body if isinstance(block, cst.IndentedBlock | cst.Module) else []
+    at = next((number for number, line in enumerate(lines) if line is loop), len(lines))
+    function = next((one for one in location.unit.around(loop) if isinstance(one, cst.FunctionDef)), None)
+    known = {*parameter_names(function.params)} if function is not None else set()
+    known |= {name for line in lines[:at] for name in assigned([line])}
+    own = {*assigned(loop.body), counter} - known
+    return bool(own & {name for line in lines[at + 1 :] for name in read(line)})

@@ -32,6 +32,8 @@ class Interpreting(Protocol):
         self, function: Callable, arguments: Sequence[tuple[str | None, State]], node: cst.Call, frame: Frame
     ) -> State: ...
 
+    def api_of(self, node: cst.BaseExpression, frame: Frame) -> str | None: ...
+
     def note_singular(self, states: Sequence[State], is_singular: bool, kind: str = "row") -> None: ...
 
     def mask_here(self, mask: Mask, text: str, frame: Frame) -> Mask: ...
@@ -59,7 +61,7 @@ class Call:
     def of(
         cls, node: cst.Call, api: str, given: Sequence[tuple[cst.Arg, State]], frame: Frame, expected: int | None
     ) -> Call:
-        names = [*(parameters(api) or ())]
+        names = [*(parameters(api) or ())] if not api.startswith("call ") else ["y_true", "y_pred", "sample_weight"]
         found: dict[str, tuple[cst.BaseExpression, State]] = {}
         position = 0
         for argument, state in given:

@@ -8,7 +8,7 @@ from ..rewrite import GivenUp
 from ..syntax import plain
 from .calls import Interpreting, number
 from .frames import Frame
-from .selecting import named_mask, select, within
+from .selecting import mask_of, named_mask, select, within
 from .states import OTHER, Count, Items, Other, Places, Rows, Sizes, State, holds_rows
 
 _NOTHING = "where nothing is selected, which raises in eager execution"
@@ -23,9 +23,7 @@ def indexed(it: Interpreting, node: cst.Subscript, state: State, frame: Frame) -
             return within(it, node, (node.value, rows), inner[0], frame)
         case Other(), [cst.Index(value=which)] if node is it.wanted and isinstance(inner[0][1], Other):
             return select(it, node, (node.value, state), named_mask(it, which, frame), frame, mask_node=which)
-        case Other(), [cst.Index(value=cst.Comparison() | cst.Name() as which)] if it.wanted is not node and _is_mask(
-            it, which
-        ):
+        case Other(), [cst.Index(value=which)] if isinstance(inner[0][1], Other) and _is_mask(it, which, frame):
             return select(it, node, (node.value, state), named_mask(it, which, frame), frame, mask_node=which)
     if any(holds_rows(one) or isinstance(one, Count) for _, one in inner):
         raise GivenUp
@@ -61,13 +59,13 @@ def _bounds(part: cst.BaseSlice) -> list[cst.BaseExpression]:
             raise GivenUp
 
 
-def _is_mask(it: Interpreting, which: cst.BaseExpression) -> bool:
-    """Whether an index is the mask of the selection that is wanted."""
+def _is_mask(it: Interpreting, which: cst.BaseExpression, frame: Frame) -> bool:
+    """Whether an index is a mask: the one of the selection that is wanted, or boolean by its form."""
     match it.wanted:
-        case cst.Subscript(slice=[cst.SubscriptElement(cst.Index(wanted))]):
-            return plain(wanted) == plain(which)
+        case cst.Subscript(slice=[cst.SubscriptElement(cst.Index(wanted))]) if plain(wanted) == plain(which):
+            return True
         case _:
-            return False
+            return mask_of(it, which, frame).is_boolean
 
 
 def _least(parts: list[cst.BaseSlice]) -> int:

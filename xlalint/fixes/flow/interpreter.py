@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Final
 
 from ...analysis.domain.values import Value
@@ -15,7 +16,7 @@ from .calls import Call
 from .frames import Frame
 from .indexing import indexed
 from .masks import Masks
-from .operations import OPERATIONS, called_method
+from .operations import ASKED, OPERATIONS, called_method
 from .program import Program, aliases_of, expressions, is_static, parameters, short
 from .states import (
     OTHER,
@@ -38,7 +39,6 @@ from .writing import Writing
 
 _DEPTH: Final = 8
 _SINGULAR: Final = (cst.Divide, cst.Power, cst.FloorDivide, cst.Modulo)
-_MAPPED: Final = ("map_fn", "vectorized_map", "scan", "while_loop", "foldl")
 
 
 class Interpreter(Masks):
@@ -85,9 +85,7 @@ class Interpreter(Masks):
         else:
             ends = self._block(function.body.body, frame)
             returned = frame.returned if ends or not frame.returned else [*frame.returned, OTHER]
-            result = returned[0] if returned else OTHER
-            for one in returned[1:]:
-                result = joined(result, one)
+            result = reduce(joined, returned) if returned else OTHER
             if frame.function is not None:
                 owner = next((p.name.value for p in parameters(function)), "")
                 self.left = frame.names.get(owner, OTHER)
@@ -164,7 +162,7 @@ class Interpreter(Masks):
             case cst.AnnAssign(target=target, value=cst.BaseExpression() as value):
                 self._assign([target], value, frame)
             case cst.AugAssign(target=target, operator=operator, value=value):
-                states = [self._target_state(target, frame), self.evaluate(value, frame)]
+                states = [self.evaluate(target, frame), self.evaluate(value, frame)]
                 self.note_singular(states[1:], isinstance(operator, cst.DivideAssign | cst.PowerAssign))
                 self._bind(target, together(states), None, frame)
             case cst.Return(value=value):
@@ -238,9 +236,6 @@ class Interpreter(Masks):
         self.expected = None
         for target in targets:
             self._bind(target, state, value, frame)
-
-    def _target_state(self, target: cst.BaseExpression, frame: Frame) -> State:
-        return self.evaluate(target, frame)
 
     def _bind(self, target: cst.BaseExpression, state: State, value: cst.BaseExpression | None, frame: Frame) -> None:
         match target:
@@ -362,11 +357,18 @@ class Interpreter(Masks):
         match self.program.member(cls, name):
             case cst.FunctionDef() | cst.Lambda() as function:
                 return Callable(function, None)
+            case cst.Call(func=function) as made if (self.api_of(function, Frame(0, None)) or "").startswith("keras."):
+                return self.evaluate(made, Frame(0, None))
             case _:
                 return OTHER
 
     def _api(self, path: str, frame: Frame) -> str | None:
         return self.program.api(path, frame.all_aliases())
+
+    def api_of(self, node: cst.BaseExpression, frame: Frame) -> str | None:
+        """The canonical name of a function of a library's."""
+        path = dotted(node)
+        return None if path is None else self._api(path, frame)
 
     def _binary(
         self, left: cst.BaseExpression, operator: cst.CSTNode, right: cst.BaseExpression, frame: Frame
@@ -397,7 +399,7 @@ class Interpreter(Masks):
         states = [first, *(self.evaluate(one.comparator, frame) for one in targets)]
         match first, targets, states[1:]:
             case Count(), [cst.ComparisonTarget(operator, cst.Integer(number))], _ if (
-                asks := _ASKED.get((type(operator).__name__, number))
+                asks := ASKED.get((_SIGNS.get(type(operator).__name__, ""), number))
             ) is not None:
                 return Other(asks=asks)
         nodes = [left, *(one.comparator for one in targets)]
@@ -434,8 +436,6 @@ class Interpreter(Masks):
 
     def _library(self, node: cst.Call, api: str, args: Sequence[cst.Arg], frame: Frame) -> State:
         expected, self.expected = self.expected, None
-        if api == "functools.partial":
-            raise GivenUp
         states = [(one, self.evaluate(one.value, frame)) for one in args]
         call = Call.of(node, api, states, frame, expected)
         operation = OPERATIONS.get(short(api)) or OPERATIONS.get(api)
@@ -490,11 +490,11 @@ class Interpreter(Masks):
         return made
 
 
-_ASKED: Final = {
-    ("Equal", "0"): "none",
-    ("LessThan", "1"): "none",
-    ("LessThanEqual", "0"): "none",
-    ("NotEqual", "0"): "some",
-    ("GreaterThan", "0"): "some",
-    ("GreaterThanEqual", "1"): "some",
+_SIGNS: Final = {
+    "Equal": "equal",
+    "NotEqual": "not_equal",
+    "LessThan": "less",
+    "LessThanEqual": "less_equal",
+    "GreaterThan": "greater",
+    "GreaterThanEqual": "greater_equal",
 }

@@ -10,7 +10,7 @@ from ..rewrite import GivenUp
 from .frames import Frame
 from .selecting import spread_over
 from .states import OTHER, Callable, Items, Mask, Places, Rows, State, holds_rows
-from .writing import Writing
+from .writing import Writing, atom
 
 
 class Masks:
@@ -60,6 +60,11 @@ class Masks:
                 tf = self.writing.tf
                 self.writing.put(node, f"{tf}.range({tf}.size({self.mask_text(mask, frame)}, {tf}.int64))")
                 return Rows(mask, 0, 0)
+            case Places(mask):
+                tf, text = self.writing.tf, self.mask_text(mask, frame)
+                grid = f'{tf}.meshgrid(*map({tf}.range, {atom(text)}.shape), indexing="ij")'
+                self.writing.put(node, f"{tf}.cast({tf}.stack({grid}, -1), {tf}.int64)")
+                return Rows(mask, 0, 1)
             case _:
                 return state
 

@@ -25,6 +25,8 @@ def _each(singular: bool = False) -> Operation:
     def operate(it: Interpreting, call: Call) -> State | None:
         states = [it.operand(node, state, call.frame) for node, state in call.arguments.values()]
         it.note_singular(states, singular)
+        if (asks := _asked(call)) is not None:
+            return Other(asks=asks)
         found = together(states)
         logical = short(call.api) in _LOGICAL
         if isinstance(found, Rows) and (singular or logical or short(call.api).startswith(("nn.", "sigmoid", "tanh"))):
@@ -32,6 +34,15 @@ def _each(singular: bool = False) -> Operation:
         return found
 
     return operate
+
+
+def _asked(call: Call) -> str | None:
+    """What `tf.equal(number of rows, 0)` and its like ask."""
+    match [*call.arguments.values()]:
+        case [(_, Count()), (cst.Integer(value), _)]:
+            return ASKED.get((short(call.api), value))
+        case _:
+            return None
 
 
 def _quotient(it: Interpreting, call: Call) -> State | None:
@@ -128,9 +139,13 @@ def _expand(it: Interpreting, call: Call) -> State | None:
 
 
 def _squeeze(it: Interpreting, call: Call) -> State | None:
-    _, state = call.first
-    axis = number(call.get("axis")[0])
+    node, state = call.first
+    given, _ = call.get("axis", "squeeze_dims", "#1")
+    axis = number(given)
     match state:
+        case Places(mask, flat=False) if (given is None or axis in (-1, 1)) and mask.rank in (1, None):
+            it.writing.put(call.node, it.writing.text(node))
+            return Places(mask, flat=True)
         case Rows(behind=behind) as rows if axis == -1 and behind != 0:
             return rows.deeper(-1)
         case Rows():
@@ -201,6 +216,9 @@ def _reshape(it: Interpreting, call: Call) -> State | None:
     node, state = call.first
     shape, _ = call.needed("shape", "#1")
     match state:
+        case Places(mask, flat=False) if plain(shape) in ("[-1]", "(-1,)", "-1", "(-1)") and mask.rank in (1, None):
+            it.writing.put(call.node, it.writing.text(node))
+            return Places(mask, flat=True)
         case Rows(front=0, behind=0) if plain(shape) in ("[-1]", "(-1,)", "-1", "(-1)"):
             it.writing.put(call.node, it.writing.text(node))
             return state
@@ -241,6 +259,20 @@ def _broadcast_shape(it: Interpreting, call: Call) -> State | None:
     return shapes[0] if len(shapes) == 1 else None
 
 
+def _filled(it: Interpreting, call: Call) -> State | None:
+    """`tf.zeros(number of rows)`: as many as the mask is long, as what it is used for takes those in."""
+    node, state = call.first
+    match node, state:
+        case cst.List(elements=[_]) | cst.Tuple(elements=[_]), Items((Count(mask, exact=True),)):
+            pass
+        case _, Count(mask, exact=True):
+            pass
+        case _:
+            return None
+    it.writing.put(node, f"{it.writing.tf}.shape({it.mask_text(mask, call.frame)})")
+    return Rows(mask, 0, 0)
+
+
 def _identity(it: Interpreting, call: Call) -> State | None:
     return call.first[1]
 
@@ -275,6 +307,51 @@ def _result(it: Interpreting, call: Call, node: cst.BaseExpression, state: State
     return state
 
 
+def _partial(it: Interpreting, call: Call) -> State | None:
+    """`functools.partial(f, ..)` of a function of a library's, with arguments by name."""
+    match call.node.args:
+        case [cst.Arg(value=function), *rest] if all(one.keyword is not None for one in rest):
+            path = it.api_of(function, call.frame)
+            return None if path is None else Callable(api=path, given=tuple(rest))
+        case _:
+            return None
+
+
+def _loss_object(it: Interpreting, call: Call) -> State | None:
+    """`tf.keras.losses.Huber(..)`, which is called later."""
+    return Callable(api=f"call {call.api}", given=tuple(call.node.args))
+
+
+def _loss_called(it: Interpreting, call: Call) -> State | None:
+    """A loss that is called with rows: weights leave out what is not selected."""
+    (_, targets), (_, found) = [*call.arguments.values()][:2]
+    if not isinstance(targets, Rows) and not isinstance(found, Rows):
+        return None
+    state = together([targets, found]) if "Sparse" not in call.api else found
+    reduction, _ = call.get("reduction")
+    how = "mean" if reduction is None else plain(reduction).strip("'\"").rpartition(".")[2].lower()
+    if not isinstance(state, Rows) or state.front != 0 or state.behind == 0 or "sample_weight" in call.arguments:
+        raise GivenUp
+    if isinstance(targets, Rows) and targets.mask != state.mask:
+        raise GivenUp
+    tf, mask = it.writing.tf, it.mask_text(state.mask, call.frame)
+    if how == "none":
+        return state.deeper(-1)
+    if how not in ("sum", "mean", "sum_over_batch_size", "auto") or state.mask.rank != 1:
+        raise GivenUp
+    if "Sparse" in call.api:
+        it.note_singular([one for one in (targets,) if isinstance(one, Rows)], True, "zero")
+    weights = f"sample_weight={tf}.cast({mask}, {tf}.float32)"
+    inside = ", ".join(it.writing.text(one) for one, _ in [*call.arguments.values()][:2])
+    text = f"{it.writing.text(call.node.func)}({inside}, {weights})"
+    if how != "sum":
+        counted = f"{tf}.math.count_nonzero({mask}, dtype={tf}.float32)"
+        text = f"{text} * {tf}.cast({tf}.size({mask}), {tf}.float32) / {counted}"
+    it.writing.has_reduced = True
+    it.writing.put(call.node, text)
+    return OTHER
+
+
 def _constant(it: Interpreting, call: Call) -> State | None:
     """`tf.constant(0.0)`."""
     return call.first[1] if isinstance(call.first[1], Other) else None
@@ -294,6 +371,15 @@ def called_method(it: Interpreting, node: cst.Call, owner: State, function: cst.
             raise GivenUp
 
 
+ASKED: Final = {
+    ("equal", "0"): "none",
+    ("less", "1"): "none",
+    ("less_equal", "0"): "none",
+    ("not_equal", "0"): "some",
+    ("greater", "0"): "some",
+    ("greater_equal", "1"): "some",
+}
+"""What a comparison of the number of rows with a number asks."""
 _LOGICAL: Final = frozenset(
     (
         *("equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "is_nan", "is_finite", "is_inf"),
@@ -318,6 +404,11 @@ _LOSSES: Final = (
     *("mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "mean_squared_logarithmic_error"),
     *("huber", "log_cosh", "logcosh", "binary_crossentropy", "binary_focal_crossentropy", "poisson", "kl_divergence"),
     *("hinge", "squared_hinge", "categorical_crossentropy", "categorical_focal_crossentropy", "mse", "mae", "KLD"),
+)
+_LOSS_CLASSES: Final = (
+    *("MeanSquaredError", "MeanAbsoluteError", "Huber", "LogCosh", "BinaryCrossentropy", "CategoricalCrossentropy"),
+    *("SparseCategoricalCrossentropy", "MeanAbsolutePercentageError", "MeanSquaredLogarithmicError", "Hinge"),
+    *("BinaryFocalCrossentropy", "CategoricalFocalCrossentropy", "KLDivergence", "Poisson", "SquaredHinge"),
 )
 _REDUCTIONS: Final = {
     **{name: name for name in REDUCTIONS if name.startswith("reduce_")},
@@ -348,6 +439,10 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     **dict.fromkeys(("gather", "gather_nd"), gathered),
     **dict.fromkeys(("scatter_nd", "tensor_scatter_nd_update", "tensor_scatter_nd_add"), scattered),
     **dict.fromkeys((f"unsorted_segment_{name}" for name in ("sum", "mean", "max", "min", "prod", "sqrt_n")), segments),
+    **{f"keras.losses.{name}": _loss_object for name in _LOSS_CLASSES},
+    **{f"call keras.losses.{name}": _loss_called for name in _LOSS_CLASSES},
+    **dict.fromkeys(("zeros", "ones"), _filled),
+    "functools.partial": _partial,
     "boolean_mask": boolean_mask,
     "where": _where,
     "cast": _cast,

@@ -78,6 +78,10 @@ class Program:
             match statement:
                 case cst.FunctionDef(name=cst.Name(own)) if own == name:
                     return statement
+                case cst.FunctionDef(name=cst.Name("__init__")) as created if (
+                    made := _attribute_of(created, name)
+                ) is not None:
+                    return made
                 case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(own))], value=value) if own == name:
                     match value:
                         case cst.Call(func=cst.Name("staticmethod"), args=[cst.Arg(value=inner)]):
@@ -95,12 +99,12 @@ class Program:
             if head is None:
                 break
             path = (local.get(head) or self._aliases[head]) + path[len(head) :]
-            if path.partition(".")[0] in ("tensorflow", "keras", "numpy", "tf_keras"):
+            if path.partition(".")[0] in ("tensorflow", "keras", "numpy", "tf_keras", "functools"):
                 break
         else:
             return None
         found = canonical(path)
-        return found if found.startswith(("tf.", "keras.", "np.", "tnp.")) else None
+        return found if found.startswith(("tf.", "keras.", "np.", "tnp.", "functools.")) else None
 
     @cached_property
     def calls(self) -> dict[str, list[cst.Call]]:
@@ -120,6 +124,17 @@ class Program:
             if isinstance(node, cst.Name):
                 found[node.value] = found.get(node.value, 0) + 1
         return found
+
+
+def _attribute_of(function: cst.FunctionDef, name: str) -> cst.BaseExpression | None:
+    """What a method makes an attribute of its object, once and in a statement of its own."""
+    found = [
+        statement.value
+        for statement in _statements(function.body)
+        if isinstance(statement, cst.Assign)
+        and any(dotted(target.target) == f"self.{name}" for target in statement.targets)
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def aliases_of(statement: cst.CSTNode) -> dict[str, str]:

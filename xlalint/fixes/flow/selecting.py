@@ -154,13 +154,15 @@ def _leaves(node: cst.BaseExpression) -> set[str] | None:
 def _filled(it: Interpreting, call: cst.BaseExpression, text: str, rows: Rows, kind: str, frame: Frame) -> str:
     """The whole tensor with other values where nothing is selected: zeros, or those of a row that is."""
     tf, mask = it.writing.tf, it.mask_text(rows.mask, frame)
-    if rows.front != 0:
-        raise GivenUp
     whole = atom(text)
     spread, _ = _spread(it.writing, mask, rows, whole)
     if kind == "zero":
         return f"{tf}.where({spread}, {text}, 0)"
-    if rows.mask.rank == 1:
+    if rows.front != 0:
+        if rows.mask.rank != 1:
+            raise GivenUp
+        chosen = f"{tf}.gather({text}, [{tf}.argmax({tf}.cast({mask}, {tf}.int32))], axis={rows.front})"
+    elif rows.mask.rank == 1:
         chosen = f"{tf}.gather({text}, {tf}.argmax({tf}.cast({mask}, {tf}.int32)))"
     else:
         rest = f"{rows.mask.rank}" if rows.mask.rank is not None else f"len({atom(mask)}.shape)"
@@ -185,6 +187,8 @@ def _spread(writing: Writing, mask: str, rows: Rows, whole: str) -> tuple[str, s
         return mask, whole
     if rows.behind is not None:
         return f"{mask}[..., {', '.join([f'{writing.tf}.newaxis'] * rows.behind)}]", whole
+    if rows.front is not None and rows.front > 0 and rows.mask.rank == 1:
+        return f"{mask}[(..., *[None] * (len({whole}.shape) - {rows.front + 1}))]", whole
     if rows.front != 0:
         raise GivenUp
     return f"{mask}[(..., *[None] * (len({whole}.shape) - len({mask}.shape)))]", whole
@@ -267,6 +271,11 @@ def gathered(it: Interpreting, call: Call) -> State | None:
         case Other(), Places(mask, flat) if flat != is_nd and batch is None:
             front = 0 if axis is None else _literal(axis)
             return select(it, call.node, values, mask, call.frame, front)
+        case Other(), Places(mask) if not is_nd and batch is axis is None:
+            rows = select(it, call.node, values, mask, call.frame)
+            it.writing.put(call.node, f"{it.writing.tf}.expand_dims({it.writing.text(call.node)}, {_unit(mask)})")
+            assert isinstance(rows, Rows)
+            return rows.deeper(1)
         case Other(), Rows(front=0) as rows if batch is None and axis is None:
             it.note_singular([rows], True, "zero")
             return Rows(rows.mask, 0, None, rows.roots, rows.or_zero)
@@ -278,6 +287,13 @@ def gathered(it: Interpreting, call: Call) -> State | None:
             return OTHER
         case _:
             raise GivenUp
+
+
+def _unit(mask: Mask) -> int:
+    """Where the dimension of one stands that `tf.gather` at places of one dimension makes. Raises `GivenUp`."""
+    if mask.rank not in (1, None):
+        raise GivenUp
+    return 1
 
 
 def _literal(node: cst.BaseExpression) -> int:
@@ -298,6 +314,8 @@ def scattered(it: Interpreting, call: Call) -> State | None:
     match places[1], updates[1]:
         case Places(mask, flat=False), Rows(front=0) as rows if rows.mask == mask:
             spread, text = it.spread(rows, updates[0], call.frame)
+        case Rows(front=0) as where_to, Rows(front=0) as rows if where_to.mask == rows.mask and base is not None:
+            return _scattered_elsewhere(it, call, (places[0], where_to), base)
         case Other(), Other():
             return None
         case _:
@@ -311,6 +329,24 @@ def scattered(it: Interpreting, call: Call) -> State | None:
         it.writing.put(call.node, f"{it.writing.operand(base)} + {tf}.where({spread}, {text}, 0)")
     else:
         raise GivenUp
+    return OTHER
+
+
+def _scattered_elsewhere(
+    it: Interpreting, call: Call, places: tuple[cst.BaseExpression, Rows], base: cst.BaseExpression
+) -> State:
+    """Rows that go to places of their own: those that are not selected go to one more row, which is cut off."""
+    if it.writing.statement(call.node) is None:
+        raise GivenUp
+    tf, node, whole = it.writing.tf, places[0], it.writing.text(base)
+    if not isinstance(base, cst.Name):
+        whole = it.writing.named(base, "whole", whole)
+    spread, text = it.spread(Rows(places[1].mask, 0, 1), node, call.frame, 2)
+    behind = f"{tf}.one_hot(0, {text}.shape[-1], {whole}.shape[0], 0, dtype={text}.dtype)"
+    it.writing.has_reduced = True
+    it.writing.put(base, f"{tf}.concat([{whole}, {whole}[:1]], axis=0)")
+    it.writing.put(node, f"{tf}.where({spread}, {text}, {behind})")
+    it.writing.put(call.node, f"{it.writing.text(call.node)}[:-1]")
     return OTHER
 
 

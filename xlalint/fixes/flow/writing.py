@@ -16,6 +16,8 @@ from .program import Program
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _ATOMS: Final = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
+_BREAK: Final = re.compile(r"\s*[\r\n]\s*")
+_INSIDE: Final = re.compile(r"(?<=[(\[{])\s*[\r\n]\s*|,?\s*[\r\n]\s*(?=[)\]}])")
 _LATER: Final = (cst.Lambda, cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp, cst.IfExp, cst.BooleanOperation)
 
 
@@ -72,7 +74,7 @@ class Writing:
         if not changed:
             return plain(node)
         text = cst.text_of(node).replaced(node, changed)
-        return " ".join(text.split()) if "\n" in text and "#" not in text else text
+        return _BREAK.sub(" ", _INSIDE.sub("", text)) if "\n" in text and "#" not in text else text
 
     def operand(self, node: cst.BaseExpression) -> str:
         return atom(self.text(node))
