@@ -337,7 +337,7 @@ def _loss_called(it: Interpreting, call: Call) -> State | None:
     tf, mask = it.writing.tf, it.mask_text(state.mask, call.frame)
     if how == "none":
         return state.deeper(-1)
-    if how not in ("sum", "mean", "sum_over_batch_size", "auto") or state.mask.rank != 1:
+    if how not in ("sum", "mean", "sum_over_batch_size", "auto"):
         raise GivenUp
     if "Sparse" in call.api:
         it.note_singular([one for one in (targets,) if isinstance(one, Rows)], True, "zero")
