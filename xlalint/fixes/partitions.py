@@ -3,7 +3,7 @@ together again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,7 @@ from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import ApiCall
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
-from .flow.program import program_of
+from .flow.program import Program
 from .known import dotted
 from .names import Names
 from .rewrite import NodeEdit, Rewrite, remove, replace
@@ -56,45 +56,50 @@ def partitioned(event: ApiCall, names: Names) -> Rewrite | None:
     partition = _Partition.of(event.location.node, names.tf)
     if function is None or partition is None:
         return None
-    found = _stitched(event.location, function, partition, names) or _summed(event.location, function, partition, names)
-    return found or _stitched_elsewhere(event.location, names)
+    location = event.location
+    found = _stitched(location.at, [function], partition, names) or _summed(location, function, partition, names)
+    return found or _stitched_elsewhere(location, names)
 
 
 def _stitched_elsewhere(location: Location, names: Names) -> Rewrite | None:
     """The same, where one method of a class partitions by an attribute of its object, and another stitches."""
-    program = program_of(location.unit.file)
-    wanted = program.located(location)
-    partition = _Partition.of(wanted, names.tf)
-    around = [] if wanted is None else program.unit.around(wanted)
-    cls = next((node for node in around if isinstance(node, cst.ClassDef)), None)
-    if wanted is None or cls is None or partition is None:
+    program, partition = Program(location), _Partition.of(location.node, names.tf)
+    function = program.function_around(location.node)
+    cls = None if function is None else program.class_around(function)
+    if cls is None or partition is None:
         return None
     if not isinstance(partition.owners, cst.Attribute) or plain(partition.owners.value) != "self":
         return None
-    return _stitched(Location(program.unit, wanted), cls, partition, names)
+    return _stitched(program.location, [*program.methods(cls)], partition, names)
 
 
-def _stitched(location: Location, scope: cst.CSTNode, partition: _Partition, names: Names) -> Rewrite | None:
+def _stitched(
+    location: Callable[[cst.CSTNode], Location], scope: Sequence[cst.CSTNode], partition: _Partition, names: Names
+) -> Rewrite | None:
     """`tf.dynamic_stitch` of functions of the parts, as the choice of a row among the functions of everything."""
     tf, found = names.tf, list[NodeEdit]()
-    same = [one for node in _nodes(scope) if (one := _Partition.of(node, tf)) and partition.is_by_the_same(one)]
-    for node in _nodes(scope):
+    same = [one for node in _all_nodes(scope) if (one := _Partition.of(node, tf)) and partition.is_by_the_same(one)]
+    for node in _all_nodes(scope):
         match node:
             case cst.Call(func=stitch, args=[cst.Arg(value=cst.Name() as places), cst.Arg(value=results)]) if (
                 dotted(stitch) == f"{tf}.dynamic_stitch"
             ):
-                positions = _Partition.of(definition(location.at(node), places.value), tf)
+                positions = _Partition.of(definition(location(node), places.value), tf)
                 if positions is None or not partition.is_by_the_same(positions) or not _counts(positions.values, tf):
                     return None
                 text = f"{tf}.gather({tf}.stack({plain(results)}, 1), {plain(partition.owners)}, batch_dims=1)"
-                found.append(replace(location.at(node), text))
-                statement = next(location.unit.around(positions.node))
-                found.append(remove(location.at(statement)))
+                found.append(replace(location(node), text))
+                statement = next(location(positions.node).unit.around(positions.node))
+                found.append(remove(location(statement)))
                 same = [one for one in same if one.node is not positions.node]
     if len(found) != 2 or not same:
         return None  # what is stitched may come from anywhere
-    found += (replace(location.at(one.node), f"[{plain(one.values)}] * {operand(one.number)}") for one in same)
+    found += (replace(location(one.node), f"[{plain(one.values)}] * {operand(one.number)}") for one in same)
     return Rewrite(_CHOSEN, tuple(found), Safety.UNSAFE, _ROWS)
+
+
+def _all_nodes(scope: Sequence[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+    return (node for one in scope for node in _nodes(one))
 
 
 def _counts(node: cst.CSTNode, tf: str) -> bool:

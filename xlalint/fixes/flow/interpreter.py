@@ -56,8 +56,7 @@ class Interpreter(Masks):
         self.program = program
         self.expected: int | None = None  # how many values the statement unpacks
         self.left: State = OTHER  # what the first argument of the method that ran last is then
-        self._frames = 0
-        self._depth = 0
+        self._frames = self._depth = 0
         self._done: dict[cst.CSTNode, dict[cst.CSTNode, str]] = {}
         self._called: dict[cst.CSTNode, set[cst.CSTNode]] = {}
 
@@ -138,10 +137,10 @@ class Interpreter(Masks):
                 continue
             if isinstance(function, cst.FunctionDef):
                 name = function.name.value
-                known = self.program.calls.get(name, [])
+                known = self.program.calls(name)
                 if name != "__init__" and {*known} - calls:
                     raise GivenUp
-                if name != "__init__" and self.program.mentions.get(name, 0) != len(known) + 1:
+                if name != "__init__" and self.program.mentions(name) != len(known) + 1:
                     raise GivenUp
 
     # -- statements ---------------------------------------------------------------------------------------------------
@@ -326,14 +325,13 @@ class Interpreter(Masks):
         return state
 
     def _global(self, name: str) -> State:
-        if name in self.program.functions:
-            return Callable(self.program.functions[name], None)
-        return OTHER
+        function = self.program.function(name)
+        return OTHER if function is None else Callable(function, None)
 
     def _attribute(self, node: cst.Attribute, frame: Frame) -> State:
         path = dotted(node)
         match node.value:
-            case cst.Name(owner) if frame.get(owner) is None and owner in self.program.classes:
+            case cst.Name(owner) if frame.get(owner) is None and self.program.is_class(owner):
                 return self._member(owner, node.attr.value, frame)
         if path is not None and frame.get(path.partition(".")[0]) is None and self._api(path, frame) is not None:
             return OTHER
@@ -414,7 +412,9 @@ class Interpreter(Masks):
         head = None if path is None else path.partition(".")[0]
         is_local = head is not None and frame.get(head) is not None
         api = None if path is None or (is_local and head not in frame.all_aliases()) else self._api(path, frame)
-        if api is not None and not (head in self.program.functions or head in self.program.classes):
+        if api is not None and (
+            head is None or (not self.program.is_class(head) and self.program.function(head) is None)
+        ):
             return self._library(node, api, node.args, frame)
         if isinstance(node.func, cst.Attribute):
             owner = self.evaluate(node.func.value, frame)
@@ -426,7 +426,7 @@ class Interpreter(Masks):
                 return self._library(node, api, [*node.args, *given], frame)
             case Callable():
                 return self._own(node, target, frame)
-        if isinstance(node.func, cst.Name) and node.func.value in self.program.classes and not is_local:
+        if isinstance(node.func, cst.Name) and self.program.is_class(node.func.value) and not is_local:
             return self._created(node, node.func.value, frame)
         states = [self.evaluate(one.value, frame) for one in node.args]
         self.run_passed(node, states, frame)
@@ -457,7 +457,7 @@ class Interpreter(Masks):
         arguments: list[tuple[str | None, State]] = []
         if isinstance(node.func, cst.Attribute) and isinstance(target.function, cst.FunctionDef):
             owner = self.evaluate(node.func.value, frame)
-            is_class = isinstance(node.func.value, cst.Name) and node.func.value.value in self.program.classes
+            is_class = isinstance(node.func.value, cst.Name) and self.program.is_class(node.func.value.value)
             if not is_static(target.function) and not is_class:
                 arguments.append((None, owner))
         for one in node.args:

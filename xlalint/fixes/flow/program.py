@@ -1,96 +1,129 @@
-"""A file as one tree, and what its names stand for as far as the file itself tells."""
+"""What the names of a file stand for, as far as the file itself tells."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Final
 
-from ...analysis.files.unit import Location, Unit, UnitFile
+from ...analysis.files.file import File
+from ...analysis.files.unit import Location, Unit
 from ...facts.names import canonical
-from ...sources.outline import Stretch
+from ...sources.outline import ClassOutline, FunctionOutline, ImportOutline, Stretch
 from ...syntax import nodes as cst
 from ..known import dotted
+from ..rewrite import GivenUp
 from ..syntax import plain
 from .states import Function
 
-_LATEST: Final[list[Program]] = []  # findings come by file
 _HOMES: Final = ("tf.compat.v1.", "tf.math.", "tf.", "keras.backend.", "keras.ops.")
 
 
 class Program:
-    """The definitions of a file, and the other names of what they import."""
+    """The definitions of a file, each parsed when it is asked for, and the other names of what they import."""
 
-    def __init__(self, unit: Unit) -> None:
-        self.unit = unit
-        self.functions: dict[str, Function] = {}
-        self.classes: dict[str, cst.ClassDef] = {}
+    def __init__(self, location: Location) -> None:
+        self._file = location.unit.file
+        self._units: dict[int, Unit] = {}
+        self._know(location.unit)
+        outline = self._file.outline
+        self._outlines = {name: found[-1] for name, found in outline.bindings.items() if found}
+        self._lambdas: dict[str, Function] = {}
         self._aliases: dict[str, str] = {}
-        for line in unit.body:
-            for statement in line.body if isinstance(line, cst.SimpleStatementLine) else [line]:
-                self._note(statement)
+        self._owners = {
+            function.stretch.first: name
+            for name, cls in self._outlines.items()
+            if isinstance(cls, ClassOutline)
+            for function in cls.functions.values()
+        }
+        for name, found in self._outlines.items():
+            if isinstance(found, ImportOutline) and not found.level:
+                path = found.module if found.attribute is None else f"{found.module}.{found.attribute}"
+                self._aliases[name] = path.partition(".")[0] if found.whole else path
+        for stretch in outline.code:
+            for statement in _statements(self._unit(stretch).body):
+                match statement:
+                    case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(name))], value=cst.Lambda() as value):
+                        self._lambdas[name] = value
+                    case _:
+                        self._aliases |= aliases_of(statement)
 
-    def _note(self, statement: cst.CSTNode) -> None:
-        match statement:
-            case cst.FunctionDef(name=cst.Name(name)):
-                self.functions[name] = statement
-            case cst.ClassDef(name=cst.Name(name)):
-                self.classes[name] = statement
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(name))], value=cst.Lambda() as value):
-                self.functions[name] = value
+    def _know(self, unit: Unit) -> Unit:
+        self._units[id(cst.text_of(unit.tree))] = unit
+        return unit
+
+    def _unit(self, stretch: Stretch) -> Unit:
+        """The tree of a stretch. Raises `GivenUp` where it has none."""
+        if not isinstance(self._file, File):
+            raise GivenUp
+        try:
+            return self._know(self._file.unit(stretch))
+        except (SyntaxError, RecursionError, ValueError) as error:
+            raise GivenUp from error
+
+    def location(self, node: cst.CSTNode) -> Location:
+        return Location(self._units[id(cst.text_of(node))], node)
+
+    def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """What a node stands in, from the inside out, up to its definition."""
+        return self._units[id(cst.text_of(node))].around(node)
+
+    def function(self, name: str) -> Function | None:
+        """A function of the module."""
+        match self._outlines.get(name):
+            case FunctionOutline(stretch=stretch):
+                return self._defined(stretch)
             case _:
-                self._aliases |= aliases_of(statement)
+                return self._lambdas.get(name)
 
-    def located(self, location: Location) -> cst.CSTNode | None:
-        """The node that stands where a location is."""
-        wanted, kind = location.span, type(location.node)
-        pending: list[cst.CSTNode] = [self.unit.tree]
-        while pending:
-            node = pending.pop()
-            if isinstance(node, cst.BaseExpression | cst.BaseStatement | cst.BaseSmallStatement):
-                span = self.unit.span(node)
-                if span == wanted and type(node) is kind:
-                    return node
-                if span[2:] < wanted[:2] or span[:2] > wanted[2:]:
-                    continue
-            pending.extend(node.children)
-        return None
+    def _defined(self, stretch: Stretch) -> cst.FunctionDef | None:
+        found = [one for one in self._unit(stretch).body if isinstance(one, cst.FunctionDef)]
+        return found[-1] if found else None
+
+    def defines(self, name: str) -> bool:
+        """Whether a name is a function or a class of the module."""
+        return self.is_class(name) or self.function(name) is not None
+
+    def is_class(self, name: str) -> bool:
+        return isinstance(self._outlines.get(name), ClassOutline)
 
     def function_around(self, node: cst.CSTNode) -> cst.FunctionDef | None:
-        return next((one for one in self.unit.around(node) if isinstance(one, cst.FunctionDef)), None)
+        return next((one for one in self.around(node) if isinstance(one, cst.FunctionDef)), None)
 
     def class_around(self, function: cst.CSTNode) -> str | None:
         """The class whose method a function is."""
-        for node in self.unit.around(function):
-            match node:
-                case cst.ClassDef(name=cst.Name(name)):
-                    return name
-                case cst.FunctionDef() | cst.Lambda():
-                    return None
-        return None
+        if any(isinstance(one, cst.FunctionDef | cst.Lambda) for one in self.around(function)):
+            return None
+        return self._owners.get(self.location(function).unit.first_line)
 
     def member(self, cls: str, name: str) -> cst.CSTNode | None:
         """What a class of the file, or an ancestor in the file, has under a name."""
-        found = self.classes.get(cls)
-        if found is None:
+        found = self._outlines.get(cls)
+        if not isinstance(found, ClassOutline):
             return None
-        for statement in _statements(found.body):
-            match statement:
-                case cst.FunctionDef(name=cst.Name(own)) if own == name:
-                    return statement
-                case cst.FunctionDef(name=cst.Name("__init__")) as created if (
-                    made := _attribute_of(created, name)
-                ) is not None:
-                    return made
-                case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(own))], value=value) if own == name:
-                    match value:
-                        case cst.Call(func=cst.Name("staticmethod"), args=[cst.Arg(value=inner)]):
-                            return inner
-                    return value
-        for base in found.bases:
-            if (parent := dotted(base.value)) is not None and (inherited := self.member(parent, name)) is not None:
-                return inherited
-        return None
+        if name in found.functions:
+            return self._defined(found.functions[name].stretch)
+        created = self._defined(found.functions["__init__"].stretch) if "__init__" in found.functions else None
+        if created is not None and (made := _attribute_of(created, name)) is not None:
+            return made
+        for stretch in found.code:
+            for statement in _statements(self._unit(stretch).body):
+                match statement:
+                    case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(own))], value=value) if own == name:
+                        match value:
+                            case cst.Call(func=cst.Name("staticmethod"), args=[cst.Arg(value=inner)]):
+                                return inner
+                        return value
+        inherited = (self.member(base, name) for base in found.bases if base != cls)
+        return next((one for one in inherited if one is not None), None)
+
+    def methods(self, cls: str) -> Iterator[cst.FunctionDef]:
+        """The methods of a class."""
+        match self._outlines.get(cls):
+            case ClassOutline(functions=functions):
+                for function in functions.values():
+                    if (found := self._defined(function.stretch)) is not None:
+                        yield found
 
     def api(self, path: str, local: dict[str, str]) -> str | None:
         """The canonical name of what a dotted name stands for, if it is a library's."""
@@ -106,31 +139,34 @@ class Program:
         found = canonical(path)
         return found if found.startswith(("tf.", "keras.", "np.", "tnp.", "functools.")) else None
 
-    @cached_property
-    def calls(self) -> dict[str, list[cst.Call]]:
-        """The calls of the file by the last part of what is called."""
-        found: dict[str, list[cst.Call]] = {}
-        for node in cst.within(self.unit.tree):
+    def calls(self, name: str) -> list[cst.Call]:
+        """The calls of what has this name, on its own or as an attribute."""
+        found = []
+        for node in self._naming(name):
             match node:
-                case cst.Call(func=cst.Name(name) | cst.Attribute(attr=cst.Name(name))):
-                    found.setdefault(name, []).append(node)
+                case cst.Call(func=cst.Name(called) | cst.Attribute(attr=cst.Name(called))) if called == name:
+                    found.append(node)
         return found
 
-    @cached_property
-    def mentions(self) -> dict[str, int]:
-        """How often each name is read, on its own or as an attribute."""
-        found: dict[str, int] = {}
-        for node in cst.within(self.unit.tree):
-            if isinstance(node, cst.Name):
-                found[node.value] = found.get(node.value, 0) + 1
-        return found
+    def mentions(self, name: str) -> int:
+        """How often a name stands anywhere."""
+        return sum(isinstance(node, cst.Name) and node.value == name for node in self._naming(name))
+
+    def _naming(self, name: str) -> Iterator[cst.CSTNode]:
+        """The nodes of all definitions that hold a word."""
+        word = re.compile(rf"\b{name}\b")
+        if not isinstance(self._file, File) or not word.search(self._file.text):
+            return
+        for stretch in self._file.stretches:
+            if word.search(self._file.peek(stretch)):
+                yield from cst.within(self._unit(stretch).tree)
 
 
 def _attribute_of(function: cst.FunctionDef, name: str) -> cst.BaseExpression | None:
     """What a method makes an attribute of its object, once and in a statement of its own."""
     found = [
         statement.value
-        for statement in _statements(function.body)
+        for statement in _statements(function.body.body)
         if isinstance(statement, cst.Assign)
         and any(dotted(target.target) == f"self.{name}" for target in statement.targets)
     ]
@@ -175,14 +211,8 @@ def short(api: str) -> str:
     return next((api.removeprefix(home) for home in _HOMES if api.startswith(home)), api)
 
 
-def program_of(file: UnitFile) -> Program:
-    if not _LATEST or _LATEST[0].unit.file is not file:
-        _LATEST[:] = [Program(Unit(file, Stretch(1, file.text.count("\n") + 1)))]
-    return _LATEST[0]
-
-
-def _statements(body: cst.BaseSuite) -> Iterator[cst.CSTNode]:
-    for line in body.body:
+def _statements(body: Sequence[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+    for line in body:
         yield from line.body if isinstance(line, cst.SimpleStatementLine) else [line]
 
 

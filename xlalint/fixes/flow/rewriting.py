@@ -11,7 +11,7 @@ from ...syntax import nodes as cst
 from ..names import Names
 from ..rewrite import GivenUp, Rewrite
 from .interpreter import Interpreter
-from .program import Program, program_of
+from .program import Program
 from .states import holds_rows
 from .writing import Writing
 
@@ -24,11 +24,18 @@ _PASSES: Final = 4
 def follow(location: Location, names: Names, mask_value: Value | None) -> Rewrite | None:
     """The rewrite of the selection at a location, with all that follows from it; None where its rows go somewhere
     that needs to know how many they are."""
-    program = program_of(location.unit.file)
-    wanted = program.located(location)
-    function = None if wanted is None else program.function_around(wanted)
-    if wanted is None:
+    try:
+        return _follow(location, names, mask_value)
+    except GivenUp:
         return None
+
+
+def _follow(location: Location, names: Names, mask_value: Value | None) -> Rewrite | None:
+    wanted = location.node
+    if next((one for one in location.unit.around(wanted) if isinstance(one, cst.FunctionDef)), None) is None:
+        return None
+    program = Program(location)
+    function = program.function_around(wanted)
     kept: dict[tuple[int, str], str] = {}
     tried: set[cst.CSTNode] = set()
     for _ in range(_LEVELS):
@@ -79,7 +86,7 @@ def _only_caller(program: Program, function: cst.FunctionDef) -> cst.FunctionDef
     name = function.name.value
     if name == "__init__":
         name = program.class_around(function) or ""
-    found = {program.function_around(call) for call in program.calls.get(name, [])}
+    found = {program.function_around(call) for call in program.calls(name)}
     if len(found) == 1:
         return next(iter(found))
     return None

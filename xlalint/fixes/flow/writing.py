@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ...analysis.files.unit import Location
 from ...syntax import nodes as cst
 from ..names import Names
 from ..rewrite import GivenUp, NodeEdit, after, before, remove, replace
@@ -46,7 +45,7 @@ class Writing:
     def fresh(self, node: cst.CSTNode, wanted: str) -> str:
         """A new name for something that stands at a node."""
         if (id(node), wanted) not in self._kept:
-            around = [one for one in (node, *self.program.unit.around(node)) if isinstance(one, cst.FunctionDef)]
+            around = [one for one in (node, *self.program.around(node)) if isinstance(one, cst.FunctionDef)]
             words = {one.value for one in cst.within(around[-1]) if isinstance(one, cst.Name)} if around else set()
             words |= {name for (at, _), name in self._kept.items() if at != id(node)}
             name, number = wanted, 1
@@ -88,7 +87,7 @@ class Writing:
 
     def statement(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The line around a node, where it is computed once and for certain."""
-        for around in self.program.unit.around(node):
+        for around in self.program.around(node):
             if isinstance(around, cst.SimpleStatementLine):
                 return around
             if isinstance(around, _LATER):
@@ -128,15 +127,12 @@ class Writing:
 
     def edits(self) -> Iterator[NodeEdit]:
         """All edits."""
-        at = self.program.unit.tree
-
-        def where(node: cst.CSTNode) -> Location:
-            return Location(self.program.unit, node)
-
+        where = self.program.location
         for line, texts in self._lines.items():
             yield before(where(line), "\n".join(texts))
-        for node, text in self._outermost(at):
-            statement = next(self.program.unit.around(node))
+        outermost = [node for node in self._texts if not any(one in self._texts for one in self.program.around(node))]
+        for node in outermost:
+            text, statement = self._texts[node], next(self.program.around(node))
             match statement:
                 case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if (
                     value is node and plain(target) == text and self._is_alone(statement)
@@ -144,7 +140,7 @@ class Writing:
                     yield remove(where(statement))
                 case _:
                     yield replace(where(node), text)
-        inside = {one for node, _ in self._outermost(at) for one in cst.within(node)}
+        inside = {one for node in outermost for one in cst.within(node)}
         for call, added in self._arguments.items():
             if call in inside:
                 raise GivenUp
@@ -158,8 +154,8 @@ class Writing:
             yield after(where(last), "".join(f", {name}=None" for name in parameters))
 
     def _is_alone(self, statement: cst.CSTNode) -> bool:
-        line = next(self.program.unit.around(statement))
-        block = next(self.program.unit.around(line))
+        line = next(self.program.around(statement))
+        block = next(self.program.around(line))
         return (
             isinstance(line, cst.SimpleStatementLine)
             and len(line.body) == 1
