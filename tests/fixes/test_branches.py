@@ -276,3 +276,9 @@ def test_the_documented_block_comes_out_as_documented(tmp_path: Path) -> None:
         "label_mask = tf.cast(labels >= 0, tf.float32)\nloss = compute_loss(outputs, labels)\n"
         "mean_loss = tf.reduce_sum(loss * label_mask) / tf.reduce_sum(label_mask)\n"
     )
+
+
+def test_names_that_both_sides_of_an_inner_choice_assign_need_no_value_before() -> None:
+    inner = "    if scale:\n        z = x * 2.0\n    else:\n        z = tf.exp(x)\n    y = z * z\n"
+    before = f"if tf.reduce_sum(x) > 1.0:\n{inner}return y"
+    assert "z=z" not in fixed(before, "XLA101") != before

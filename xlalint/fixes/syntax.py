@@ -221,6 +221,8 @@ def read_first(body: cst.BaseSuite | Sequence[cst.CSTNode]) -> set[str]:
                 bound |= {name for target in targets for name in _targets(target.target)}
             case cst.FunctionDef(name=cst.Name(name)):
                 bound.add(name)
+            case cst.If() | cst.With():
+                bound |= surely_assigned([line])
     return found
 
 
