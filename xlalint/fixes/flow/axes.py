@@ -84,6 +84,8 @@ def _reduced(
 ) -> State:
     if _keeps(call) or (rest and rows.behind is None):
         raise GivenUp
+    if rows.kind == "bool" and name not in ("reduce_any", "reduce_all"):
+        raise GivenUp  # Keras makes numbers of them first
     uses = 2 if name in ("reduce_mean", "reduce_variance", "reduce_std", "reduce_max", "reduce_min") else 1
     spread, text = it.spread(rows, node, call.frame, uses)
     mask = it.mask_text(rows.mask, call.frame)

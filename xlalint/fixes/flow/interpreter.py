@@ -405,7 +405,7 @@ class Interpreter(Masks):
         if any(isinstance(one.operator, cst.In | cst.NotIn | cst.Is | cst.IsNot) for one in targets):
             return OTHER  # about the objects
         found = together([self.plain_items(one) for one in states])
-        return replace(found, kind=None) if isinstance(found, Rows) else found
+        return replace(found, kind="bool") if isinstance(found, Rows) else found
 
     def _call(self, node: cst.Call, frame: Frame) -> State:
         path = dotted(node.func)

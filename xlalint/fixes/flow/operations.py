@@ -30,7 +30,7 @@ def _each(singular: bool = False) -> Operation:
         found = together(states)
         logical = short(call.api) in _LOGICAL
         if isinstance(found, Rows) and (singular or logical or short(call.api).startswith(("nn.", "sigmoid", "tanh"))):
-            return replace(found, kind=None if logical else "float")
+            return replace(found, kind="bool" if logical else "float")
         return found
 
     return operate

@@ -312,7 +312,7 @@ def scattered(it: Interpreting, call: Call) -> State | None:
     base, _ = call.get("tensor", "#0")
     tf = it.writing.tf
     match places[1], updates[1]:
-        case Places(mask, flat=False), Rows(front=0) as rows if rows.mask == mask:
+        case Places(mask, flat=False), Rows(front=0) as rows if rows.mask == mask and rows.kind != "bool":
             spread, text = it.spread(rows, updates[0], call.frame)
         case Rows(front=0) as where_to, Rows(front=0) as rows if where_to.mask == rows.mask and base is not None:
             return _scattered_elsewhere(it, call, (places[0], where_to), base)

@@ -40,7 +40,7 @@ class Rows:
     behind: int | None = None
     roots: frozenset[int] = frozenset()
     or_zero: bool = False  # where nothing is selected, the program has a zero instead
-    kind: str | None = None  # "float", where that is known of the dtype
+    kind: str | None = None  # "float" or "bool", where that is known of the dtype
 
     def shaped(self, front: int | None, behind: int | None) -> Rows:
         """The same rows with other dimensions around the selected one."""
@@ -187,5 +187,5 @@ def together(states: Sequence[State]) -> State:
     if number is not None and front is not None and least > front + 1 + number:
         front = least - 1 - number
     roots = frozenset[int]().union(*(one.roots for one in rows))
-    kind = next((one.kind for one in states if isinstance(one, Rows | Other) and one.kind is not None), None)
+    kind = "float" if any(isinstance(one, Rows | Other) and one.kind == "float" for one in states) else None
     return Rows(first.mask, front, number, roots, any(one.or_zero for one in rows), kind)
