@@ -189,7 +189,7 @@ class _Analysis:
                     summary = interpreter.analyse(None, entry.value, entry.arguments, entry.context)
                     if summary is not None:
                         self.roots.append(summary)
-                if entry.context.kind is ContextKind.XLA and (entry.value.compiled or function.name == "call"):
+                if entry.context.becomes_graph and (entry.value.compiled or function.name == "call"):
                     self._compiled.append((entry, interpreter.writes.since(mark)))
         self._note_reached(self._fresh_roots())
 

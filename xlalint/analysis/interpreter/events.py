@@ -70,6 +70,11 @@ class Context(Record):
         return self.entry if self.keras is None else f"{self.entry}, {self.keras}"
 
     @property
+    def becomes_graph(self) -> bool:
+        """A graph is made of the code, of a program's own and not of its input pipeline."""
+        return self.kind in (ContextKind.XLA, ContextKind.GRAPH) and not self.pipeline
+
+    @property
     def converted(self) -> bool:
         """AutoGraph really rewrites control flow here: never in what the host runs line by line."""
         return self.autograph and self.plain_python is None and self.kind is not ContextKind.HOST
