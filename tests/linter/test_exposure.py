@@ -374,3 +374,22 @@ model.fit(np.zeros((4, 8, 8, 3)), np.zeros((4, 192)), batch_size=4)
         encoding="utf-8",
     )
     assert [(one.code, one.severity) for one in check([tmp_path], Settings()).findings] == [("XLA408", severity)]
+
+
+TEXT: Final = """\
+import tensorflow as tf
+
+tf.config.optimizer.set_jit(True)
+
+@tf.function{jit}
+def size(text):
+    return tf.size(text)
+
+print(size(tf.constant(["a", "b"])))
+"""
+
+
+@pytest.mark.parametrize(("jit", "codes"), [("", []), ("(jit_compile=True)", ["XLA404"])])
+def test_autoclustering_leaves_strings_out(tmp_path: Path, jit: str, codes: list[str]) -> None:
+    (tmp_path / "text.py").write_text(TEXT.format(jit=jit), encoding="utf-8")
+    assert [one.code for one in check([tmp_path], Settings()).findings] == codes

@@ -80,7 +80,8 @@ def report_compiled_call(
 ) -> None:
     """A compiled function is called from host code."""
     context = Context(ContextKind.XLA, True, how.entry)
-    _report_text(interpreter, frame, context, passed_values(arguments, node))
+    if isinstance(how, Wrapped) or how.jit:  # what autoclustering compiles leaves strings out
+        _report_text(interpreter, frame, context, passed_values(arguments, node))
     report_feed(interpreter, frame, context, passed_values(arguments, node), node, target, traced=not how.signature)
 
 
