@@ -76,6 +76,7 @@ MISJUDGED_LAYERS: Final = {
         "|ops.bincount with a length|ops.histogram|x[::n]|ops.scatter of a size|np.array|np.exp"
         "|ops.convert_to_numpy|ops.image.resize to a value"
     ),
+    "what a layer is given has the dimension of the batch, so that it is no position": ("x[i]"),
     "what branches and loops of functions give is not compared": (
         "ops.cond with branches of other shapes|ops.cond with branches of other dtypes"
         "|ops.while_loop that grows|ops.while_loop that changes a dtype|ops.vectorized_map with ops.cond"

@@ -69,7 +69,8 @@ class Subscripts(Interpreter):
             parts = [part for item in index for part in _parts(item)]
             meant = tensors if any(as_tensor(part, Dependence.STATIC) for part in parts) else ()
             return join_all(*(self.subscript(frame, node, option, index, store) for option in meant or base.options))
-        index = tuple(without_none(self._as_mask(frame, base, item)) for item in index)
+        alone = len(index) == 1
+        index = tuple(without_none(self._as_mask(frame, base, item, alone)) for item in index)
         base = as_tuple(base)
         match base:
             case Structure() | Unknown() if indexes_a_tensor(base, index):
@@ -126,10 +127,12 @@ class Subscripts(Interpreter):
             case _:
                 return UNKNOWN
 
-    def _as_mask(self, frame: Frame, base: Value, item: Value) -> Value:
+    def _as_mask(self, frame: Frame, base: Value, item: Value, alone: bool) -> Value:
         """An unknown comparison used as an index is a mask, if this is code in which tensors are meant; and so is an
-        input of a layer, all of which have the dimension of the batch: no other tensor that has one can be an index."""
-        if isinstance(item, Tensor) and item.dtype is None and item.rank is None and _is_layer_input(frame, item):
+        input of a layer that is used `alone`: all inputs have the dimension of the batch, and nobody takes examples of
+        one batch by numbers that another has."""
+        unsaid = isinstance(item, Tensor) and item.dtype is None and item.rank is None
+        if alone and isinstance(item, Tensor) and unsaid and _is_layer_input(frame, item):
             return item.with_(dtype="bool")
         if not (isinstance(item, Unknown) and item.compared):
             return item
