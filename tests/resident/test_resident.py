@@ -152,8 +152,10 @@ def test_it_ends_where_something_else_is_installed() -> None:
     path = meeting.address()
     assert path is not None
     thread = listening(path, "what was installed")
-    assert client.ask(["check", "a.py"]) is None
-    thread.join(10)
+    until = time.monotonic() + 30  # where the machine is busy, one that asks gives up before it is heard
+    while thread.is_alive() and time.monotonic() < until:
+        assert client.ask(["check", "a.py"]) is None
+        thread.join(0.1)
     assert not thread.is_alive()
 
 
