@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...syntax import nodes as cst
 from ..rewrite import GivenUp
 from ..syntax import plain, read
-from .calls import Call, Interpreting
+from .calls import Call, Interpreting, number
 from .frames import Frame
 from .program import short
 from .states import OTHER, Mask, Other, Places, Rows, State
@@ -297,13 +297,10 @@ def _unit(mask: Mask) -> int:
 
 
 def _literal(node: cst.BaseExpression) -> int:
-    match node:
-        case cst.Integer():
-            return int(node.evaluated_value)
-        case cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer() as inner):
-            return -int(inner.evaluated_value)
-        case _:
-            raise GivenUp
+    found = number(node)
+    if found is None:
+        raise GivenUp
+    return found
 
 
 def scattered(it: Interpreting, call: Call) -> State | None:
