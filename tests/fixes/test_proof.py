@@ -51,6 +51,11 @@ def test_only_what_was_seen_to_be_equal_holds(outcome: Outcome, holds: bool) -> 
     assert judged(outcome)[0] is holds
 
 
+def test_what_was_compared_and_compiled_is_said_in_one_line() -> None:
+    outcome = Outcome(how="called with x: f32[2]", calls=(Call(0, 0, 1), Call(0, 1), Call(1, 0, 1)))
+    assert judged(outcome)[1] == "equal for 3 sets of values of 2 shapes in 2 compilations; called with x: f32[2]"
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -86,7 +91,7 @@ def test_only_what_holds_is_written(project: Path, capsys: pytest.CaptureFixture
         "10.0", "LIMIT"
     )
     (package / "a.py").write_text(code + differs)
-    assert run(["--fix-only", "--unsafe-fixes", "--prove", "--verbose"]) == 0
+    assert run(["--fix-only", "--unsafe-fixes", "--prove"]) == 0
     said = capsys.readouterr()
     assert said.out == "Fixed 1 finding in 1 file.\n"
     assert "proven: package/a.py: `step`: equal for " in said.err

@@ -109,6 +109,18 @@ def test_callers_of_its_file_and_tests_show_what_it_is_called_with(package: Path
     assert Targets().at(more, "other").callers == ()
 
 
+def test_what_the_user_speaks_of_is_run_instead_of_what_it_calls(package: Path) -> None:
+    (package.parent / "steps.py").write_text(
+        "def masked(x):\n    return x\n\ndef loss(x):\n    return masked(x)\n\n"
+        "# xlalint: probe(x: f32[3])\ndef step(x):\n    return loss(x)\n"
+    )
+    steps = package.parent / "steps.py"
+    for name in ("masked", "loss", "step"):
+        assert (Targets().entry(steps, name).qualname, Targets().at(steps, name).qualname) == ("step", name)
+    assert Targets(inputs={"pkg.steps.loss": "x: f32[2]"}).entry(steps, "masked").qualname == "loss"
+    assert Targets().entry(package, "positive").qualname == "Gated.call"
+
+
 def test_every_finding_belongs_to_one_target(package: Path) -> None:
     findings = findings_of(package)
     pairs = Targets().of_findings([*findings, replace(findings[0], cell=1)])

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from .__main__ import verdict
 from .fetched import cut, functions
+from .runs import verdict
 
 SOURCE = """
 import something

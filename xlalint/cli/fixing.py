@@ -56,9 +56,8 @@ class Fixes:
         """Print the report; where the standard output is taken by source or a diff, on the standard error."""
         paint = Paint(coloured(self._given["color"]))
         for proof in self._outcome.proofs:
-            if not proof.holds or self._given["verbose"]:
-                place = f"{display_path(proof.path)}: `{proof.qualname}`"
-                complain(f"{place}: {proof.said}", label="proven" if proof.holds else "not proven, not fixed")
+            place = f"{display_path(proof.path)}: `{proof.qualname}`"
+            complain(f"{place}: {proof.said}", label="proven" if proof.holds else "not proven, not fixed")
         for half in self._outcome.halves:
             why = f"would still fail ({', '.join(half.codes)}); --partial-fixes applies its unsafe fixes anyway"
             complain(f"{half.path}: `{half.qualname}` {why}", label="left as it is")

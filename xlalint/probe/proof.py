@@ -45,14 +45,16 @@ class Proof:
 
 
 def prove(files: Sequence[Rewritten], settings: Settings) -> list[Proof]:
-    """Run every function that the rewrites change; of a file of Keras that does not import TensorFlow with JAX, too,
-    where that is installed. Raises ProbeUnavailableError."""
+    """Run every function that the rewrites change, or what leads there and of whose inputs the user says something; of
+    a file of Keras that does not import TensorFlow with JAX, too, where that is installed. Raises
+    ProbeUnavailableError."""
     targets = Targets(settings.probe.inputs, settings.keras)
     probe = replace(settings.probe, target="cpu")
     limits = Limits(*probe.limits)
     plan = replace(plan_of(probe, limits), locate=False)
     proofs: dict[tuple[Path, str], dict[str, Proof]] = {}
-    rewritten: list[tuple[Path, Target, Target]] = []
+    changed: dict[Target, list[tuple[Path, str]]] = {}  # by what is run, which may lead to several
+    moved: list[Target] = []
     with _shadows(files) as shadows:
         for file in files:
             backends = _backends(file, probe)
@@ -60,24 +62,26 @@ def prove(files: Sequence[Rewritten], settings: Settings) -> list[Proof]:
                 lost = Proof(file.path, qualname, False, "not run: the probe was interrupted")
                 proofs[file.path, qualname] = dict.fromkeys(backends, lost)
                 try:
-                    original = targets.at(file.path, qualname)
+                    original = targets.entry(file.path, qualname)
                 except TargetError as error:
                     lost = Proof(file.path, qualname, False, f"not run: {error}")
                     proofs[file.path, qualname] = dict.fromkeys(backends, lost)
                     continue
                 for backend in backends:
                     one = replace(original, backend=backend)
-                    rewritten.append((file.path, _moved(one, file, shadows), one))
+                    if one not in changed:
+                        moved.append(_moved(one, {other.path: other.after for other in files}, shadows))
+                    changed.setdefault(one, []).append((file.path, qualname))
+        originals = [*changed]
 
         def done(index: int, outcome: Outcome) -> None:
-            path, _, original = rewritten[index]
-            found = Proof(path, original.qualname, *judged(outcome))
-            proofs[path, original.qualname][original.backend] = found
+            one = originals[index]
+            for path, qualname in changed[one]:
+                proofs[path, qualname][one.backend] = Proof(path, qualname, *judged(outcome))
 
-        if rewritten:
-            originals = {index: original for index, (*_, original) in enumerate(rewritten)}
+        if moved:
             with runner_of(probe, limits, plan) as runner:
-                runner.run([moved for _, moved, _ in rewritten], done, originals)
+                runner.run(moved, done, dict(enumerate(originals)))
     return [_joined(by_backend) for by_backend in proofs.values()]
 
 
@@ -133,7 +137,13 @@ def judged(outcome: Outcome) -> tuple[bool, str]:
             return False, f"{one.text}; {outcome.how}" if outcome.how else one.text
     if outcome.death is not None or not outcome.calls:
         return False, f"not run: the process {outcome.death}" if outcome.death else "not run: nothing was called"
-    return True, f"equal for {len(outcome.calls)} sets of values; {outcome.how}"
+    shapes, compilations = len({one.variant for one in outcome.calls}), sum(one.compilations for one in outcome.calls)
+    values = f"{_counted(len(outcome.calls), 'set')} of values of {_counted(shapes, 'shape')}"
+    return True, f"equal for {values} in {_counted(compilations, 'compilation')}; {outcome.how}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _outer(text: str) -> list[Definition]:
@@ -178,8 +188,8 @@ def _shadow(source: Path, target: Path, changed: Mapping[Path, str]) -> None:
             (target / entry.name).symlink_to(entry)
 
 
-def _moved(target: Target, file: Rewritten, shadows: Mapping[Path, Path]) -> Target:
-    """The target as it stands in the rewritten file."""
+def _moved(target: Target, after: Mapping[Path, str], shadows: Mapping[Path, Path]) -> Target:
+    """The target as it stands in the rewritten files."""
 
     def moved(path: str) -> str:
         for root, shadow in shadows.items():
@@ -187,7 +197,9 @@ def _moved(target: Target, file: Rewritten, shadows: Mapping[Path, Path]) -> Tar
                 return str(shadow / Path(path).relative_to(root))
         return path
 
-    definition = FileDefinitions.of_text(file.path, file.after).named(target.qualname)
+    path, definition = Path(target.file), None
+    if path in after:
+        definition = FileDefinitions.of_text(path, after[path]).named(target.qualname)
     return replace(
         target,
         file=moved(target.file),

@@ -24,6 +24,7 @@ from .target import Frame, Given, Parameter, Target
 _FACTORY: Final = "factory:"
 _CALLED: Final = ("call", "__call__")
 _MOST_CALLERS: Final = 3
+_MOST_ON_THE_WAY: Final = 30
 
 
 # A file, the qualified name of the function (None for its top), whether AutoGraph converts it, whether it is host code.
@@ -89,6 +90,22 @@ class Targets:
         """One definition by its file and name. Raises TargetError."""
         self._analyse([path])
         return self._target(path.absolute(), self._definition(path.absolute(), qualname))
+
+    def entry(self, path: Path, qualname: str) -> Target:
+        """A definition; where the user says nothing of its inputs, the nearest one that leads there and of whose inputs
+        the user does. Raises TargetError."""
+        wanted = self.at(path, qualname)
+        places = [(Path(wanted.file), qualname)]
+        for file, name in places:  # which grows
+            if wanted.given or wanted.factory is not None or len(places) > _MOST_ON_THE_WAY:
+                break
+            definition = self._definition(file, name)
+            if self._texts(definition, dotted_name(file)[0]):
+                return self.at(file, name)
+            for caller in islice(self._known_callers.of(file, definition, Path(_root_of(file))), _MOST_CALLERS):
+                if (place := (Path(caller.file), caller.qualname)) not in places:
+                    places.append(place)
+        return wanted
 
     def all(self, paths: Iterable[Path]) -> list[Target]:
         """Every function, and every class of objects that Keras calls, that may be compiled: those that read

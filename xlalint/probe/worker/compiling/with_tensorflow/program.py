@@ -75,8 +75,10 @@ class TensorFlowProgram:
 
     def of_gradient(self, state: State) -> tuple[Callable[..., Any], Program]:
         """See `Program`."""
-        gradients = gradients_of(self._driven.call, state.trained)
-        driven = replace(self._driven, call=gradients, autograph=autograph_of(self._driven))
+        # Of a `tf.function` the Python function: the one that was traced has a program of its own for its gradient.
+        call, autograph = self._plainly()
+        gradients = gradients_of(call, state.trained)
+        driven = replace(self._driven, call=gradients, autograph=autograph)
         return gradients, TensorFlowProgram(driven, self._user_lines)
 
     def variables(self) -> list[Any]:
