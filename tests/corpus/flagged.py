@@ -1,11 +1,13 @@
 """What the probe says of functions that the linter flags, in packages and programs: `flagged.txt` lists them, pinned.
 
-    python -m tests.corpus.flagged --python INTERPRETER --sources FOLDER [--aside] [--timeout SECONDS] [PROJECT ..]
+    python -m tests.corpus.flagged --python INTERPRETER --sources FOLDER [--results FILE] [--processes N] [--aside]
+                                   [--timeout SECONDS] [PROJECT ..]
 
 The interpreter has the packages; the folder has a checkout of each repository, by its name. Every third function is
-kept aside, and run with `--aside` only. Runs their code, in the probe's own processes. Prints each finding with its
-verdict, of how many functions inputs were found for, and how many of the findings that say `fails`, `diverges` or
-`recompiles` were confirmed.
+kept aside, and run with `--aside` only. Runs their code, in the probe's own processes, a few functions at a time. What
+the file of results has is not run again. Prints each function with the verdicts on its findings, then of how many
+functions inputs were found for, and how many of the findings that say `fails`, `diverges` or `recompiles` were
+confirmed.
 """
 
 from __future__ import annotations
@@ -13,11 +15,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from xlalint.findings.findings import Effect, Finding
 from xlalint.linter.run import check
@@ -32,6 +38,7 @@ from .verdicts import LIMITS, kind_of, line_of
 LIST: Final = Path(__file__).with_name("flagged.txt")
 EFFECTS: Final = frozenset((Effect.FAILS, Effect.DIVERGES, Effect.RECOMPILES))
 _ASIDE: Final = 3
+_AT_ONCE: Final = 4  # functions for which a project is linted once
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,24 @@ class Flagged:
         return self.project.partition("==")[0].partition("@")[0].rpartition("/")[2]
 
 
+@dataclass(frozen=True)
+class Result:
+    """What became of a function. `driven`: whether inputs were found, None where the linter flags it no more; `said`:
+    how it was called, or why not; `verdicts`: by word, how many of its findings; `lines`: these in words."""
+
+    function: Flagged
+    driven: bool | None
+    said: str
+    seconds: float
+    verdicts: dict[str, int]
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        one = self.function
+        head = f"{one.project} {one.file}::{one.qualname}, {self.seconds:.0f} s: {self.said}"
+        return "\n".join((head, *self.lines))
+
+
 def flagged(listed: Path = LIST) -> Iterator[Flagged]:
     """A list, in its order."""
     for line in listed.read_text(encoding="utf-8").splitlines():
@@ -62,32 +87,61 @@ def part(aside: bool) -> list[Flagged]:
     return [one for number, one in enumerate(flagged(), 1) if (number % _ASIDE == 0) is aside]
 
 
-def probed(
-    folder: Path, chosen: Sequence[Flagged], interpreter: str, timeout: float
-) -> tuple[list[Finding], list[Run]]:
-    """The findings in some functions of a project with their verdicts, and what became of the functions."""
-    texts = [f"probe.python = '{interpreter}'", *LIMITS, f"probe.timeout = {timeout}"]
+def results(chosen: Sequence[Flagged], interpreter: str, sources: Path, timeout: float) -> list[Result]:
+    """What becomes of some functions of one project."""
+    first = chosen[0]
+    folder = folder_of(first.name, interpreter) if "==" in first.project else sources / first.name
+    folder = folder.absolute()
+    names = "probe.environment = ['PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION']"
+    texts = [names, f"probe.python = '{interpreter}'", *LIMITS, f"probe.timeout = {timeout}"]
     settings = replace(config.load([folder], config=texts, isolated=True), cache_dir=None)
     report = check([folder], settings)
-    names = {(str((folder / one.file).absolute()), one.qualname) for one in chosen}
+    places = {(str(folder / one.file), one.qualname): one for one in chosen}
     found = [finding for finding in report.findings if finding.effect in EFFECTS]
     pairs = [
         (target, here)
         for target, here in Targets(keras=settings.keras).of_findings(found)
-        if not isinstance(target, NoTarget) and (target.file, target.qualname) in names
+        if not isinstance(target, NoTarget) and (target.file, target.qualname) in places
     ]
     ours = {id(finding) for _, here in pairs for finding in here}
     report = replace(report, findings=tuple(finding for finding in report.findings if id(finding) in ours))
     runs: list[Run] = []
+    judged = with_verdicts(
+        report, planned(report, pairs, ()), settings, heard=runs.append, files=set(folder.rglob("*.py"))
+    )
+    return [_result(one, place, judged.findings, runs) for place, one in places.items()]
 
-    def tell(run: Run) -> None:
-        runs.append(run)
-        outcome = run.outcome
-        said = outcome.not_run or outcome.how
-        print(f"{run.target.qualname} in {Path(run.target.file).name}, {outcome.seconds:.0f} s: {said}", flush=True)
 
-    judged = with_verdicts(report, planned(report, pairs, ()), settings, heard=tell, files=set(folder.rglob("*.py")))
-    return list(judged.findings), runs
+def _result(one: Flagged, place: tuple[str, str], findings: Iterable[Finding], runs: Sequence[Run]) -> Result:
+    """What of all that is known is about one function."""
+    here = [run for run in runs if (run.target.file, run.target.qualname) == place]
+    if not here:
+        return Result(one, None, "nothing is flagged", 0.0, {}, ())
+    [outcome, *_] = (run.outcome for run in here)
+    own = [
+        finding
+        for finding in findings
+        if finding.verdict is not None
+        and str(Path(finding.path).absolute()) == place[0]
+        and (finding.verdict.function == place[1])
+    ]
+    counted = Counter(kind_of(finding) for finding in own)
+    lines = (*map(line_of, own), *(f"  note {note}" for note in outcome.notes))
+    said = outcome.not_run or outcome.how
+    return Result(one, outcome.not_run is None, said, sum(run.outcome.seconds for run in here), dict(counted), lines)
+
+
+def _known(file: Path | None) -> list[Result]:
+    """The results that a file has."""
+    if file is None or not file.exists():
+        return []
+    decode = msgspec.json.Decoder(Result).decode
+    return [decode(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _share(counts: Counter[str]) -> str:
+    claims = sum(count for kind, count in counts.items() if kind != "probe-only")
+    return f"{claims} findings: {dict(counts)}"
 
 
 def main() -> None:
@@ -97,22 +151,34 @@ def main() -> None:
     parser.add_argument("--sources", type=Path, default=Path(), help="the folder of the checkouts")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a function")
     parser.add_argument("--aside", action="store_true", help="run those that are kept aside")
+    parser.add_argument("--results", type=Path, help="where results are kept, a line of JSON each")
+    parser.add_argument("--processes", type=int, default=1, help="how many run at once")
     given = parser.parse_args()
-    findings: list[Finding] = []
-    runs: list[Run] = []
-    for project, chosen in groupby(part(given.aside), key=lambda one: one.project):
-        here = list(chosen)
-        if given.projects and here[0].name not in given.projects:
-            continue
-        print(f"== {project}", flush=True)
-        folder = folder_of(here[0].name, given.python) if "==" in project else given.sources / here[0].name
-        some, ran = probed(folder.absolute(), here, given.python, given.timeout)
-        print(*map(line_of, some), sep="\n", flush=True)
-        findings += some
-        runs += ran
-    claims = [kind_of(finding) for finding in findings if finding.code != "XLA904"]
-    driven = sum(run.outcome.not_run is None for run in runs)
-    print(f"{driven} of {len(runs)} functions driven; {len(claims)} findings: {dict(Counter(claims))}")
+    wanted = [one for one in part(given.aside) if not given.projects or one.name in given.projects]
+    known = [one for one in _known(given.results) if one.function in wanted]
+    for result in known:
+        print(result, flush=True)
+    run = {result.function for result in known}
+    units = [
+        several[start : start + _AT_ONCE]
+        for _, here in groupby((one for one in wanted if one not in run), key=lambda one: one.project)
+        for several in [list(here)]
+        for start in range(0, len(several), _AT_ONCE)
+    ]
+    work = partial(results, interpreter=given.python, sources=given.sources, timeout=given.timeout)
+    with ProcessPoolExecutor(given.processes) as pool:
+        for future in as_completed([pool.submit(work, unit) for unit in units]):
+            for result in future.result():
+                known.append(result)
+                print(result, flush=True)
+                if given.results is not None:
+                    with given.results.open("ab") as file:
+                        file.write(msgspec.json.encode(result) + b"\n")
+    counts = Counter[str]()
+    for result in known:
+        counts.update(result.verdicts)
+    driven = [result.driven for result in known if result.driven is not None]
+    print(f"{sum(driven)} of {len(driven)} functions driven; {_share(counts)}")
 
 
 if __name__ == "__main__":
