@@ -96,7 +96,6 @@ def with_verdicts(
 def _together(run: Run, lowered: Run, target: str) -> Run:
     """What was seen of one target on the CPU and by the compiler of another device, `gpu` or `tpu`."""
     cpu, other = run.outcome, lowered.outcome
-    seen = cpu.observations if cpu.not_run is None else ()
     device = f"a {target.upper()}"
     notes = tuple(note for note in other.notes if note not in cpu.notes)
     same = other.not_run is not None and other.not_run == cpu.not_run
@@ -111,7 +110,7 @@ def _together(run: Run, lowered: Run, target: str) -> Run:
             cpu,
             how=cpu.how or other.how,
             inputs=cpu.inputs or other.inputs,
-            observations=tuple(dict.fromkeys((*seen, *other.observations))),  # what fails when traced: once
+            observations=tuple(dict.fromkeys((*cpu.observations, *other.observations))),  # what fails when traced: once
             programs=other.programs,
             notes=(*cpu.notes, *notes),
             seconds=cpu.seconds + other.seconds,

@@ -326,9 +326,10 @@ def probed(run: Run) -> Probed:
     outcome = run.outcome
     path = display_path(Path(run.target.file))
     elsewhere = [line for program in outcome.programs if program.refusal is None for line in lowered(program)]
-    if not _meant(outcome) and (outcome.not_run is not None or not outcome.calls):
+    seen = _meant(outcome)
+    if (outcome.not_run is not None and not outcome.programs) or not (seen or outcome.calls):
         verdict = _of(run, OPEN, text=outcome.not_run or "nothing was compiled")
-        return Probed(path, run.target.lines[0], verdict, (*elsewhere, *outcome.notes))
+        return Probed(path, run.target.lines[0], verdict, (*map(told, seen), *elsewhere, *outcome.notes))
     graver = [one for one in outcome.observations if one.per != "shape"]
     gravest = min(graver, key=_gravity, default=None)
     status = CONFIRMED if gravest is not None and gravest.kind not in (BOUNDED, TPU_BOUNDED) else REFUTED
@@ -345,8 +346,10 @@ def probed(run: Run) -> Probed:
 
 
 def _meant(outcome: Outcome) -> Sequence[Observation]:
-    """What was seen; of what was not run on a CPU, only what another device's compiler says."""
-    return outcome.observations if outcome.not_run is None or outcome.programs else ()
+    """What was seen; of what was not run on a CPU, what statements and another device's compiler show."""
+    if outcome.not_run is None or outcome.programs:
+        return outcome.observations
+    return tuple(one for one in outcome.observations if one.spots)
 
 
 def _of_tpu(program: Lowering) -> bool:

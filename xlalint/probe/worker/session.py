@@ -9,10 +9,11 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlalint.probe.protocol import COMPILE, FAILS, GPU, OF_XLA, PROGRAM, TPU, TRAINING, Outcome, Plan
+from xlalint.probe.protocol import COMPILE, DIVERGES, FAILS, GPU, OF_XLA, PROGRAM, TPU, TRAINING, Outcome, Plan
 from xlalint.probe.target import Target
 
 from .backends import backend
@@ -21,9 +22,10 @@ from .code.user_lines import UserLines
 from .compiling.chosen import compilations
 from .compiling.evidence import whole_statements
 from .compiling.meter import EagerError, Instruments, Meter, Progress
-from .driving.driven import Driven, NotDrivenError
+from .driving.driven import Driven, NotDrivenError, Partly
 from .driving.driver import drive
 from .driving.keras_objects import learning_of
+from .inputs.numbers import VALUE_SETS
 from .pipe import Pipe
 
 if TYPE_CHECKING:
@@ -87,7 +89,8 @@ class Session:
                     stack.callback(driven.close)
                     user_lines.moved.update(driven.moved)
             except NotDrivenError as error:
-                return Outcome(not_run=str(error), by_keras=error.by_keras)
+                found = Outcome(not_run=str(error), by_keras=error.by_keras)
+                return found if error.partly is None else self._of_statements(found, target, error.partly, tools)
             if plan.drive_only:
                 return Outcome(how=driven.how, inputs=tuple(driven.inputs))
             meter = Meter(driven, reference or driven, tools)
@@ -98,9 +101,31 @@ class Session:
                     return run_as_host(driven, tools)
                 if plan.topology or plan.gpu:
                     return self._elsewhere(driven, meter, tools)
-                return self._trained(meter.measure(), driven, tools)
+                found = self._trained(meter.measure(), driven, tools)
+                partly = Partly(partial(_ready, driven), driven.autograph)
+                return self._of_statements(found, target, partly, tools, driven)
             except EagerError as error:
                 return dataclasses.replace(meter.outcome(), not_run=str(error))
+
+    def _of_statements(
+        self, found: Outcome, target: Target, partly: Partly, tools: Instruments, driven: Driven | None = None
+    ) -> Outcome:
+        """What was seen of a function, with what the statements in question show by themselves: where it was not run as
+        a whole, or where something else fails or differs before them."""
+        plan, seen = tools.plan, found.observations
+        hidden = any(one.kind in (FAILS, DIVERGES) and not one.gradient for one in seen)
+        if backend.NAME == "jax" or plan.drive_only or plan.by_lines or plan.topology or plan.gpu:
+            return found
+        if not hidden and driven is not None:
+            return found
+        from .compiling.alone import Alone
+
+        self._keep(found)
+        self._note("statements")
+        sets = range(min(driven.value_sets if driven is not None else VALUE_SETS, plan.value_sets))
+        state = driven.state if driven is not None else list
+        alone = Alone(partly, sets, state, tools)
+        return dataclasses.replace(found, observations=(*seen, *alone.seen(target.file, tools.wanted, seen)))
 
     def _trained(self, found: Outcome, driven: Driven, tools: Instruments) -> Outcome:
         """What was seen of a function, with what is seen of the step that the model which it gives trains with."""
@@ -240,6 +265,12 @@ class Session:
 
     def _keep(self, outcome: Outcome) -> None:
         self._pipe.send({"so far": dataclasses.asdict(outcome)})
+
+
+def _ready(driven: Driven, number: int) -> tuple[Any, Callable[[], Any]]:
+    """A call with one set of values."""
+    positional, keywords = given = driven.make(number, 0)
+    return given, partial(driven.call, *positional, **keywords)
 
 
 def _joined(one: dict[str, tuple[int, ...]], other: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:

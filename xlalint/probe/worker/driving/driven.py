@@ -10,13 +10,22 @@ from ..inputs.search import Solution
 from ..inputs.tensors import Arguments
 
 
+@dataclass(frozen=True)
+class Partly:
+    """How to run a function eagerly as far as it goes. `ready`: of the number of a set of values, what it is called
+    with, and the call; `autograph`: as of what is driven."""
+
+    ready: Callable[[int], tuple[Any, Callable[[], Any]]]
+    autograph: bool
+
+
 class NotDrivenError(Exception):
     """The target cannot be called. The text is one line, and names what the user can write to help; `by_keras`: whether
-    Keras raised what it is about."""
+    Keras raised what it is about; `partly`: how to come to lines in question all the same."""
 
-    def __init__(self, text: str, *, by_keras: bool = False) -> None:
+    def __init__(self, text: str, *, by_keras: bool = False, partly: Partly | None = None) -> None:
         super().__init__(text)
-        self.by_keras = by_keras
+        self.by_keras, self.partly = by_keras, partly
 
 
 @dataclass

@@ -24,12 +24,13 @@ from ..code.importing import Loaded, LoadError, load
 from ..code.limits import Limit
 from ..code.line_tracing import TooLongError
 from ..code.messages import described, first_line
+from ..inputs.numbers import VALUE_SETS
 from ..inputs.recorded_calls import first_call
-from ..inputs.search import NotFoundError, Search, Solution, follow, pinned
+from ..inputs.search import Attempt, NotFoundError, Search, Solution, follow, pinned
 from ..inputs.slots import Choice, subclasses
 from ..inputs.tensors import Arguments
 from . import harnesses
-from .driven import Driven, NotDrivenError
+from .driven import Driven, NotDrivenError, Partly
 from .harnesses import Arranged, Given, Harness
 from .keras_objects import called_method, is_model, is_step, keras_converts, keras_kind, variables_in
 from .supplied_inputs import Supply
@@ -207,7 +208,8 @@ class _Driver:
         try:
             solution = harness.search.solve()
         except NotFoundError as error:
-            raise NotDrivenError(self._not_found(harness, error), by_keras=error.by_keras) from error.nearest
+            said, partly = self._not_found(harness, error), self._partly(harness, error)
+            raise NotDrivenError(said, by_keras=error.by_keras, partly=partly) from error.nearest
         if given is not None:
             solution = follow(solution, given)
             if solution.words != given.words:
@@ -231,6 +233,25 @@ class _Driver:
         names = ", ".join(f"{slot.name}: .." for slot in harness.slots if slot.group == "call" and not slot.star)
         return f"no inputs found in {error.calls} calls ({said}); write `# xlalint: probe({names})` above it"
 
+    def _partly(self, harness: Harness, error: NotFoundError) -> Partly | None:
+        """How a harness is run with the inputs that came furthest."""
+        if error.furthest is None or self.given is not None:
+            return None
+        nearest = Solution(harness.slots, [error.furthest], list(range(VALUE_SETS)), Attempt())
+        groups = dict.fromkeys(slot.group for slot in harness.slots)
+
+        def ready(number: int) -> tuple[Any, Callable[[], Any]]:
+            given = {group: nearest.make(group, number, 0) for group in groups}
+            return given, partial(harness.run, given)
+
+        return Partly(ready, self._autograph(harness))
+
+    def _autograph(self, harness: Harness) -> bool:
+        """Whether AutoGraph converts what a harness runs."""
+        if self.target.autograph is not None:
+            return self.target.autograph
+        return harness.owner is None or keras_kind(harness.owner) is None or keras_converts(harness.owner)
+
     def _finished(self, harness: Harness, solution: Solution) -> Driven:
         self.note("build")
         with backend.eager_execution():
@@ -240,16 +261,14 @@ class _Driver:
         assert harness.search is not None
         if self.given is None:
             harness.search.vary(solution, called)
-        target = self.target
         called, make = _without_objects(called, solution)
-        autograph = harness.owner is None or keras_kind(harness.owner) is None or keras_converts(harness.owner)
         return Driven(
             call=called,
             make=make,
             value_sets=len(solution.sets),
             variants=len(solution.shapes),
             state=lambda: [*harness.state(), *_variables_of(self.loaded)],
-            autograph=autograph if target.autograph is None else target.autograph,
+            autograph=self._autograph(harness),
             how=harness.how(solution),
             inputs=solution.inputs("call"),
             reached=solution.reached,

@@ -39,11 +39,14 @@ Run = Callable[[Mapping[str, Arguments]], Any]
 
 class NotFoundError(Exception):
     """No inputs were found. `nearest`: the error that came latest in the code; `calls`: how many were tried;
-    `by_keras`: whether Keras raised that error."""
+    `by_keras`: whether Keras raised that error; `furthest`: the inputs that reached the most of the wanted lines, None
+    where none of these was reached."""
 
-    def __init__(self, nearest: BaseException, calls: int, by_keras: bool = False) -> None:
+    def __init__(
+        self, nearest: BaseException, calls: int, by_keras: bool = False, furthest: Assignment | None = None
+    ) -> None:
         super().__init__(str(nearest))
-        self.nearest, self.calls, self.by_keras = nearest, calls, by_keras
+        self.nearest, self.calls, self.by_keras, self.furthest = nearest, calls, by_keras, furthest
 
 
 @dataclass
@@ -185,12 +188,16 @@ class Search:
         seen = {start}
         complaints: set[object] = set()
         nearest: tuple[int, BaseException, bool] | None = None
+        furthest: tuple[tuple[int, int], Assignment | None] = (0, 0), None
         while queue and not self._is_over() and self.calls < last:
             _, depth, _, assignment = heapq.heappop(queue)
             attempt, objects = self._try(assignment)
             if attempt.error is None:
                 return assignment, attempt
             progress = len(attempt.reached)
+            wanted = len(attempt.reached & self.wanted)
+            if wanted and (wanted, progress) > furthest[0]:
+                furthest = (wanted, progress), assignment
             complaint = _complaint(attempt.error, self.own)
             if complaint not in complaints:  # another error is a step forward as well
                 complaints.add(complaint)
@@ -206,7 +213,7 @@ class Search:
                     heapq.heappush(queue, (-progress, depth + rank, next(order), following))
             attempt.error.__traceback__ = None  # it keeps all that was alive
         assert nearest is not None
-        raise NotFoundError(nearest[1], self.calls, nearest[2])
+        raise NotFoundError(nearest[1], self.calls, nearest[2], furthest[1])
 
     def _is_over(self) -> bool:
         return self.calls > 0 and (self._limit.over or self.calls >= _MOST_CALLS)

@@ -100,6 +100,10 @@ class Refused:
         self._on_data = set(self._made)
         self.seen: dict[Observation, None] = {}
 
+    def on_data(self, tensor: Any) -> bool:
+        """Whether a tensor was computed from the given ones, or is one of them."""
+        return id(tensor) in self._on_data
+
     def ran(self, kind: str, inputs: Any, attributes: Any, outputs: Any, frame: FrameType) -> None:
         """See `Watcher`."""
         self._kept += outputs

@@ -1,0 +1,138 @@
+"""Findings behind the first failure of their function: their statements are compiled by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from xlalint.probe.process import Interpreter, Limits, Worker
+from xlalint.probe.protocol import Outcome, Plan
+from xlalint.probe.target import Given, Target
+from xlalint.probe.worker.code.pieces import pieces
+
+# `# <- KIND` stands at the line where it must be seen, `# ..` at those that are asked about and must stay silent.
+CODE = """
+import tensorflow as tf
+
+
+class Thing:
+    def __init__(self):
+        self.last = None
+        self.__width = 2
+
+    def late(self, x):
+        bool(x[0] > 0.0)  # <- fails
+        n = tf.cast(tf.reduce_max(tf.abs(x)), tf.int32)
+        y = tf.range(n)  # <- recompiles
+        rows = tf.shape(x)[0]
+        z = tf.range(rows)  # ..
+        self.last = tf.range(n)  # <- recompiles
+        w = tf.reshape(tf.concat([x, x], 0), [self.__width, -1])  # ..
+        for _ in range(3):
+            u = tf.unique_with_counts(  # <- fails
+                x,
+            ).y
+            if n > 100:
+                break
+        if tf.reduce_sum(x) > 0.0:  # <- fails
+            return y
+        u = [int(one) for one in y]  # <- fails
+        return z, w, u
+
+
+def never(x, words):
+    s = tf.strings.as_string(x)  # <- fails
+    t = x + 1.0  # ..
+    raise ValueError(words + t)
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "alone.py").write_text(CODE)
+    return tmp_path / "alone.py"
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    made = Worker(Interpreter())
+    yield made
+    made.close()
+
+
+def expected(name: str) -> dict[int, str]:
+    """By line of a function, what must be seen there; nothing for the lines that are asked about besides."""
+    lines = CODE[: CODE.index(f"def {name}")].count("\n") + 1
+    marked: dict[int, str] = {}
+    for number, line in enumerate(CODE.splitlines()[lines:], lines + 1):
+        if line.startswith(("def ", "class ")):
+            break
+        if "# <- " in line:
+            marked[number] = line.partition("# <- ")[2]
+        elif line.endswith("# .."):
+            marked[number] = ""
+    return marked
+
+
+def seen(outcome: Outcome) -> dict[int, str]:
+    """By line, the kinds of what was seen there, of single values."""
+    found: dict[int, set[str]] = {}
+    for one in outcome.observations:
+        if one.spots and one.per != "shape":
+            found.setdefault(one.spots[0].line, set()).add(one.kind)
+    return {line: " ".join(sorted(kinds)) for line, kinds in found.items()}
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize(("qualname", "driven"), [("Thing.late", True), ("never", False)])
+def test_what_is_behind_a_failure_is_seen(worker: Worker, file: Path, qualname: str, driven: bool) -> None:
+    marked = expected(qualname.rpartition(".")[2])
+    kind = "method" if "." in qualname else "function"
+    given = (Given("x", "f32[4]"),)
+    target = Target(
+        str(file), qualname, kind=kind, given=given, wanted=tuple(marked), roots=(str(file),), autograph=False
+    )
+    outcome = worker.ask(target, Plan(gradients=False), Limits())
+    assert (outcome.not_run is None) is driven, outcome
+    first = {line: kind for line, kind in marked.items() if kind}
+    assert {line: kind for line, kind in seen(outcome).items() if line in marked} == first, outcome.observations
+
+
+CONVERTED = """
+def f(x, many):
+    for one in many:
+        if one > 0:
+            break
+        x = x + one
+    if x > 0:
+        y = x
+        z = x
+    if x > 1:
+        return y
+    q = x; x += 1
+    many[0].value, x = x, q
+    with many:
+        x = 2
+    return super().f(x, y)
+"""
+
+
+def test_a_statement_is_taken_where_it_means_the_same_by_itself(tmp_path: Path) -> None:
+    file = tmp_path / "converted.py"
+    file.write_text(CONVERTED)
+    every = frozenset(range(1, 20))
+    found = {piece.lines[0]: piece for piece in pieces(str(file), every, converted=True)}
+    texts = {line: piece.of(["a"]).splitlines()[1:] for line, piece in found.items()}
+    assert 4 not in texts  # it ends the loop around it
+    assert 10 not in texts  # it ends the function in some cases
+    assert 16 not in texts
+    assert texts[3][-1].strip() == "return x"
+    assert texts[7][-1].strip() == "z = x"  # what it binds in one case only is nothing that it leaves behind
+    assert texts[6 + 6][0].strip() == "x += 1"
+    assert texts[13] == ["    many[0].value, x = x, q", "    return many[0].value, x"]
+    assert found[13].changes == {"many"}
+    plain = {piece.lines[0]: piece.of(["a"]) for piece in pieces(str(file), every, converted=False)}
+    assert plain[4].endswith("        if (one > 0): pass\n")
+    assert plain[10].endswith("    if (x > 1): pass\n")

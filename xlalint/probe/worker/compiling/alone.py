@@ -1,0 +1,270 @@
+"""Statements that findings stand on, each compiled by itself with what its names hold while the function around it runs
+eagerly: a function that fails at its first hazard shows none of those behind it.
+
+Only tensors that are computed from data are arguments; what is known while the function is traced stays a constant.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import tensorflow as tf  # type: ignore[import-untyped]
+from tensorflow.python.framework import ops  # type: ignore[import-untyped]
+
+from xlalint.probe.protocol import BOUNDED, DIVERGES, FAILS, RECOMPILES, Observation
+
+from ..backends import backend
+from ..code.limits import Limit
+from ..code.line_tracing import TooLongError
+from ..code.pieces import NAME, Piece, pieces
+from ..driving.driven import Driven, Partly
+from .evidence import Line
+from .meter import EagerError, Instruments, Meter, Progress
+from .with_tensorflow.eager_watch import watching
+from .with_tensorflow.further_failures import Refused
+
+_MOST: Final = 16  # statements of one function
+_LONGEST: Final = 5.0  # seconds of an eager call
+_ALONE: Final = "its statement by itself"
+# What a tensor of an earlier trace raises, which an object of the user's has kept.
+_KEPT: Final = ("out of scope", "cannot be accessed from here", "inaccessible")
+_KINDS: Final = (FAILS, DIVERGES, RECOMPILES, BOUNDED)
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _not_converted(function: _F) -> _F:
+    """AutoGraph leaves it as it is."""
+    kept: _F = tf.autograph.experimental.do_not_convert(function)
+    return kept
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """What the names of a statement hold when it begins: `values` with `leaves` for structures; `data`: the positions
+    of the leaves that are computed from data."""
+
+    space: Mapping[str, Any]
+    values: dict[str, Any]
+    leaves: list[Any]
+    data: tuple[int, ...]
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The tensors that are computed from data."""
+        return [self.leaves[position] for position in self.data]
+
+    def like(self, other: _Moment) -> bool:
+        """Whether it differs from another one in the values of data only."""
+        if (
+            self.data != other.data
+            or len(self.leaves) != len(other.leaves)
+            or self.values.keys() != other.values.keys()
+        ):
+            return False
+        pairs = enumerate(zip(self.leaves, other.leaves, strict=True))
+        return all(_alike(*pair) if position in self.data else _equal(*pair) for position, pair in pairs)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two tensors are of one kind and shape."""
+    parts = [tf.nest.flatten(each, expand_composites=True) for each in (one, other)]
+    return type(one) is type(other) and [(part.dtype, part.shape) for part in parts[0]] == [
+        (part.dtype, part.shape) for part in parts[1]
+    ]
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray | ops.EagerTensor):
+        first, second = np.asarray(one), np.asarray(other)
+        return first.dtype == second.dtype and np.array_equal(first, second)
+    return not isinstance(one, bool | int | float | str) or one == other  # other objects are made anew at each call
+
+
+class _Moments:
+    """Stops at the first lines of statements while code runs eagerly, and keeps what holds there; once a call."""
+
+    def __init__(self, path: str, wanted: Sequence[Piece]) -> None:
+        self._path = path
+        self._at = {line: piece for piece in wanted for line in range(piece.lines[0], piece.lines[1] + 1)}
+        self.found: dict[Piece, list[_Moment]] = {}
+        self._here: dict[Piece, _Moment] = {}
+
+    def run(self, call: Callable[[], Any], witness: Refused) -> None:
+        """One call, which may raise what it will."""
+        self._here, limit = {}, Limit(_LONGEST)
+
+        def at_line(frame: FrameType, event: str, argument: Any) -> Any:
+            if limit.over:
+                raise TooLongError
+            piece = self._at.get(frame.f_lineno) if event == "line" else None
+            if piece is not None and piece not in self._here and (moment := _moment(frame, piece, witness)) is not None:
+                self._here[piece] = moment
+            return at_line
+
+        def called(frame: FrameType, event: str, argument: Any) -> Any:
+            return at_line if frame.f_code.co_filename == self._path else None
+
+        before = sys.gettrace()
+        sys.settrace(called)
+        try:
+            with backend.eager_execution(), watching(witness):
+                call()
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except BaseException:  # of any kind: it got as far as it got
+            pass
+        finally:
+            sys.settrace(before)
+        for piece, moment in self._here.items():
+            self.found.setdefault(piece, []).append(moment)
+
+
+def _moment(frame: FrameType, piece: Piece, witness: Refused) -> _Moment | None:
+    """What holds in a frame; None where something is there that no other function can be given."""
+    there = frame.f_locals
+    values = {name: _copied(there[name], name in piece.changes) for name in sorted(piece.names) if name in there}
+    try:
+        leaves = tf.nest.flatten(values)
+    except (TypeError, ValueError):  # a structure that TensorFlow does not take
+        return None
+    if any(isinstance(one, tf.TensorArray) for one in leaves):
+        return None
+    data = tuple(position for position, one in enumerate(leaves) if _is_data(one, witness))
+    return _Moment(frame.f_globals, values, leaves, data)
+
+
+def _copied(value: Any, changed: bool) -> Any:
+    """A container as it is now, and an object of which attributes are set."""
+    if changed or isinstance(value, list | dict | set):
+        try:
+            return copy.copy(value)
+        except Exception:  # of any kind: it does not want to be copied
+            return value
+    return value
+
+
+def _is_data(value: Any, witness: Refused) -> bool:
+    if isinstance(value, tf.Variable) or not tf.is_tensor(value):
+        return False
+    parts = tf.nest.flatten(value, expand_composites=True)
+    return any(witness.on_data(one) for one in parts)
+
+
+@dataclass
+class Alone:
+    """Compiles statements by themselves. `around`: what runs them eagerly; `sets`: the numbers of its sets of values;
+    `state`: the variables that a call may change."""
+
+    around: Partly
+    sets: Sequence[int]
+    state: Callable[[], list[Any]]
+    tools: Instruments
+
+    def seen(self, path: str, lines: Iterable[Line], known: Sequence[Observation]) -> Iterator[Observation]:
+        """What statements on some lines of a file show by themselves, where nothing is `known` of them."""
+        told = {(spot.path, spot.line) for one in known for spot in one.spots}
+        numbers = frozenset(line for here, line in lines if here == path)
+        wanted = [
+            piece
+            for piece in pieces(path, numbers, converted=self.around.autograph)
+            if not any((path, line) in told for line in range(piece.lines[0], piece.lines[1] + 1))
+        ][:_MOST]
+        if not wanted:
+            return
+        moments = _Moments(path, wanted)
+        for number in self.sets:
+            given, call = self.around.ready(number)
+            tensors = [one for one in tf.nest.flatten(given, expand_composites=True) if tf.is_tensor(one)]
+            moments.run(call, Refused(self.tools.user_lines, tensors, self.around.autograph))
+        limit = Limit(self.tools.plan.seconds)
+        for piece, found in moments.found.items():
+            if not limit.over:
+                yield from self._of(path, piece, found)
+
+    def _of(self, path: str, piece: Piece, found: Sequence[_Moment]) -> Iterator[Observation]:
+        first, *others = found
+        if not first.data:
+            return  # nothing of it depends on data
+        usable = [first, *(one for one in others if one.like(first))]
+        with TemporaryDirectory(prefix="xlalint-piece-") as folder:
+            file = Path(folder, f"{Path(path).stem}.py")
+            try:
+                function = _function(file, piece, first)
+            except (SyntaxError, ValueError):
+                return
+            user_lines = self.tools.user_lines
+            user_lines.moved[str(file)] = (path, 2 - piece.lines[0])
+            driven = Driven(
+                call=function,
+                make=lambda number, variant: (tuple(usable[number].inputs), {}),
+                value_sets=len(usable),
+                variants=1,
+                state=self.state,
+                autograph=self.around.autograph,
+                how="",
+                inputs=(),
+                of=_ALONE,
+            )
+            plan = replace(self.tools.plan, gradients=False)
+            quiet = Progress(lambda stage: self.tools.progress.note("statements"), lambda outcome: None)
+            tools = replace(self.tools, plan=plan, progress=quiet, wanted=frozenset())
+            meter = Meter(driven, driven, tools)
+            try:
+                seen = meter.measure().observations
+            except EagerError:
+                return
+            finally:
+                del user_lines.moved[str(file)]
+        for one in seen:
+            inside = one.spots and one.spots[0].path == path and piece.lines[0] <= one.spots[0].line <= piece.last
+            if inside and one.kind in _KINDS and one.per != "shape" and not any(word in one.text for word in _KEPT):
+                yield one if _ALONE in one.text else replace(one, text=f"{_ALONE}: {one.text}")
+
+
+def _function(file: Path, piece: Piece, moment: _Moment) -> Callable[..., Any]:
+    """The statement as a function of the tensors that are computed from data."""
+    file.write_text(piece.of(list(moment.values)), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    vars(module).update({name: value for name, value in moment.space.items() if not name.startswith("__")})
+    spec.loader.exec_module(module)
+    statement = getattr(module, NAME)
+
+    @_not_converted
+    def values(inputs: Sequence[Any]) -> dict[str, Any]:
+        leaves = [_constant(one) for one in moment.leaves]
+        for position, one in zip(moment.data, inputs, strict=True):
+            leaves[position] = one
+        found: dict[str, Any] = tf.nest.pack_sequence_as(moment.values, leaves)
+        return found
+
+    @_not_converted
+    def results(given: Any) -> list[Any]:
+        return [one for one in tf.nest.flatten(given) if tf.is_tensor(one) and not isinstance(one, tf.Variable)]
+
+    def function(*inputs: Any) -> Any:
+        return results(statement(**values(inputs)))
+
+    return function
+
+
+def _constant(value: Any) -> Any:
+    """What is known while a function is traced, as that function knows it."""
+    if isinstance(value, ops.EagerTensor) and value.dtype not in (tf.resource, tf.variant):
+        return tf.constant(value._numpy(), value.dtype)
+    return value
