@@ -212,7 +212,8 @@ def test_what_a_device_runs_is_compared() -> None:
     from xlalint.probe.worker.devices.gpu import run_on, run_where_there_is_one
 
     user_lines = UserLines((__file__,))
-    total = tf.Variable(1.0)
+    with tf.device("/device:CPU:0"):  # where it is run, also on a machine with a GPU
+        total = tf.Variable(1.0)
 
     def counts(x: Any) -> Any:
         total.assign_add(tf.reduce_sum(x))

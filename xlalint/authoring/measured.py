@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ..linter.rule import Behaviour, Breaks, Compiles, Diverges, Fails, Recompiles, Runs
 from ..probe import protocol
+from ..probe.interpreters import on_gpu
 from ..probe.process import Interpreter, Limits, Worker
 from ..probe.protocol import PROGRAM, Plan
 from ..probe.target import Given, Target
@@ -116,7 +117,7 @@ class Measured:
         return f"compiles ({calls})"
 
 
-_running: dict[str, Worker] = {}  # by the interpreter's program
+_running: dict[tuple[str, bool], Worker] = {}  # by the interpreter's program, and whether it sees devices
 _folder = tempfile.TemporaryDirectory(prefix="xlalint-compiler-")
 _numbers = count()
 
@@ -138,6 +139,7 @@ def measure(
     search: Sequence[Path] = (),
     limit: float = CALL_LIMIT,
     program: str = sys.executable,
+    gpu: bool = False,
 ) -> Measured:
     """Compile and run `code` on several value sets of the inputs, and compare each call with eager execution.
 
@@ -145,10 +147,13 @@ def measure(
     What runs is the function `f` or an instance of the class `L` (a Keras layer, model, loss or metric), or `entry`. A
     `tf.function` that is compiled runs as it is, any other function in `tf.function(jit_compile=True)`, a Keras object
     in one without AutoGraph, as Keras does it. `original`: code whose eager result counts instead of that of `code`.
-    `search`: folders from which the code may import. `program`: the interpreter whose TensorFlow does it.
+    `search`: folders from which the code may import. `program`: the interpreter whose TensorFlow does it;
+    `gpu`: where it sees one, which it then runs on.
     """
     target = _target(code, inputs, entry, search)
-    return _asked(target, limit, None if original is None else _target(original, inputs, entry, search), program)
+    before = None if original is None else _target(original, inputs, entry, search)
+    fixed = on_gpu() if gpu else {}
+    return _asked(target, limit, before, Interpreter(program, fixed=fixed, devices=gpu))
 
 
 def run_program(code: str, *, search: Sequence[Path] = (), limit: float = CALL_LIMIT) -> Measured:
@@ -176,11 +181,15 @@ def _written(code: str) -> str:
     return str(file)
 
 
-def _asked(target: Target, limit: float, original: Target | None = None, program: str = sys.executable) -> Measured:
+def _asked(
+    target: Target, limit: float, original: Target | None = None, interpreter: Interpreter | None = None
+) -> Measured:
+    interpreter = interpreter or Interpreter()
     limits = Limits(function=limit, memory=8192)
-    if (worker := _running.get(program)) is None or worker.spent(limits):
+    key = interpreter.program, interpreter.devices
+    if (worker := _running.get(key)) is None or worker.spent(limits):
         _stop()
-        worker = _running[program] = Worker(Interpreter(program))
+        worker = _running[key] = Worker(interpreter)
     plan = Plan(value_sets=4, gradients=False, locate=False, seconds=limit)
     outcome = worker.ask(target, plan, limits, original)
     calls = tuple(_call(call) for call in outcome.calls)

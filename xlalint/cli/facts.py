@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="List what XLA does with constructs: all, those named, or those of a rule (XLA205).",
 )
+@click.option("--on-gpu", is_flag=True, help="List the calls that behave differently on a GPU than on a CPU.")
 @click.option("--open", "opened", is_flag=True, help="Open the pages of the calls in a browser.")
 @click.option("--tensorflow", metavar="VERSION", help="The TensorFlow version. Default: the newest measured one.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="Default: text.")
@@ -30,6 +31,7 @@ def facts(
     names: tuple[str, ...],
     unsupported: bool,
     on_tpu: bool,
+    on_gpu: bool,
     constructs: bool,
     opened: bool,
     tensorflow: str | None,
@@ -38,10 +40,10 @@ def facts(
     """Print what was measured for calls (in any spelling) and operations, or list what XLA cannot compile."""
     if opened and (constructs or not names):
         raise click.UsageError("--open needs the names of calls or operations")
-    if [unsupported, on_tpu, constructs or bool(names)].count(True) != 1:
-        raise click.UsageError("name calls or operations, or ask for --unsupported, --on-tpu or --constructs")
-    if (on_tpu or constructs) and tensorflow is not None:
-        asked = "--on-tpu" if on_tpu else "--constructs"
+    if [unsupported, on_tpu, on_gpu, constructs or bool(names)].count(True) != 1:
+        raise click.UsageError("name calls or operations, or ask for --unsupported, --on-tpu, --on-gpu or --constructs")
+    if (on_tpu or on_gpu or constructs) and tensorflow is not None:
+        asked = "--on-tpu" if on_tpu else "--on-gpu" if on_gpu else "--constructs"
         raise click.UsageError(f"{asked} shows the newest measured version only")
     if constructs:
         write(_of_constructs(names, output_format))
@@ -58,9 +60,10 @@ def facts(
             raise click.UsageError(describe.unknown(name))
     if opened:
         return _open(found)
-    if on_tpu:
-        listing = describe.otherwise_record() if output_format == "json" else None
-        write(describe.otherwise_on_tpu_text() if listing is None else json.dumps(listing, indent=2) + "\n")
+    if on_tpu or on_gpu:
+        listing = describe.otherwise_record("tpu" if on_tpu else "gpu") if output_format == "json" else None
+        said = describe.otherwise_on_tpu_text if on_tpu else describe.otherwise_on_gpu_text
+        write(said() if listing is None else json.dumps(listing, indent=2) + "\n")
     elif output_format == "json":
         listed = [(fact, None) for fact in describe.unsupported(tensorflow)] if unsupported else found
         write(json.dumps([describe.record(api, op) for api, op in listed], indent=2) + "\n")

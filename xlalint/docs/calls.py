@@ -10,18 +10,17 @@ from functools import cache
 from posixpath import dirname, relpath
 from typing import Final
 
-from ..facts import jax, names, tables, tpu
-from ..facts.describe import WORDS
+from ..facts import gpu, jax, names, tables, tpu
 from ..facts.families import NO_KERNEL, family
 from ..facts.kernels import lacking, missing_of
 from ..facts.replacements import instead_of_op, replacements
-from ..facts.tables import ApiFact, Case, OpFact, Outcome
+from ..facts.tables import WORDS, ApiFact, Case, Gradient, OpFact, Outcome
 from ..facts.tpu import TpuOutcome
 from ..findings.codes import rule_names
 from ..findings.site import CALLS, call_page, operation_page, rule_page
 from ..reports.page.markup import Markup, element
 from ..reports.page.prose import inline
-from .cells import GRADIENTS, KERNELS, NO, OUTCOMES, TPU_OUTCOMES, UNKNOWN, YES, cell, jax_cell
+from .cells import GRADIENTS, KERNELS, NO, OUTCOMES, TPU_OUTCOMES, UNKNOWN, cell, jax_cell
 
 _DEVICES: Final = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU"}
 _COLUMNS: Final = ("Name", "Kind", "CPU", "GPU", "TPU", "Gradient", "JAX")
@@ -75,7 +74,7 @@ def _by_device(fact: ApiFact) -> Iterator[tuple[Markup, ...]]:
     plain = fact.plain
     assert plain is not None
     yield element("th", f"CPU, TensorFlow {fact.version}", scope="row"), _outcome(plain, fact.version), _gradient(plain)
-    yield element("th", "GPU, by its kernels", scope="row"), cell(*_on_gpu(plain)), element("td")
+    yield _gpu(plain)
     found = tpu.of_call(plain.call)
     gradient = None if found is None else found.gradient
     yield (
@@ -89,7 +88,15 @@ def _by_device(fact: ApiFact) -> Iterator[tuple[Markup, ...]]:
         yield element("th", f"CPU, {jax.versions()}", scope="row"), jax_cell(with_jax), cell(kind, said + why)
 
 
-def _on_gpu(case: Case) -> tuple[str, str]:
+def _gpu(case: Case) -> tuple[Markup, ...]:
+    found = gpu.of_call(case.call)
+    if found is None:
+        return element("th", "GPU, by its kernels", scope="row"), cell(*_by_kernels(case)), element("td")
+    told = element("td") if case.gradient is Gradient.NONE else cell(*GRADIENTS[found.gradient])
+    return element("th", gpu.stack()[1], scope="row"), cell(OUTCOMES[found.outcome][0], found.said()), told
+
+
+def _by_kernels(case: Case) -> tuple[str, str]:
     lacking_it = [op for op in case.ops if _supported(op, "gpu") is False]
     if lacking_it:
         return NO, f"no kernel for {', '.join(f'`{op}`' for op in lacking_it)}"
@@ -188,8 +195,8 @@ def _how(case: Case) -> Markup:
         element("code", case.call),
         ". On a CPU, the call was compiled with ",
         element("code", "tf.function(jit_compile=True)"),
-        f" and run. The TPU compiler compiled it by its shapes alone, for {topology} ({versions}). For a GPU only the "
-        "registered kernels are known.",
+        f" and run, and likewise on a GPU ({gpu.stack()[0]}). The TPU compiler compiled it by its shapes alone, for "
+        f"{topology} ({versions}).",
     )
 
 
@@ -298,11 +305,11 @@ def _row_of_call(name: str) -> Markup:
         cells = [cell(*OUTCOMES[Outcome.UNTESTED])] * 5
     else:
         found = tpu.of_call(plain.call)
-        on_gpu = _on_gpu(plain)[0]
+        on_gpu = gpu.of_call(plain.call)
         with_jax = jax.of_call(name, plain.call)
         cells = [
             cell(*OUTCOMES[plain.outcome]),
-            cell(*KERNELS[{YES: True, NO: False}.get(on_gpu)]),
+            cell(*OUTCOMES[Outcome.UNTESTED if on_gpu is None else on_gpu.outcome]),
             cell(*TPU_OUTCOMES[TpuOutcome.UNTESTED if found is None else found.outcome]),
             cell(*GRADIENTS[plain.gradient]),
             cell(UNKNOWN, "") if with_jax is None else cell(*OUTCOMES[with_jax.outcome]),

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from ..facts.constructs import Construct, Program, constructs, of, on_jax, spans
-from ..facts.describe import WORDS
+from ..facts.constructs import Construct, OnCpu, Program, constructs, of, on_gpu, on_jax, spans
+from ..facts.gpu import OnGpu
+from ..facts.tables import WORDS
 from ..findings.codes import rule_names
 from ..reports.page.markup import Markup, element
 from .cells import OUTCOMES, TPU_OUTCOMES, UNKNOWN, cell, jax_cell
@@ -48,7 +49,11 @@ def _outcomes(program: Program | None) -> tuple[Markup, Markup]:
     found = None if program is None else of(program)
     if found is None:
         return cell(UNKNOWN, "not applicable"), cell(UNKNOWN, "not applicable")
-    told = [("", found.cpu), *((f"TensorFlow {versions}: ", cpu) for versions, cpu in spans(found))]
+    told: list[tuple[str, OnCpu | OnGpu]] = [
+        ("", found.cpu),
+        *((f"TensorFlow {versions}: ", cpu) for versions, cpu in spans(found)),
+    ]
+    told += [("On a GPU: ", there)] if (there := on_gpu(found)) is not None else []
     cpu = ". ".join(f"{when}{WORDS[one.outcome]}{f': {one.detail}' if one.detail else ''}" for when, one in told)
     return cell(OUTCOMES[found.cpu.outcome][0], cpu), cell(TPU_OUTCOMES[found.tpu.outcome][0], found.tpu.said())
 

@@ -12,7 +12,7 @@ from ..authoring import examples
 from ..authoring.verdicts import section
 from ..facts import constructs, tables, tpu
 from ..facts.constructs.listing import flagged_by
-from ..facts.describe import WORDS
+from ..facts.tables import WORDS
 from ..findings.codes import FAMILIES
 from ..findings.findings import Effect, Safety
 from ..findings.rule_files import SHIPPED

@@ -6,8 +6,7 @@ from itertools import groupby
 from typing import Final
 
 from ..facts.constructs import Construct, constructs, of, on_jax
-from ..facts.describe import WORDS
-from ..facts.tables import Outcome
+from ..facts.tables import WORDS, Outcome
 from ..reports.page.markup import Markup, element
 from .cells import OUTCOMES, cell, jax_cell
 

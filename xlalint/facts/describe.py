@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
 from ..findings.codes import rule_names, suggestion
-from . import jax, tables, tpu
+from . import gpu, jax, tables, tpu
 from .families import NO_KERNEL, family
+from .gpu import OnGpu
 from .kernels import lacking, missing_of
 from .names import canonical
 from .replacements import instead_of, instead_of_op
-from .tables import ApiFact, Case, Gradient, OpFact, Outcome
+from .tables import WORDS, ApiFact, Case, Gradient, OpFact, Outcome
 from .tpu import OnTpu, TpuOutcome
 
-WORDS: Final = {
-    Outcome.OK: "compiles once for all values of a shape, and equals eager execution",
-    Outcome.FAILS: "does not compile",
-    Outcome.DIVERGES: "compiles, but the result differs",
-    Outcome.RECOMPILES: "recompiles for every new value",
-    Outcome.BOUNDED: "compiles with a bounded dynamic shape",
-    Outcome.UNTESTED: "not measured",
-}
 _GRADIENTS: Final = {
     Gradient.OK: "compiles",
     Gradient.FAILS: "does not compile",
@@ -77,6 +70,14 @@ def otherwise_on_tpu() -> Iterator[tuple[ApiFact, Case, OnTpu]]:
                 yield fact, case, found
 
 
+def otherwise_on_gpu() -> Iterator[tuple[ApiFact, Case, OnGpu]]:
+    """The calls of which another thing becomes on a GPU than on a CPU, by name."""
+    for fact in sorted(tables.apis(), key=lambda fact: fact.name):
+        for case in fact.cases:
+            if (found := gpu.otherwise(case)) is not None:
+                yield fact, case, found
+
+
 # -- text -------------------------------------------------------------------------------------------------------------
 
 
@@ -113,11 +114,20 @@ def _case(name: str, case: Case, version: str | None) -> Iterator[str]:
     if case.gradient is not Gradient.NONE:
         lost = f": {lacking(case.gradient_missing, version)}" if case.gradient_missing else ""
         yield f"    gradient: {_GRADIENTS[case.gradient]}{lost}"
+    yield from _on_gpu(case)
     yield from _on_tpu(case)
     yield from _on_jax(name, case)
     if case.ops and not options:
         more = f" and {len(case.ops) - _SHOWN} more" if len(case.ops) > _SHOWN else ""
         yield f"    operations: {', '.join(case.ops[:_SHOWN])}{more}"
+
+
+def _on_gpu(case: Case) -> Iterator[str]:
+    found = gpu.otherwise(case)
+    if found is not None:
+        yield f"    on a GPU ({gpu.stack()[1]}): {found.said()}"
+        if found.gradient not in (case.gradient, Gradient.NONE):
+            yield f"    on a GPU, the gradient: {_GRADIENTS[found.gradient]}"
 
 
 def _on_tpu(case: Case) -> Iterator[str]:
@@ -188,6 +198,15 @@ def otherwise_on_tpu_text() -> str:
     return "".join(rows) + f"{len(found)} calls compile differently for a TPU ({asked}) than for a CPU.\n"
 
 
+def otherwise_on_gpu_text() -> str:
+    """The calls of which another thing becomes on a GPU, a line each, and under it what."""
+    found = list(otherwise_on_gpu())
+    width = max(len(case.outcome.value) for _, case, _ in found)
+    rows = [f"{case.outcome.value:<{width}}  {case.call}\n  on a GPU: {there.said()}\n" for _, case, there in found]
+    versions, device = gpu.stack()
+    return "".join(rows) + f"{len(found)} calls behave differently on a GPU ({versions}; {device}) than on a CPU.\n"
+
+
 # -- JSON -------------------------------------------------------------------------------------------------------------
 
 
@@ -203,16 +222,18 @@ def _api_record(fact: ApiFact) -> dict[str, Any]:
     for case in found["cases"]:
         if (on_tpu := tpu.of_call(case["call"])) is not None:
             case["tpu"] = on_tpu.record()
+        if (on_gpu := gpu.of_call(case["call"])) is not None:
+            case["gpu"] = on_gpu.record()
         if (on_jax := jax.of_call(fact.name, case["call"])) is not None:
             case["jax"] = on_jax.record()
     return {**found, **more}
 
 
-def otherwise_record() -> list[dict[str, Any]]:
-    """The calls of which a TPU's compiler makes something else."""
+def otherwise_record(device: Literal["gpu", "tpu"]) -> list[dict[str, Any]]:
+    """The calls of which another thing becomes on a device than on a CPU."""
     return [
-        {"name": fact.name, "call": case.call, "cpu": case.outcome, "tpu": found.record()}
-        for fact, case, found in otherwise_on_tpu()
+        {"name": fact.name, "call": case.call, "cpu": case.outcome, device: found.record()}
+        for fact, case, found in (otherwise_on_tpu() if device == "tpu" else otherwise_on_gpu())
     ]
 
 

@@ -32,6 +32,16 @@ class Outcome(StrEnum):
     UNTESTED = "untested"
 
 
+WORDS: Final = {
+    Outcome.OK: "compiles once for all values of a shape, and equals eager execution",
+    Outcome.FAILS: "does not compile",
+    Outcome.DIVERGES: "compiles, but the result differs",
+    Outcome.RECOMPILES: "recompiles for every new value",
+    Outcome.BOUNDED: "compiles with a bounded dynamic shape",
+    Outcome.UNTESTED: "not measured",
+}
+
+
 class Gradient(StrEnum):
     """What became of the gradient of a call that compiles."""
 

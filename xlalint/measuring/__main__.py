@@ -3,7 +3,7 @@
 `ops` and `apis` leave what they measure in a working folder; `tables` makes the shipped tables of it. To measure
 another version, run `ops` and `apis` with an interpreter that has it, with the same folder, and `tables` once. `tpu`
 is for the interpreter of `xlalint tpu setup`, which `examples` and `constructs` start by themselves, as `older` starts
-the interpreter of an older TensorFlow.
+the interpreter of an older TensorFlow, and `gpu` one whose TensorFlow sees a GPU.
 """
 
 from __future__ import annotations
@@ -163,13 +163,8 @@ def older(options: argparse.Namespace) -> None:
     from xlalint.facts import constructs
     from xlalint.measuring import constructs as measuring
     from xlalint.measuring import driver, registry
-    from xlalint.probe.interpreters import versions_of
-    from xlalint.probe.process import Interpreter
 
-    found = versions_of(Interpreter(options.python))
-    packages = {name: version for name, version in found.items() if name in registry.PACKAGES}
-    if not any(name.startswith("tensorflow") for name in packages):
-        raise SystemExit(f"{options.python}: no interpreter with TensorFlow")
+    packages = _packages_of(options.python)
     options.folder.mkdir(parents=True, exist_ok=True)
     version = ".".join(registry.release(packages).split(".")[:2])
     about = options.folder / f"constructs-{version}.json"
@@ -183,6 +178,53 @@ def older(options: argparse.Namespace) -> None:
         for name, row in measuring.older_rows(left, options.python):
             print(json.dumps({"name": name, "row": row}), file=out, flush=True)
             print(name, row["cpu"].get("outcome", "ok"), sep="; ", flush=True)
+
+
+def gpu(options: argparse.Namespace) -> None:
+    """What becomes of the constructs and the calls of the shipped table on this machine's GPU. Goes on where an earlier
+    run ended."""
+    import msgspec
+
+    from xlalint.facts import constructs
+    from xlalint.measuring import constructs as measuring
+    from xlalint.measuring import driver
+    from xlalint.probe.interpreters import gpu_of
+    from xlalint.probe.process import Interpreter
+
+    packages = _packages_of(options.python)
+    if not (device := gpu_of(Interpreter(options.python))):
+        raise SystemExit(f"{options.python}: its TensorFlow sees no GPU")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    (options.folder / "gpu.json").write_text(json.dumps({"packages": packages, "device": device}))
+    path = options.folder / "gpu-programs.jsonl"
+    known = {} if options.again else driver.journal(path)
+    programs = [program for construct in constructs.constructs() for program in construct.programs]
+    wanted = [one for one in programs if not options.only or re.search(options.only, one.name)]
+    with path.open("a", encoding="utf-8") as out:
+        for program in wanted:
+            if program.digest not in known:
+                found = measuring.here(program, options.python, gpu=True)
+                print(json.dumps({"name": program.digest, "row": msgspec.to_builtins(found)}), file=out, flush=True)
+                print(program.name, found.outcome, sep="; ", flush=True)
+    plans = driver.lowered(json.loads((FOLDER / "apis.json").read_text(encoding="utf-8")))
+    names = [name for name in plans if not options.only or re.search(options.only, name)]
+    names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
+    journal = options.folder / "gpu.jsonl"
+    for name, row in driver.run(names, journal, plans, options.again, task="gpu", program=options.python, gpu=True):
+        print(name, *(case.get("outcome", "ok") for case in (row or {}).get("cases", ())), flush=True)
+
+
+def _packages_of(python: str) -> dict[str, str]:
+    """The versions that matter of an interpreter's packages."""
+    from xlalint.measuring import registry
+    from xlalint.probe.interpreters import versions_of
+    from xlalint.probe.process import Interpreter
+
+    found = versions_of(Interpreter(python))
+    packages = {name: version for name, version in found.items() if name in registry.PACKAGES}
+    if not any(name.startswith("tensorflow") for name in packages):
+        raise SystemExit(f"{python}: no interpreter with TensorFlow")
+    return packages
 
 
 def jax(options: argparse.Namespace) -> None:
@@ -254,6 +296,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
         examples,
         constructs,
         older,
+        gpu,
         jax,
         constants,
         tables,
@@ -269,11 +312,11 @@ def main(arguments: Sequence[str]) -> int:
         sub = commands.add_parser(name, help=command.__doc__)
         if name not in ("names", "outdated", "counts"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
-        if name in ("apis", "signatures", "tpu", "bounded", "older", "jax"):
+        if name in ("apis", "signatures", "tpu", "bounded", "older", "gpu", "jax"):
             sub.add_argument("--only", metavar="REGEX", help="the callables or constructs whose names it finds")
-        if name == "older":
+        if name in ("older", "gpu"):
             sub.add_argument("--python", required=True, metavar="PROGRAM", help="the interpreter that has it")
-        if name in ("apis", "examples", "constructs", "older", "jax"):
+        if name in ("apis", "examples", "constructs", "older", "gpu", "jax"):
             what = "what is untested so far" if name == "apis" else "all"
             sub.add_argument("--again", action="store_true", help=f"try again {what}")
         if name == "apis":

@@ -2,8 +2,8 @@
 
 A measurement leaves files in a folder: `ops-*.json` (`registry.measure`), `apis-VERSION.json` with
 `apis-VERSION.jsonl` (`driver.run`), `constants.json` (`constants.measure`), and for constructs `constructs.json` and
-`constructs-VERSION.json`, each with its `.jsonl`. Versions of the shipped table that are
-not in the folder stay as they are.
+`constructs-VERSION.json`, each with its `.jsonl`; of a GPU `gpu.json`, `gpu.jsonl` and `gpu-programs.jsonl`. Versions
+of the shipped table that are not in the folder stay as they are.
 """
 
 from __future__ import annotations
@@ -273,6 +273,32 @@ def entry(row: Mapping[str, Any]) -> dict[str, Any]:
     return kept | ({} if gradient is None else {"gradient": entry(gradient)})
 
 
+def gpu(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`gpu.json` from the folder's measurements, over what is shipped, of the calls and constructs that there are."""
+    found: dict[str, Any] = {"packages": {}, "device": "", "calls": {}, "programs": {}, **(shipped or {})}
+    if (told_of := folder / "gpu.json").exists():
+        found |= json.loads(told_of.read_text(encoding="utf-8"))
+    rows = journal(folder / "gpu.jsonl").values()
+    fresh = {case["call"]: case for row in rows for case in (row or {}).get("cases", ())}
+    calls = found["calls"] | {call: _on_gpu(case) for call, case in fresh.items()}
+    current = {case.call for fact in apis_of_newest() for case in fact.cases}
+    programs = found["programs"] | {name: _on_gpu(row) for name, row in journal(folder / "gpu-programs.jsonl").items()}
+    known = {program.digest for construct in every_construct() for program in construct.programs}
+    return {
+        "packages": found["packages"],
+        "device": found["device"],
+        "calls": {call: calls[call] for call in sorted(calls) if call in current},
+        "programs": {key: programs[key] for key in sorted(programs) if key in known},
+    }
+
+
+def _on_gpu(row: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of `gpu.json`, without what is default."""
+    kept = {key: row[key] for key in ("outcome", "missing", "gradient") if row.get(key)}
+    detail = "" if "missing" in kept else told(row.get("detail", ""))
+    return kept | ({"detail": detail} if detail else {})
+
+
 # What makes each table that is shipped, by name.
 TABLES: Final = {
     "ops": ops,
@@ -280,6 +306,7 @@ TABLES: Final = {
     "untaken": untaken,
     "signatures": signatures,
     "tpu": tpu,
+    "gpu": gpu,
     "constructs": constructs,
     "jax": jax.table,
 }

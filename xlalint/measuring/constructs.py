@@ -31,16 +31,17 @@ _OWN: Final = "XLA9"  # the family of the linter itself
 
 
 def rows(programs: Iterable[Program]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """By name what was measured, as entries of the table. Raises `stack.StackError`, and as `on_cpu` does."""
+    """By name what was measured, as entries of the table. Raises `stack.StackError`, and as `ran` does."""
     for program, there in lowered.measure(programs):
         found = here(program)
         yield program.name, msgspec.to_builtins({"digest": program.digest, "cpu": found, "tpu": there})
 
 
-def here(program: Program) -> OnCpu:
-    """What becomes of it on the CPU: of what is in words of every backend also that TensorFlow does not take it."""
+def here(program: Program, interpreter: str = sys.executable, gpu: bool = False) -> OnCpu:
+    """What becomes of it on the CPU, or a GPU that the interpreter's TensorFlow sees: of what is in words of every
+    backend also that TensorFlow does not take it."""
     try:
-        return on_cpu(program)
+        return ran(program, interpreter, gpu)
     except ValueError as error:
         if program.code.startswith("import tensorflow"):
             raise
@@ -52,15 +53,15 @@ def older_rows(programs: Iterable[Program], interpreter: str) -> Iterator[tuple[
     execution does not take it."""
     for program in programs:
         try:
-            found = on_cpu(program, interpreter)
+            found = ran(program, interpreter)
         except ValueError as error:
             found = OnCpu(Outcome.UNTESTED, told(reason(str(error).removeprefix(f"{program.name}: "))))
         yield program.name, msgspec.to_builtins({"digest": program.digest, "cpu": found})
 
 
-def on_cpu(program: Program, interpreter: str = sys.executable) -> OnCpu:
-    """What becomes of a program on the CPU. Raises ValueError where eager execution does not take it."""
-    found = measure(program.code, program.inputs, program=interpreter)
+def ran(program: Program, interpreter: str = sys.executable, gpu: bool = False) -> OnCpu:
+    """What becomes of a program on the CPU, or a GPU. Raises ValueError where eager execution does not take it."""
+    found = measure(program.code, program.inputs, program=interpreter, gpu=gpu)
     if found.failure is not None:
         raise ValueError(f"{program.name}: {found.failure}")
     return OnCpu(_outcome(found), "" if found.error is None else _why(found.error))

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from xlalint.measuring.variations import DIES
+from xlalint.probe.interpreters import on_gpu
 from xlalint.tpu.stack import ENVIRONMENT
 
 ROOT: Final = Path(__file__).parents[2]  # what holds the package, for interpreters that do not have it installed
@@ -36,8 +37,10 @@ MOST_DEATHS: Final = 6  # of one callable
 class Driver:
     """Hands callables to a worker, and starts another when it dies."""
 
-    def __init__(self, log: Path | None = None, program: str = sys.executable, backend: str = "tensorflow") -> None:
-        self._log, self._program, self._backend = log, program, backend
+    def __init__(
+        self, log: Path | None = None, program: str = sys.executable, backend: str = "tensorflow", gpu: bool = False
+    ) -> None:
+        self._log, self._program, self._backend, self._gpu = log, program, backend, gpu
         self._worker: _Worker | None = None
 
     def row(self, name: str, plan: Mapping[str, Any] | None, task: str = "row") -> dict[str, Any] | None:
@@ -46,7 +49,7 @@ class Driver:
         for _ in range(MOST_DEATHS):
             if self._worker is None or self._worker.served >= PER_WORKER:
                 self.close()
-                self._worker = _Worker(self._log, self._program, self._backend)
+                self._worker = _Worker(self._log, self._program, self._backend, self._gpu)
             answer, at, how = self._worker.ask({"task": task, "name": name, "plan": plan, "dead": dead})
             if answer is not None:
                 row: dict[str, Any] | None = answer["row"]
@@ -67,7 +70,7 @@ class Driver:
 class _Worker:
     """One worker process, with a folder of its own for what the compiler dumps."""
 
-    def __init__(self, log: Path | None, program: str, backend: str) -> None:
+    def __init__(self, log: Path | None, program: str, backend: str, gpu: bool) -> None:
         self.served = 0
         self._limit = STEP_LIMITS[backend]
         self._read = b""  # of the worker's answers, what is no whole line yet or not asked for yet
@@ -84,6 +87,7 @@ class _Worker:
             **ENVIRONMENT,
             "TMPDIR": self._folder.name,  # a process that is killed leaves what AutoGraph writes for each function
             "XLA_FLAGS": FLAGS[backend].format(folder=self._folder.name),
+            **(on_gpu() if gpu else {}),
         }
         self._process = subprocess.Popen(
             [program, "-u", "-m", MODULES[backend], self._folder.name],
@@ -193,11 +197,13 @@ def run(
     again: bool,
     task: str = "row",
     backend: str = "tensorflow",
+    program: str = sys.executable,
+    gpu: bool = False,
 ) -> Iterator[tuple[str, Any]]:
     """Measure what the journal does not hold yet, or holds as untested when `again`; yields each row."""
     done = journal(path)
     left = [name for name in names if name not in done or (again and (done[name] or {}).get("untested"))]
-    driver = Driver(path.with_suffix(".log"), backend=backend)
+    driver = Driver(path.with_suffix(".log"), program, backend, gpu)
     try:
         with path.open("a", encoding="utf-8") as out:
             for name in left:

@@ -428,6 +428,8 @@ _NOISE: Final = (
     (re.compile(r"Requested Attributes:.*?(?=\)|$)", re.S), ""),
     (re.compile(r"0x[0-9a-f]+"), "0x"),
     (re.compile(r"__inference_\w+"), "function"),
+    (re.compile(r" \(defined @ [^)]*\)"), ""),
+    (re.compile(r"(resource )_?\w+/?\d+|/job:localhost/replica:0/task:0/device:(?=\w+:\d)"), r"\1"),
     (re.compile(r"\s+"), " "),
 )
 

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -105,15 +105,23 @@ class Worker:
                 rows[call] = {"outcome": "untested", "detail": reason(str(error))}
         return rows
 
+    def on_gpu(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The cases of calls, with their gradients where asked, on what TensorFlow sees here."""
+        return self._cases(job, job["plan"]["calls"])
+
     def bounded(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
         """The cases of calls with an argument of bounded dynamic shape (`measuring.bounded`)."""
+        return self._cases(job, ((call, True) for call in job["plan"]["calls"]))
+
+    def _cases(self, job: Mapping[str, Any], calls: Iterable[tuple[str, bool]]) -> dict[str, Any] | None:
+        """The cases of calls, and whether with their gradients; None where this version has no such name."""
         self.dead = job["dead"]
         if target(job["name"], self.names) is None:
             return None
         cases = []
-        for call in job["plan"]["calls"]:
+        for call, gradient in calls:
             try:
-                cases.append(self.case(call, gradient=True, follows=False))
+                cases.append(self.case(call, gradient, follows=False))
             except NotAcceptedError as error:
                 cases.append({"call": call, "outcome": "untested", "detail": reason(str(error))})
         return {"cases": cases}
@@ -251,7 +259,13 @@ def _name(case: dict[str, Any], varied: Mapping[str, str]) -> None:
                 case |= {"detail": parameter, "follows": {parameter: case["follows"][guilty]}}
 
 
-TASKS: Final = {"row": Worker.row, "signature": Worker.signature, "tpu": Worker.on_tpu, "bounded": Worker.bounded}
+TASKS: Final = {
+    "row": Worker.row,
+    "signature": Worker.signature,
+    "tpu": Worker.on_tpu,
+    "gpu": Worker.on_gpu,
+    "bounded": Worker.bounded,
+}
 
 
 def main() -> None:

@@ -49,7 +49,7 @@ def interpreter_of(settings: ProbeSettings) -> Interpreter:
         )
     if settings.target != "tpu":
         gpu = settings.target == "gpu"
-        return Interpreter(program, settings.environment, _gpu() if gpu else {}, settings.sandbox, devices=gpu)
+        return Interpreter(program, settings.environment, one_gpu() if gpu else {}, settings.sandbox, devices=gpu)
     try:
         chip_of(settings.topology)
         fixed = {**stack.ENVIRONMENT, PACKAGES: stack.packages_of(settings.python)}
@@ -78,9 +78,24 @@ def identity(interpreter: Interpreter) -> str:
     return f"{interpreter.program}{where} {installed(interpreter)}"
 
 
-def _gpu() -> dict[str, str]:
+def one_gpu() -> dict[str, str]:
     """One GPU, of which TensorFlow takes what it needs: other processes may use it, too."""
     return {"CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES", "0"), "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
+
+
+def on_gpu() -> dict[str, str]:
+    """One GPU that computes as precisely as a CPU does, to compare by."""
+    return one_gpu() | {"NVIDIA_TF32_OVERRIDE": "0"}
+
+
+def gpu_of(interpreter: Interpreter) -> str:
+    """What the maker calls the first GPU that an interpreter's TensorFlow sees; empty where there is none."""
+    code = (
+        "import tensorflow as tf\n"
+        "found = tf.config.list_physical_devices('GPU')\n"
+        "if found: print(tf.config.experimental.get_device_details(found[0]).get('device_name', 'unnamed'))"
+    )
+    return (interpreter.told(code, timeout=START_LIMIT) or "").strip()
 
 
 @cache

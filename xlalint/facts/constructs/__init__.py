@@ -19,6 +19,8 @@ from typing import Any, Final
 
 import msgspec
 
+from ..gpu import OnGpu
+from ..gpu import of_program as of_digest
 from ..jax import OnJax, is_for_both, of_program
 from ..tables import Outcome
 from ..tpu import OnTpu, digest
@@ -151,6 +153,13 @@ def of(program: Program) -> Verdict | None:
 def on_jax(construct: Construct) -> OnJax | None:
     """What becomes of a construct with JAX; None where it is TensorFlow's own, or was not measured as it is now."""
     return of_program(construct.plain.code, construct.plain.inputs) if construct.shared else None
+
+
+def on_gpu(verdict: Verdict) -> OnGpu | None:
+    """What became of a program on a GPU, where that is something else than on a CPU."""
+    found = of_digest(verdict.digest)
+    told = found is not None and found.outcome not in (verdict.cpu.outcome, Outcome.UNTESTED)
+    return found if told else None
 
 
 def versions() -> tuple[str, ...]:

@@ -8,11 +8,10 @@ from textwrap import fill, indent
 from typing import Any, Final
 
 from ...findings.codes import rule_names
-from .. import jax, tpu
-from ..describe import WORDS
-from ..tables import Outcome
+from .. import gpu, jax, tpu
+from ..tables import WORDS, Outcome
 from ..tpu import SHORT
-from . import Construct, Program, Verdict, by_version, constructs, of, on_jax, spans, table
+from . import Construct, Program, Verdict, by_version, constructs, of, on_gpu, on_jax, spans, table
 from . import versions as versions_of_cpu
 
 _SHORT: Final = {
@@ -98,6 +97,8 @@ def _told(verdict: Verdict) -> Iterator[str]:
     yield f"    on a CPU: {WORDS[cpu.outcome]}{f': {cpu.detail}' if cpu.detail else ''}"
     for versions, older in spans(verdict):
         yield f"    with TensorFlow {versions}: {WORDS[older.outcome]}{f': {older.detail}' if older.detail else ''}"
+    if (found := on_gpu(verdict)) is not None:
+        yield f"    on a GPU ({gpu.stack()[1]}): {found.said()}"
     yield f"    on a TPU, compiled by shapes alone: {verdict.tpu.said()}"
     if verdict.rules:
         yield f"    flagged by {', '.join(f'{code} ({rule_names()[code]})' for code in verdict.rules)}"
@@ -110,6 +111,7 @@ def _asked() -> str:
     told = (
         f"CPU: TensorFlow {tensorflow}, Keras {packages['keras']}, in `tf.function(jit_compile=True)`, and those",
         f"from {versions_of_cpu()[-1]} on that differ.",
+        f"GPU: {gpu.stack()[0]} on an {gpu.stack()[1]}, where that differs.",
         f"JAX: {jax.versions()}, in `jax.jit` on a CPU; `raises`: compiled or not.",
         f"TPU: as its compiler takes it, lowered by shapes alone, for {topology} ({versions}); nothing was run on one.",
     )
@@ -132,7 +134,9 @@ def _record(construct: Construct) -> dict[str, Any]:
 def _way(program: Program) -> dict[str, Any]:
     verdict = of(program)
     if verdict is None:
-        return {"code": program.code, "cpu": None, "versions": {}, "tpu": None, "rules": []}
+        return {"code": program.code, "cpu": None, "versions": {}, "gpu": None, "tpu": None, "rules": []}
     cpu = {"outcome": verdict.cpu.outcome, "detail": verdict.cpu.detail}
     versions = {version: one.outcome for version, one in by_version(verdict).items()}
-    return {"code": program.code, "cpu": cpu, "versions": versions, "tpu": verdict.tpu.record(), "rules": verdict.rules}
+    there = gpu.of_program(program.digest)
+    devices = {"gpu": None if there is None else there.record(), "tpu": verdict.tpu.record()}
+    return {"code": program.code, "cpu": cpu, "versions": versions, **devices, "rules": verdict.rules}
