@@ -307,6 +307,26 @@ def f(x):
         ),
         Good(
             """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def step(x, rate):
+    return x * rate
+
+def descend(x):
+    rate, loss = np.float32(1.0), step(x, np.float32(1.0))
+    for i in range(4):
+        rate = rate * np.float32(0.5)
+        loss = step(x, loss.numpy().mean() * rate)
+        step(x, rate)
+
+descend(tf.ones([3]))
+""",
+            Runs(1),
+            why="`tf.function` takes NumPy's scalars for tensors",
+        ),
+        Good(
+            """
 def step(x, i):
     return x * i
 

@@ -233,6 +233,15 @@ ENDED: Final = (
     *("tf.keras.optimizers.SGD(lr=0.1)", "tf.keras.experimental.CosineDecay(0.1, 10)"),
     *("tf.keras.metrics.Mean().reset_states()", "tf.keras.mixed_precision.experimental.set_policy('mixed_float16')"),
     *("model.fit([[1.0]], workers=2)", "tf.keras.backend.set_learning_phase(1)"),
+    *("model.save('folder')", "model.save_weights('model.h5')", "tf.keras.models.load_model('folder')"),
+    "tf.keras.callbacks.ModelCheckpoint('model.h5', save_weights_only=True)",
+    *("tf.keras.layers.BatchNormalization(fused=True)", "from keras.layers.convolutional import Conv2D"),
+    "from tensorflow.keras.layers import experimental",
+)
+KEPT: Final = (
+    *("model.save('model.keras')", "model.save_weights('model.weights.h5')", "model.save(path)"),
+    *("tf.keras.callbacks.ModelCheckpoint('model.h5')", "tf.keras.layers.BatchNormalization(momentum=0.9)"),
+    "try:\n    from keras.engine import Layer\nexcept ImportError:\n    from keras.layers import Layer",
 )
 
 
@@ -250,6 +259,15 @@ def test_what_only_keras_2_runs_is_of_keras_2(tmp_path: Path, line: str) -> None
     assert severities("") == {"XLA101": Severity.ERROR, "XLA201": Severity.WARNING}
     assert severities("", line) == {"XLA101": Severity.INFO, "XLA201": Severity.INFO}
     assert severities(", jit_compile=True", line) == {"XLA101": Severity.INFO, "XLA201": Severity.WARNING}
+
+
+@pytest.mark.parametrize("line", KEPT)
+def test_what_both_run_is_not_of_keras_2(tmp_path: Path, line: str) -> None:
+    (tmp_path / "gate.py").write_text(GATED, encoding="utf-8")
+    train = "import tensorflow as tf\nfrom gate import Gate\n\nmodel = tf.keras.Sequential([Gate()])\n"
+    (tmp_path / "train.py").write_text(f"{train}model.compile('adam')\nmodel.fit([[1.0]])\n{line}\n", encoding="utf-8")
+    found = {one.code: one.severity for one in check([tmp_path], Settings()).findings if one.path.endswith("gate.py")}
+    assert found["XLA101"] is Severity.ERROR
 
 
 def test_the_last_line_says_what_was_lowered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

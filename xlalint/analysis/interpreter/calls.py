@@ -48,7 +48,8 @@ from ..library.call_kinds import (
 )
 from ..library.host_shapes import shaped
 from ..library.host_sizes import sized
-from ..library.keras_classes import backends_of, ended_with_keras_2, runs_on_host
+from ..library.keras_2 import ended_with_keras_2
+from ..library.keras_classes import backends_of, runs_on_host
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
@@ -256,6 +257,8 @@ class Calls(Interpreter):
             return self.compare_values(frame, COMPARED[name], owner, arguments.positional[0])
         bound, nodes = bind_api(api.method_parameters(owner, name), arguments)
         result = api.call_method(owner, name, bound, Location(frame.unit, node))
+        if name == "numpy" and tensor is not None and frame.context.kind in NOT_TRACED:
+            return Array(tensor.dtype, varies=tensor.varies)  # a scalar, too: `tf.function` takes it for a tensor
         if isinstance(owner, ApiObject):
             if name in TAKES_BATCHES:
                 self._said_foreign(frame, owner, arguments, node)

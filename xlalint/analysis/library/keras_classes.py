@@ -117,35 +117,6 @@ def keras_roles(kind: str) -> Mapping[str, str]:
     return {method: f"`{method}` of {article} Keras {kind}" for method in _ROLES.get(kind, ())}
 
 
-# What Keras 3 no longer has (measured with 3.15), besides methods of objects and arguments.
-_ENDED: Final = (
-    *("keras.experimental.", "keras.mixed_precision.experimental.", "keras.backend.set_learning_phase"),
-    *("keras.mixed_precision.set_policy", "tf.contrib.", "tf.estimator."),
-)
-_LOOPS: Final = ("fit", "evaluate", "predict")
-_LOOPED: Final = ("keras.Model", "keras.Sequential")
-_OF_LOOPS: Final = frozenset(("use_multiprocessing", "workers"))
-
-
-def ended_with_keras_2(name: str, arguments: Iterable[str]) -> bool:
-    """Whether a call of the library, with arguments of these names, fails in Keras 3 for what it is."""
-    ended = _ended(name)
-    return ended if isinstance(ended, bool) else not ended.isdisjoint(arguments)
-
-
-@cache
-def _ended(name: str) -> bool | frozenset[str]:
-    """Whether each call of this name fails; the arguments with which it does, where only some do."""
-    owner, _, method = name.rpartition(".")
-    if method == "reset_states":
-        return owner.startswith("keras.metrics.")
-    if owner.startswith("keras.optimizers"):
-        return frozenset(("lr",))
-    if method in _LOOPS and owner in _LOOPED:
-        return _OF_LOOPS
-    return name.startswith(_ENDED)
-
-
 # How a layer says so: Keras's own layers for strings and integers have all of these.
 _NEVER_COMPILED: Final = {"supports_jit": Static(False)}
 _TAKES_OTHERS: Final = {"_convert_input_args": Static(False), "_allow_non_tensor_positional_args": Static(True)}

@@ -239,6 +239,8 @@ NUMPY_SCALARS: Final = words(
     prod sum max amax min amin mean median std var any all argmax argmin count_nonzero ndim size dot
     """
 )
+# Its types, which make scalars of numbers: `tf.function` takes these for tensors, as arrays (measured).
+NUMPY_NUMBERS: Final = words("float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64")
 NUMPY_MAKERS: Final = words(
     """
     array asarray arange zeros ones full empty eye identity linspace logspace tri load loadtxt genfromtxt fromfile

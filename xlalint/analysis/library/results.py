@@ -50,6 +50,7 @@ from .result_tables import (
     DTYPE_PARAMETERS,
     NUMERIC,
     NUMPY_MAKERS,
+    NUMPY_NUMBERS,
     NUMPY_SCALARS,
     POSITIONS,
     REST,
@@ -431,6 +432,8 @@ def _numpy(call: Call) -> Value:
     if spec in ("static", "shape", "dtype", "none") or spec.startswith("@"):
         return build(spec, call)
     word = call.name.rpartition(".")[2]
+    if word in NUMPY_NUMBERS and call.arguments:
+        return Array(word.rstrip("0123456789").removeprefix("u"))
     found = [leaf for value in call.arguments.values() for leaf in leaves(value)]
     if found and all(isinstance(leaf, Static | Api) for leaf in found):
         plain = all(isinstance(option, Static | Api) for value in call.arguments.values() for option in options(value))

@@ -27,14 +27,13 @@ from ..domain.values import (
 )
 from ..files.file import File
 from ..library import api
+from ..library.keras_2 import is_of_keras_2
 from ..library.tokenizers import LIBRARIES
 from .definitions import DefinedClass, DefinedFunction
 from .python_library import BUILTINS, CONTAINERS
 
 _MOST_SETTINGS: Final = 64  # of a dict whose values are told apart
 _TESTS: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/")
-# TensorFlow Addons ended before Keras 3; what lies in these folders is Keras 2, or older.
-_OF_KERAS_2: Final = re.compile(r"(?:tf_keras|tensorflow_addons|tensorflow\.contrib|tensorflow\.python\.keras)(?:\.|$)")
 
 
 class Resolver(Protocol):
@@ -107,11 +106,13 @@ class ProjectModule:
 
     @cached_property
     def imports_keras_2(self) -> bool:
-        """Whether the module imports what only Keras 2 runs with: `tf_keras`, its package, or libraries that ended with
-        it."""
+        """Whether the module imports what only Keras 2 runs with: its package, modules that ended with it, or a library
+        that needs them. A name that another import may bind as well says nothing."""
         return any(
-            isinstance(binding, ImportOutline) and _OF_KERAS_2.match(binding.module) is not None
+            isinstance(binding, ImportOutline)
+            and (is_of_keras_2(binding.module) or is_of_keras_2(f"{binding.module}.{binding.attribute}"))
             for bindings in self.outline.bindings.values()
+            if len(bindings) == 1
             for binding in bindings
         )
 
