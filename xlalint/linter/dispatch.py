@@ -8,7 +8,7 @@ from typing import Final
 
 from ..analysis.budget import Clock, Work
 from ..analysis.files.troubles import InternalTrouble
-from ..analysis.files.unit import Location
+from ..analysis.files.unit import Location, QuotedUnit
 from ..analysis.interpreter.events import (
     ApiCall,
     CallPath,
@@ -264,7 +264,7 @@ class Dispatcher:
         answers: dict[Fix | None, str] = {}
         names = Names(location, bounds)
         for one in handled:
-            if one.draft.rewrite is None:
+            if one.draft.rewrite is None or isinstance(location.unit, QuotedUnit):
                 continue
             try:
                 names.renew()

@@ -39,7 +39,7 @@ _PROMPTED: Final = re.compile(r"\s*>>>")
 # The first character of a line that is IPython's; no line of Python begins with any of them.
 _ESCAPES: Final = frozenset("%!?,;/")
 # Magics that run the rest of the cell as Python in the notebook's own process.
-_PYTHON_CELLS: Final = frozenset(
+RUN_PYTHON: Final = frozenset(
     ("capture", "debug", "ipytest", "memit", "mprun", "prun", "snakeviz", "time", "timeit", "wandb")
 )
 # Magics that run the rest of the line so, with their options.
@@ -65,7 +65,7 @@ def python_of(text: str) -> str | None:
     The result need not parse: what is not IPython's syntax either stays as it is written.
     """
     while found := _CELL_MAGIC.match(text):
-        if found["name"] not in _PYTHON_CELLS:
+        if found["name"] not in RUN_PYTHON:
             return None
         text = found["before"] + text[found.end() :]
     if _PROMPTED.match(text):

@@ -193,6 +193,23 @@ class Unit:
         return source.indent_at(source.extent(block.body[0])[0]).removeprefix(before)
 
 
+class QuotedUnit(Unit):
+    """Code that stands in a string, as the argument of a call that runs it: each of its nodes is located at the call,
+    and nothing rewrites it."""
+
+    def __init__(self, around: Unit, call: cst.CSTNode, code: str) -> None:
+        self.file = around.file
+        self.text = code
+        self._call = around.span(call)
+        self.first_line, _, self._last, _ = self._call
+        self.tree = parse_module(code)
+        self.body = self.tree.body
+        self._offset = 0
+
+    def span(self, node: cst.CSTNode) -> Span4:
+        return self._call
+
+
 def parsed_alone(text: str) -> ast.stmt | None:
     """The first statement of a text, which may be indented, as Python parses it; None where it is no Python."""
     try:
