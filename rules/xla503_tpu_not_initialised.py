@@ -5,7 +5,7 @@ Reports:
 
 - a `TPUStrategy` in a program that never calls `tf.tpu.experimental.initialize_tpu_system`, or calls it later
 - a TPU node that is initialised without `tf.config.experimental_connect_to_cluster`
-- a second initialisation after the strategy is created
+- a second initialisation after the strategy is created and used
 - lookup tables that are created before the connection
 
 ## What XLA does
@@ -30,6 +30,7 @@ Reports:
 - A resolver from elsewhere (an argument, `TPUClusterResolver.connect()`), because other code may have initialised it.
 - A TPU VM (`tpu="local"`) without a connection.
 - Tensors and models created earlier.
+- A second initialisation before anything is created in the scope of the strategy.
 
 ## Fix safety
 `unsafe`: connection and initialisation are inserted before the strategy if nothing in the program does it. What other
@@ -223,6 +224,19 @@ strategy = tf.distribute.TPUStrategy(resolver)
 """,
             None,
         ),
+        Good(
+            """
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+with strategy.scope():
+    model = tf.keras.applications.ResNet50(weights=None)
+""",
+            None,
+            why="nothing is on the TPU yet, as where a notebook has the same cell twice",
+        ),
     )
 
     def check(self, event: Event) -> Iterator[Draft]:
@@ -232,7 +246,7 @@ strategy = tf.distribute.TPUStrategy(resolver)
                 if strategies:
                     started = [step for step in steps if step.api == INITIALISE]
                     yield from _too_early(strategies, started)
-                    yield from _again(strategies, started)
+                    yield from _again(strategies, started, steps)
                     yield from _unconnected(strategies, started, steps)
                     yield from _lost(strategies, steps)
 
@@ -269,12 +283,16 @@ def _initialised(step: SetupCall, names: Names) -> Rewrite | None:
             return None
 
 
-def _again(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) -> Iterator[Draft]:
-    """Initialisations once a strategy is there."""
+def _again(
+    strategies: Sequence[SetupCall], started: Sequence[SetupCall], steps: Sequence[SetupCall]
+) -> Iterator[Draft]:
+    """Initialisations once a strategy is there and has been used: before that, there is nothing to lose."""
     for step in strategies:
         before = [call for call in started if call.order < step.order]
+        uses = [call.order for call in steps if call.order > step.order and _uses_strategy(call)]
         for call in started:
-            if before and call.order > step.order and call.location.path == step.location.path:
+            used = any(order < call.order for order in uses)
+            if before and used and call.order > step.order and call.location.path == step.location.path:
                 yield Draft(
                     "initialising the TPU again loses the variables that the strategy keeps on it",
                     Effect.TPU,
@@ -282,6 +300,11 @@ def _again(strategies: Sequence[SetupCall], started: Sequence[SetupCall]) -> Ite
                     location=call.location,
                     notes=(DraftNote(step.location, "the strategy is created here"),),
                 )
+
+
+def _uses_strategy(step: SetupCall) -> bool:
+    """Whether a call enters the scope of a strategy, or runs something by it."""
+    return step.context.scope is not None or (step.owner is not None and is_strategy(step.owner))
 
 
 def _unconnected(

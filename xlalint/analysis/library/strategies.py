@@ -46,6 +46,7 @@ MODEL_MAKERS: Final = re.compile(
 )
 RUNS: Final = frozenset(("experimental_run_v2", "run"))  # the methods of strategies that run a step on each device
 _OF_XLA: Final = (RESOLVER, "tf.contrib.tpu.", "tf.estimator.tpu.", "tf.tpu.", "tf.xla.")
+_OF_TABLES: Final = "tf.tpu.experimental.embedding."  # which describes tables, also to code that uses no TPU
 _INPUT_SHAPES: Final = frozenset(("batch_input_shape", "batch_shape", "input_dim", "input_shape"))
 _KEEPERS: Final = frozenset(("model", "optimizer", "metric"))
 # Calls that set a program up, by canonical name.
@@ -122,6 +123,8 @@ def sets_up(name: str) -> bool:
 @cache
 def shows_xla(name: str) -> bool:
     """Whether nobody calls this, by its canonical name, but for what XLA compiles."""
+    if name.startswith(_OF_TABLES):
+        return False
     return name.startswith(_OF_XLA) or (_STRATEGY.match(name) is not None and "TPU" in name)
 
 

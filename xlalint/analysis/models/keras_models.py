@@ -376,7 +376,9 @@ def _run(
         if value is not None and not datasets and step != "train":
             whole = filtered(value, lambda variation: variation.kind in _WHOLE)
             given.append((whole, arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])))
-        report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=True)
+        # Of results that are asked for once, one compilation more is the price of having them all.
+        often = method != "predict" or frame.looped or frame.python_loop > 0
+        report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=often)
 
 
 def _whole_batches(dataset: Value) -> Value:
