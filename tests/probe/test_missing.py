@@ -35,6 +35,10 @@ class Derived(Base):
     pass
 
 
+class Mixed(Base, inner.Other):
+    pass
+
+
 @decorated(name="f")
 def wrapped():
     return 1

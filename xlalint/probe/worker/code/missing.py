@@ -48,7 +48,7 @@ class Missing:
         return Missing(f"{self._name}.{name}")
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        return (_Lacking,)
+        return (type(self._name.rpartition(".")[2], (_Lacking,), {}),)  # a class may have several of them
 
     def __call__(self, *positional: Any, **keywords: Any) -> Missing:
         return self._made()

@@ -204,7 +204,9 @@ class _Driver:
                 raise NotDrivenError("it cannot be called like the original")
             harness.slots = pinned(harness.slots, given)
         left = share * self.limit.left
-        harness.search = Search(harness.slots, harness.run, self.own, harness.entry, wanted, self.note, avoid, left)
+        harness.search = Search(
+            harness.slots, harness.run, self.own, harness.entry, wanted, self.note, avoid, left, self._roots
+        )
         try:
             solution = harness.search.solve()
         except NotFoundError as error:

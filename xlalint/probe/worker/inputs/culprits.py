@@ -27,6 +27,7 @@ class FailedCall:
     error: BaseException
     own: Callable[[str], bool]
     entry: Any  # the code object that was called
+    roots: tuple[str, ...] = ()  # where the user's files are
 
 
 def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPath]]:
@@ -104,8 +105,7 @@ def user_frames_of(trace: TracebackType | None, own: Callable[[str], bool]) -> l
 @lru_cache(maxsize=4096)
 def _names(path: str, first_line: int, line: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names in the statement at a line, and those that these come from within the function around it."""
-    tree = _tree(path)
-    function = next((node for node in _functions(tree) if _first_line(node) == first_line), None)
+    function = function_at(path, first_line)
     if function is None:
         return (), ()
     statement = min(
@@ -128,6 +128,11 @@ def _names(path: str, first_line: int, line: int) -> tuple[tuple[str, ...], tupl
                 reached[name] = None
                 pending.append(name)
     return tuple(direct), tuple(name for name in reached if name not in direct)
+
+
+def function_at(path: str, first_line: int) -> ast.FunctionDef | None:
+    """The function of a file that begins at a line."""
+    return next((node for node in _functions(_tree(path)) if _first_line(node) == first_line), None)
 
 
 @lru_cache(maxsize=64)

@@ -52,6 +52,7 @@ class ErrorClues:
     keys: tuple[str, ...]  # of the dictionary that is asked for
     plain: bool  # a Python number is asked for
     fraction: bool  # a number between 0 and 1
+    fellows: tuple[str, ...] = ()  # attributes that are read together with the missing one
 
     @classmethod
     def of(cls, error: BaseException) -> ErrorClues:

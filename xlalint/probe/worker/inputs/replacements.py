@@ -14,6 +14,7 @@ from typing import Any, Final
 from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
+from .configurations import classes_with, read_with
 from .culprits import FailedCall, culprits_of, frames_of, user_frames_of
 from .error_clues import ErrorClues
 from .parts import Assignment, part_at, with_part
@@ -36,6 +37,8 @@ _MADE: Final = ("EagerTensor", "ArrayImpl")  # what a tensor among the inputs is
 def changes(failed: FailedCall) -> Iterator[Assignment]:
     """The assignments to try next, the most promising first."""
     clues = ErrorClues.of(failed.error)
+    if clues.attribute is not None:
+        clues = replace(clues, fellows=read_with(failed, clues.attribute[1]))
     faults = culprits_of(failed, clues)
     classes = _classes(failed, clues)
     ranked: list[tuple[int, int, Assignment]] = []
@@ -64,6 +67,7 @@ def _others(part: Choice, slot: Slot | None, clues: ErrorClues, classes: Sequenc
     elif isinstance(part, Keyed):
         yield from _instead_of_keyed(part, slot, clues)
     elif isinstance(part, SettingsInput):
+        yield from classes
         yield from _instead_of_settings(part, clues)
     else:
         yield from _instead_of_value(part, slot, clues, classes)
@@ -119,7 +123,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     yield from (replace(part, dtype=dtype) for dtype in clues.dtypes if dtype != part.dtype)
     if clues.kind in ("TypeError", "ValueError") and _INTEGER.search(clues.text):
         yield from (Literal(2), Literal(4), Literal(1))
-        yield from (Many("tuple", (Literal(2),) * count) for count in (2, 3))
+        yield from (Many("tuple", (Literal(size),) * count) for size in (SIZE, 2) for count in (2, 3))
     if "ositive definite" in clues.text or "Cholesky" in clues.text or "not invertible" in clues.text:
         yield spec(part.dtype, SIZE, SIZE, style="definite")
     yield from (tensor(other, part.dtype) for other in clues.ranks if other != rank)
@@ -213,6 +217,8 @@ def _instead_of_value(
         yield from _as_settings(clues, type(part.value).__name__ if isinstance(part, Literal) else "NoneType")
     if "not callable" in clues.text:
         yield IDENTITY
+    if "not subscriptable" in clues.text:
+        yield from (Many("tuple", (Literal(SIZE),) * count) for count in (3, 2, 4))
     for word, made in OBJECTS.items():
         if re.search(rf"\b(?:an?|be|valid)\s+(?:\w+\s+){{0,2}}{word}\b", clues.text, re.I):
             yield made
@@ -241,7 +247,7 @@ def _instead_of_value(
 def _as_settings(clues: ErrorClues, *kinds: str) -> Iterator[Choice]:
     """Settings instead of an input of some kinds that misses an attribute which no sort of tensor has."""
     if clues.attribute is not None and clues.attribute[0] in kinds and not _is_of_tensors(clues.attribute[1]):
-        yield settings({clues.attribute[1]: Literal(SIZE)})
+        yield settings(dict.fromkeys((*clues.fellows, clues.attribute[1]), Literal(SIZE)))
 
 
 def _is_of_tensors(attribute: str) -> bool:
@@ -254,7 +260,8 @@ def _instead_of_settings(part: SettingsInput, clues: ErrorClues) -> Iterator[Cho
     """More settings, where one is missed."""
     missed = clues.attribute[1] if clues.attribute is not None else clues.key
     if missed is not None and missed not in dict(part.entries):
-        yield part.with_entry(missed, Literal(SIZE))
+        known = dict(part.entries)
+        yield settings({**dict.fromkeys((*clues.fellows, missed), Literal(SIZE)), **known})
 
 
 def _together(failed: FailedCall, clues: ErrorClues) -> Iterator[Assignment]:
@@ -307,7 +314,9 @@ def _classes(failed: FailedCall, clues: ErrorClues) -> tuple[Choice, ...]:
         if inspect.isclass(value := frame.f_globals[name]) and not issubclass(value, BaseException)
     ]
     found: dict[Choice, None] = {}
-    for frame in frames:
+    for cls in _configurations(failed, clues):
+        found.update(dict.fromkeys(one for one in of_class(cls) if one is not None))
+    for frame in frames if not found else ():
         known: list[Any] = [value for value in frame.f_globals.values() if inspect.isclass(value)]
         for cls in known:
             fits = clues.attribute is not None or any(issubclass(cls, base) for base in asked)
@@ -319,6 +328,13 @@ def _classes(failed: FailedCall, clues: ErrorClues) -> tuple[Choice, ...]:
         if found:
             break
     return tuple(found)
+
+
+def _configurations(failed: FailedCall, clues: ErrorClues) -> Iterator[type]:
+    """Classes of the project whose objects have what was missed, by no tensor or structure."""
+    if clues.attribute is not None and not _is_of_tensors(clues.attribute[1]):
+        found = classes_with(failed.roots, clues.attribute[1], clues.fellows)
+        yield from (cls for cls in found if not issubclass(cls, backend.MODULES))
 
 
 @lru_cache(maxsize=1024)

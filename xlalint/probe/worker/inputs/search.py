@@ -145,6 +145,7 @@ class Search:
     note: Callable[[str], None] = lambda stage: None
     avoid: frozenset[str] = frozenset()
     seconds: float = _MOST_SECONDS
+    roots: tuple[str, ...] = ()
     calls: int = 0
     _reached: set[tuple[str, int]] = field(default_factory=set)
     _limit: Limit = field(init=False)
@@ -206,7 +207,7 @@ class Search:
                 nearest = progress, attempt.error, by_keras(attempt.error)
                 if isinstance(attempt.error, MissingError):
                     break
-            failed = FailedCall(self.slots, assignment, objects, attempt.error, self.own, self.entry)
+            failed = FailedCall(self.slots, assignment, objects, attempt.error, self.own, self.entry, self.roots)
             for rank, following in enumerate(changes(failed)):
                 if following not in seen:
                     seen.add(following)

@@ -1,0 +1,100 @@
+"""Configurations that a function asks for: classes of the project whose objects have an attribute, and what else the
+function reads of the same object.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from xlalint.sources.packages import dotted_name
+
+from ..code.missing import imported_without
+from .culprits import FailedCall, function_at, user_frames_of
+
+_MOST_FILES = 3000
+_MOST_CLASSES = 3
+_MOST_FELLOWS = 60
+
+
+def read_with(failed: FailedCall, attribute: str) -> tuple[str, ...]:
+    """The attributes that the failing function reads of the object of which it misses one."""
+    for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
+        function = function_at(frame.f_code.co_filename, frame.f_code.co_firstlineno)
+        if function is None:
+            continue
+        called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+        nodes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute) and id(node) not in called]
+        near = (node for node in nodes if node.attr == attribute and node.lineno <= line <= (node.end_lineno or 0))
+        holder = next((ast.unparse(node.value) for node in near), None)
+        if holder is not None:
+            fellows = (node.attr for node in nodes if isinstance(node.ctx, ast.Load))
+            bases = (ast.unparse(node.value) for node in nodes if isinstance(node.ctx, ast.Load))
+            found = dict.fromkeys(name for name, base in zip(fellows, bases, strict=True) if base == holder)
+            return tuple(found)[:_MOST_FELLOWS]
+    return ()
+
+
+def classes_with(roots: Sequence[str], attribute: str, fellows: Sequence[str]) -> Iterator[type]:
+    """Classes of the project that set an attribute of their objects, or declare it; those first that have the most of
+    its `fellows`."""
+    known = sorted(_defined(tuple(roots), attribute), key=lambda one: -len(one[2].intersection(fellows)))
+    for path, name, _ in known[:_MOST_CLASSES]:
+        try:
+            module, _ = imported_without(partial(importlib.import_module, dotted_name(Path(path))[0]))
+            found: Any = getattr(module, name)
+        except Exception:  # of any kind: its file is no module, or raises what it will
+            continue
+        if isinstance(found, type):
+            yield found
+
+
+@lru_cache(maxsize=8)
+def _texts(roots: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The files of a project, with their texts."""
+    paths = (path for root in roots for path in ([Path(root)] if root.endswith(".py") else Path(root).rglob("*.py")))
+    found = []
+    for path in islice(paths, _MOST_FILES):
+        try:
+            found.append((str(path), path.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            continue
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def _defined(roots: tuple[str, ...], attribute: str) -> tuple[tuple[str, str, frozenset[str]], ...]:
+    """Where classes are whose objects have an attribute: file and name, with all that they have."""
+    found: list[tuple[str, str, frozenset[str]]] = []
+    said = re.compile(rf"^\s+(?:self\.)?{re.escape(attribute)}\s*(?::[^=\n]+)?=", re.MULTILINE)
+    for path, text in _texts(roots):
+        if attribute not in text or not said.search(text):
+            continue
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError):
+            continue
+        classes = [(path, node.name, _attributes(node)) for node in tree.body if isinstance(node, ast.ClassDef)]
+        found += [one for one in classes if attribute in one[2]]
+    return tuple(found)
+
+
+def _attributes(node: ast.ClassDef) -> frozenset[str]:
+    """The attributes that a class declares, or sets when an object is made."""
+    made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+    own = {
+        one.attr
+        for function in made
+        for one in ast.walk(function)
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) and ast.unparse(one.value) == "self"
+    }
+    declared = {
+        one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    }
+    return frozenset(own | declared)
