@@ -21,7 +21,8 @@ Measured with TensorFlow 2.21 on two CPU devices:
 - A metric object from outside: Keras 2 raises "created inside a different distribution strategy scope". Keras 3 accepts
   it.
 
-Not measured with a `TPUStrategy`, for lack of a TPU; its documentation asks for the same.
+Not measured with a `TPUStrategy`, for lack of a TPU; its documentation asks for the same. Where nothing says which
+Keras runs the program, an optimizer outside the scope of a `TPUStrategy` is information.
 
 ## Example
     model = build()
@@ -453,6 +454,8 @@ def _about_optimizer(step: SetupCall, steps: Sequence[SetupCall]) -> Iterator[Dr
         else f"this optimizer trains a model of `{name_of(strategy)}`"
     )
     draft = _draft(made or Creation(step.location), strategy, message, step)
+    if not other and not step.keras_is_known:
+        draft = replace(draft, keras_3=True, at_most=Severity.INFO if is_tpu(strategy) else draft.at_most)
     yield _without_effect(draft, step, steps)
 
 

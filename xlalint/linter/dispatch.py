@@ -53,6 +53,7 @@ _UNUSED: Final = "no script here is seen to call this function"
 _LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
 _CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
 _PLAIN: Final = "a `tf.function` without `jit_compile` runs this"
+_TAKEN: Final = "the program uses APIs that only Keras 2 has, and Keras 2 takes this"
 _UNASKED: Final = "nothing here asks for XLA, so that the program loses nothing"
 TPU: Final = frozenset(("tpu",))
 ELSEWHERE: Final = frozenset(("cpu", "gpu"))  # what code is for of which nothing else is known
@@ -134,6 +135,7 @@ _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
     _CONVERTED: lambda handled: handled.draft.unconverted and handled.event.context.keras is Tracing.EITHER,
     _PLAIN: lambda handled: handled.event.context.kind is ContextKind.GRAPH,
     _UNASKED: lambda handled: handled.draft.loses_xla,
+    _TAKEN: lambda handled: handled.draft.keras_3,
 }
 
 
@@ -364,10 +366,11 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
         _CONVERTED: exposed.keras_2,
         _PLAIN: exposed.whole and not exposed.clusters,
         _UNASKED: exposed.keras_decides,
+        _TAKEN: exposed.keras_2,
     }
     reasons = [reason for reason in candidate.lowered_by if of_program[reason]] + [_LEFT_OUT] * left_out
     if exposed.exposure is Exposure.NONE or reasons:
-        least = Severity.INFO if _CONVERTED in reasons else candidate.unexposed
+        least = Severity.INFO if {_CONVERTED, _TAKEN}.intersection(reasons) else candidate.unexposed
         severity = min(severity, least)
         lowered = exposed.exposure is Exposure.NONE and least < finding.severity
         finding = replace(finding, severity=least)

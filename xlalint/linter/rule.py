@@ -166,7 +166,8 @@ class Draft:
     with an `on_tpu`, unless that is all code. `rewrite` is asked only for what is reported, once for each time that the
     location was handled: all must answer the same, else there is no fix. Without a `help`, the rewrite's text is the
     help. `unconverted`: it holds only because AutoGraph converts no control flow here. `loses_xla`: the code runs, and
-    XLA does not compile it, which matters to those alone who ask for XLA. `jax`: what becomes of it where Keras runs on
+    XLA does not compile it, which matters to those alone who ask for XLA. `keras_3`: it is so where Keras 3 runs the
+    program, which nobody says. `jax`: what becomes of it where Keras runs on
     JAX; None: it is about TensorFlow. `on_jax_alone`: it is not about TensorFlow.
     """
 
@@ -181,6 +182,7 @@ class Draft:
     told: Told = Told.ALWAYS
     unconverted: bool = False
     loses_xla: bool = False
+    keras_3: bool = False
     jax: OnJax | None = None
     on_jax_alone: bool = False
 

@@ -130,10 +130,11 @@ class Setup(Event):
 class SetupCall(Setup):
     """A call that sets a program up; place: the whole call. `api`: the canonical name of the function, of the class
     that is made, or of a method (".fit" where the owner is not known); `owner`: what a method is called on; `keras`:
-    the version that runs it, 2 or 3."""
+    the version that runs it, 2 or 3; `keras_is_known`: somebody says that it is."""
 
     api: str
     keras: int
+    keras_is_known: bool
     owner: Value | None
     arguments: Mapping[str, Value]
     argument_nodes: Mapping[str, cst.BaseExpression]

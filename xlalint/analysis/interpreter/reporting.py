@@ -169,6 +169,7 @@ class Reporting(Interpreter):
             order=order,
             api=name,
             keras=self.keras_version(frame.module),
+            keras_is_known=self.said_keras(frame.module) is not None,
             owner=owner,
             arguments=bound,
             argument_nodes=nodes,

@@ -370,7 +370,8 @@ def _run(
         split = arguments.get(6, "validation_split") if step == "train" else None
         likely = certain and step == "train"  # of others it is a single example as often as not
         targets = arguments.get(1, "y") if name == "x" and method != "predict" else None
-        arrays = value if datasets else _as_arrays(value, targets)
+        many = size is not None or split not in (None, NONE)
+        arrays = value if datasets else _as_arrays(value, targets, many)
         given += [(array, node) for array in batches_of(arrays, size, split, location, likely=likely)]
         # An epoch has many batches of one size, whatever is left.
         if value is not None and not datasets and step != "train":
@@ -391,16 +392,30 @@ def _whole_batches(dataset: Value) -> Value:
             return dataset
 
 
-def _as_arrays(value: Value | None, targets: Value | None) -> Value | None:
+def _as_arrays(value: Value | None, targets: Value | None, many: bool) -> Value | None:
     """The inputs of a model. Where targets belong to them, which no dataset has, what nobody knows are arrays; of
-    tensors nobody notes how many there are, but the targets are as many."""
+    tensors nobody notes how many there are, but the targets are as many. `many`: a call that says how they are to be
+    cut has more than a few."""
     if targets is None or targets == NONE:
         return value
-    match value, targets:
+    match _first_input(value), targets:
         case Unknown(), _:
             return Array()
         case Tensor() | Structure(), Array():
             return targets
+        case Tensor() | Structure(), Unknown() if many:
+            return Array()
+        case _:
+            return value
+
+
+def _first_input(value: Value | None) -> Value | None:
+    """The first of several inputs, which all have as many rows."""
+    match value:
+        case Sequence(items=(first, *_)) if not isinstance(first, Static):
+            return first
+        case Dict(entries, element):
+            return next(iter(entries.values()), element)
         case _:
             return value
 
