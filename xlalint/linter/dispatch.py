@@ -42,6 +42,7 @@ from ..findings.findings import (
 from ..fixes.edits import fix_of
 from ..fixes.keras_ops import help_without_tensorflow, without_tensorflow
 from ..fixes.names import Names, NoNameError
+from .causes import few_of_a_cause
 from .on_backends import Said, of_all, run_by, said_on_jax
 from .rule import RAW_OPS, Draft, OnJax, Rule, TpuOutcome, all_rules
 from .severities import GRAVITY, severity_of, unexposed_severity
@@ -337,9 +338,13 @@ def gravest_of(
     by_place: dict[tuple[str, Span], list[Candidate]] = {}
     for (path, span, _), found in sorted(by_rule.items()):
         by_place.setdefault((path, span), []).append(_joined(found))
-    for at_place in by_place.values():
-        best = max(at_place, key=lambda candidate: candidate.gravity).finding
-        yield of_all(best, [candidate.finding for candidate in at_place])
+    yield from few_of_a_cause(
+        of_all(
+            max(at_place, key=lambda candidate: candidate.gravity).finding,
+            [candidate.finding for candidate in at_place],
+        )
+        for at_place in by_place.values()
+    )
 
 
 def _run_by(candidate: Candidate, ran: Ran) -> Candidate | None:

@@ -1,0 +1,26 @@
+"""Many findings of one value: the first ones are warnings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xlalint.findings.findings import Severity
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
+
+SIZES = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def sizes(n, m):
+    many = tf.zeros([n]), tf.ones([n, 2]), tf.range(n), tf.fill([n], 1.0), tf.zeros([n, 3])
+    return many, tf.zeros([m])
+"""
+
+
+def test_the_further_findings_of_a_value_are_information(tmp_path: Path) -> None:
+    (tmp_path / "sizes.py").write_text(SIZES, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA205"]
+    severities = [one.severity for one in found]
+    assert severities == [Severity.WARNING] * 3 + [Severity.INFO] * 2 + [Severity.WARNING]
+    assert all(one.notes[-1].span == found[0].span for one in found[3:5])
