@@ -331,11 +331,15 @@ def _search(
 
 
 def _compiled(interpreter: Interpreter, frame: Frame, model: ApiObject | Instance, node: cst.Call) -> Compiled | None:
-    """How a model was compiled; one that was loaded, or only predicts, is by the target that was asked for."""
+    """How a model was compiled; one that was loaded, or only predicts, is by the TPU in whose scope it was made, or by
+    the target that was asked for."""
     if isinstance(model.facts, Compiled):
         return model.facts
     target = interpreter.options.target
     keras = model.cls.is_keras("model") if isinstance(model, Instance) else api.kind_of(model.api) == "model"
+    made = making_of(model)
+    if keras and made is not None and made.scope is not None and is_tpu(made.scope.strategy):
+        return Compiled(True, "a TPU strategy", Location(frame.unit, node))
     return Compiled(True, f"--target {target}", Location(frame.unit, node)) if keras and target is not None else None
 
 
