@@ -77,6 +77,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         wording(
             _ABSTRACT + r"(?:It arose in (?:the )?(?:jnp|jax\.numpy)\.\w+ argument[^\n]*"
+            r"|The error arose in jax\.numpy\.(?:reshape|arange|broadcast_to|tile|full|zeros|ones|eye|linspace)\b[^\n]*"
             rf"|Shapes must be 1D sequences of concrete values of integer type, got [^\n]*{_TRACER}[^\n]*"
             r"|In a call to primitive \w+, the value of parameter \w+ was not hashable: [^\n]*Tracer[^\n]*"
             r"|(?:When jit-compiling jnp\.repeat, the total number of repeats must be static)[^\n]*"

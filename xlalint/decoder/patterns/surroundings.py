@@ -37,9 +37,18 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         rewrite="XLA_FLAGS=--xla_gpu_cuda_data_dir=/path/to/cuda  # the folder that holds nvvm/libdevice",
     ),
     Pattern(
-        wording(r"ptxas not found|No PTX compilation provider is available|Couldn't find a suitable version of ptxas"),
+        wording(
+            r"ptxas not found|No PTX compilation provider is available|Couldn't find a suitable version of ptxas"
+            r"|Couldn't (?:get ptxas version string|invoke ptxas)"
+        ),
         "XLA does not find `ptxas`, the CUDA toolkit's assembler. The installation is at fault, not the code.",
         rewrite="pip install 'tensorflow[and-cuda]', or put the toolkit's bin folder, with ptxas, on PATH",
+    ),
+    Pattern(
+        wording(r"\bJIT compilation failed\. \[Op:"),
+        "A kernel that TensorFlow compiles for the GPU when it is first used is not compiled: the CUDA toolkit is not"
+        " found, or does not fit. The installation is at fault, not the code.",
+        rewrite="XLA_FLAGS=--xla_gpu_cuda_data_dir=/path/to/cuda  # the folder that holds nvvm/libdevice",
     ),
     Pattern(
         wording(r"You are using ptxas [\d.]+, which is older than|ptxas before [\d.]+ is known to miscompile"),

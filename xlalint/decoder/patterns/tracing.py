@@ -226,7 +226,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(
-            r"(?:AutoGraph could not transform|Entity) (?P<what>(?!<function Function\.)[^\n]*?)"
+            r"(?:AutoGraph could not transform|Entity) "
+            r"(?P<what>(?!<(?:function Function\.|method-wrapper|ufunc))[^\n]*?)"
             r" (?:and will run it|could not be transformed and will be executed) as-is"
         ),
         "AutoGraph does not convert {what}: every `if`, `while` or `for` on a tensor in it fails.",

@@ -41,6 +41,19 @@ def read_with(failed: FailedCall, attribute: str) -> tuple[str, ...]:
     return ()
 
 
+def modes_of(failed: FailedCall) -> tuple[str, ...]:
+    """The words that the innermost function of the user's tells apart, where it raises an error itself."""
+    for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
+        function = function_at(frame.f_code.co_filename, frame.f_code.co_firstlineno)
+        nodes = list(ast.walk(function)) if function is not None else []
+        if not any(isinstance(node, ast.Raise) and node.lineno <= line <= (node.end_lineno or 0) for node in nodes):
+            return ()
+        told_apart = [node for node in nodes if isinstance(node, ast.Compare | ast.MatchValue)]
+        constants = (inner for node in told_apart for inner in ast.walk(node) if isinstance(inner, ast.Constant))
+        return tuple(dict.fromkeys(one.value for one in constants if isinstance(one.value, str)))
+    return ()
+
+
 def classes_with(roots: Sequence[str], attribute: str, fellows: Sequence[str]) -> Iterator[type]:
     """Classes of the project that set an attribute of their objects, or declare it; those first that have the most of
     its `fellows`."""

@@ -53,6 +53,7 @@ class ErrorClues:
     plain: bool  # a Python number is asked for
     fraction: bool  # a number between 0 and 1
     fellows: tuple[str, ...] = ()  # attributes that are read together with the missing one
+    modes: tuple[str, ...] = ()  # the words of which one is asked for
 
     @classmethod
     def of(cls, error: BaseException) -> ErrorClues:

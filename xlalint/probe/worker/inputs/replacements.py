@@ -14,7 +14,7 @@ from typing import Any, Final
 from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
-from .configurations import classes_with, read_with
+from .configurations import classes_with, modes_of, read_with
 from .culprits import FailedCall, culprits_of, frames_of, user_frames_of
 from .error_clues import ErrorClues
 from .parts import Assignment, part_at, with_part
@@ -37,6 +37,8 @@ _MADE: Final = ("EagerTensor", "ArrayImpl")  # what a tensor among the inputs is
 def changes(failed: FailedCall) -> Iterator[Assignment]:
     """The assignments to try next, the most promising first."""
     clues = ErrorClues.of(failed.error)
+    if modes := modes_of(failed):
+        clues = replace(clues, modes=modes)
     if clues.attribute is not None:
         clues = replace(clues, fellows=read_with(failed, clues.attribute[1]))
     faults = culprits_of(failed, clues)
@@ -92,6 +94,7 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     if clues.plain:
         yield from (Literal(SIZE), Literal(0.5), Literal(1))
     yield from classes
+    yield from map(Literal, clues.modes)
     yield from _as_settings(clues, *_MADE)
     for count in range(len(clues.keys), 0, -1):  # all that it names may be too much
         yield Keyed(tuple((key, part) for key in clues.keys[:count]))
@@ -215,6 +218,7 @@ def _instead_of_value(
     if not wants_tensor:
         yield from classes
         yield from _as_settings(clues, type(part.value).__name__ if isinstance(part, Literal) else "NoneType")
+    yield from (Literal(word) for word in clues.modes if part != Literal(word))
     if "not callable" in clues.text:
         yield IDENTITY
     if "not subscriptable" in clues.text:
