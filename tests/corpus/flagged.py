@@ -117,7 +117,7 @@ def _result(one: Flagged, place: tuple[str, str], findings: Iterable[Finding], r
     here = [run for run in runs if (run.target.file, run.target.qualname) == place]
     if not here:
         return Result(one, None, "nothing is flagged", 0.0, {}, ())
-    [outcome, *_] = (run.outcome for run in here)
+    outcome, *_ = sorted((run.outcome for run in here), key=lambda one: one.not_run is not None)  # of each backend
     own = [
         finding
         for finding in findings

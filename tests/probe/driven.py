@@ -35,6 +35,53 @@ def mode(x, reduction):
     raise ValueError(f"unknown reduction {reduction!r}")
 
 
+def by_method(x, method):
+    return _stepped(x, method)
+
+
+def _stepped(x, method):
+    match method:
+        case "euler":
+            return x + 1.0
+        case "heun":
+            return x + 2.0
+    raise TypeError(f"Invalid method: {method}")
+
+
+class Plan:
+    def __init__(self, width=6):
+        self.width = width
+        self.activation = "relu"
+        self.rate = 0.1
+
+
+class Planned(keras.layers.Layer):
+    def __init__(self, plan):
+        super().__init__()
+        self.inner = keras.layers.Dense(plan.width, plan.activation)
+        self.drop = keras.layers.Dropout(plan.rate)
+
+    def call(self, x):
+        return self.drop(self.inner(x))
+
+
+class Passing(keras.layers.Embedding):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+    def call(self, inputs):
+        return super().call(inputs)
+
+
+class Padded(keras.layers.Layer):
+    def __init__(self, input_size):
+        super().__init__()
+        self.width = input_size[1]
+
+    def call(self, x):
+        return tf.ensure_shape(x[:, : self.width, :], [4, 4, 4])
+
+
 def annotated(x: tf.Tensor, sizes: Sequence[int], scale: float, act: Callable[[tf.Tensor], tf.Tensor]) -> tf.Tensor:
     return act(tf.reshape(x, [sizes[0], -1])) * scale
 

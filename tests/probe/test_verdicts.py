@@ -231,6 +231,13 @@ def test_a_gradient_that_fails_says_nothing_of_what_compiles(file: Path) -> None
     assert statuses(report) == [(10, OPEN), (10, ONLY)]
 
 
+def test_a_statement_that_is_compiled_for_several_values_refutes_nothing(file: Path) -> None:
+    again = Observation(RECOMPILES, "3 compilations", (Spot(str(file), 10),), "value", ops=("Cumsum",))
+    found = finding(10, name="no-kernel", api="tf.unique_with_counts")
+    report = judge(file, outcome(file, again), found)
+    assert statuses(report)[0] == (10, OPEN)
+
+
 def test_only_what_was_confirmed_is_kept_on_request(file: Path) -> None:
     run = Run(Target(str(file), "f", (3, 10)), outcome(file, seen(file, RECOMPILES, 4)))
     report = judged(Report((finding(4), finding(10))), [run], {0: [run], 1: [run]}, confirmed_only=True)

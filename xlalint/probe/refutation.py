@@ -7,7 +7,8 @@
   XLA wants as a constant, a selection of different sizes, or a tensor that Python read; of JAX's primitives, which are
   none of TensorFlow's operations, one that the flagged expression made;
 - that got at least two different values in calls of one shape;
-- every compiled call gave what the eager call gave, and nothing failed, here, elsewhere, or in the gradient;
+- every compiled call gave what the eager call gave, and nothing failed, here, elsewhere, or in the gradient, nor was
+  the statement compiled for several values;
 - no number was drawn at random where the finding speaks of results.
 
 Anything less leaves the finding open, with the reason.
@@ -25,7 +26,7 @@ from typing import Final
 from ..facts import tables
 from ..findings.findings import Effect, Finding, Span
 from ..sources.text import display_path
-from .protocol import DIVERGES, FAILS, JAX, READ, TENSORFLOW, Outcome, Spot, Varied
+from .protocol import DIVERGES, FAILS, JAX, READ, RECOMPILES, TENSORFLOW, Outcome, Spot, Varied
 from .statements import Statements
 
 
@@ -87,6 +88,9 @@ def _reasons(finding: Finding, outcome: Outcome, statements: Statements, backend
         yield "a CPU does not show what a TPU does: --target tpu asks the TPU compiler"
     if not any(on_line(path, line) for line in outcome.reached.get(path, ())):
         yield "the inputs do not reach the line"
+    again = [one for one in outcome.observations if one.kind == RECOMPILES and one.per != "shape"]
+    if any(on_line(spot.path, spot.line) for one in again for spot in one.spots):
+        yield "the statement is compiled for several values"
     first = next((one for one in outcome.observations if one.kind == FAILS and not one.gradient), None)
     if first is not None:
         yield f"the function fails elsewhere before that{where(first.spots)}"

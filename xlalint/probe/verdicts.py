@@ -62,6 +62,8 @@ _EFFECTS: Final = {
 # What rules say that a function is compiled for again and again, where that is another thing than values.
 _PER: Final = {"growing-sequence": "shape", "python-argument": "value", "function-made-in-loop": "value"}
 _LOWER: Final = {Severity.ERROR: Severity.WARNING, Severity.WARNING: Severity.INFO, Severity.INFO: Severity.INFO}
+# Rules about values that decide shapes, whatever kernels the call has for its other arguments.
+_OF_SIZES: Final = frozenset(("size-from-value", "position-from-value"))
 _BRANCH: Final = "branch-on-tensor"
 _EMULATED: Final = "a TPU computes with 32 bits, and uses several such numbers for one"
 
@@ -218,7 +220,8 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
     if observation.kind == RECOMPILES and _PER.get(finding.name, observation.per) != observation.per:
         return None
     made = ops_of(location.api)
-    if effect is Effect.FAILS and observation.kind == RECOMPILES and any(map(_lacks, made)):
+    kernel = any(map(_lacks, made)) and finding.name not in _OF_SIZES
+    if effect is Effect.FAILS and observation.kind == RECOMPILES and kernel:
         return None  # it says that a kernel is missing
     fits = 1 if not made or not observation.ops else 2 * bool(made.intersection(observation.ops))
     if observation.lacking and (not location.own or fits == 0):

@@ -268,8 +268,8 @@ class Session:
 
 
 def _ready(driven: Driven, number: int) -> tuple[Any, Callable[[], Any]]:
-    """A call with one set of values."""
-    positional, keywords = given = driven.make(number, 0)
+    """A call with one set of values, of the largest shapes: more of them tell values apart."""
+    positional, keywords = given = driven.make(number, driven.variants - 1)
     return given, partial(driven.call, *positional, **keywords)
 
 

@@ -60,7 +60,13 @@ def load(path: Path, search: Sequence[str] = (), needed: str = "") -> Loaded:
     folders = _put_first([*search, str(root)])
     try:
         if "." in name or path.name == "__init__.py":
-            member, without = imported_without(lambda: _member(name, path, root))
+            try:
+                member, without = imported_without(lambda: _member(name, path, root))
+            except ImportError as error:
+                if "partially initialized" not in str(error):
+                    raise
+                # Modules that import each other work in the order that their package imports them in.
+                member, without = imported_without(lambda: _member(name, path, root))
             flags.use_defaults()
             return Loaded(member, _path=folders, without=without)
         before = frozenset(sys.modules)

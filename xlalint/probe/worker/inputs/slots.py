@@ -37,6 +37,7 @@ _BY_TYPE: Final[dict[Any, tuple[Choice, ...]]] = {
     str: (Literal("same"), Literal("relu"), Literal("sum"), Literal("float32")),
     type(None): (Literal(None),),
 }
+_ANY: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _DEEPEST: Final = 3
 _LAYERS: Final = re.compile(r"(?:^|_)(?:layers?|n_layers?|num_blocks|depth)$")
 _FEW: Final = 2
@@ -82,7 +83,7 @@ def slots_of(
     compared, asked = _compared(function), _asked(function)
     signed = _input_signature(function)
     slots: list[Slot] = []
-    for position, parameter in enumerate(list(signature.parameters.values())[int(bound) :]):
+    for position, parameter in enumerate([*list(signature.parameters.values())[int(bound) :], *_of_bases(function)]):
         name = parameter.name
         # As people call: some decorators (`tf.custom_gradient`) do not take names. Objects are made with names.
         positional = parameter.kind is inspect.Parameter.POSITIONAL_ONLY or (
@@ -112,6 +113,18 @@ def slots_of(
             )
             slots.append(Slot(name, group, tuple(dict.fromkeys(choices)), positional))
     return slots
+
+
+def _of_bases(cls: Any) -> Iterator[inspect.Parameter]:
+    """What a class that only passes on what it is made of needs for the class that says what that is."""
+    makers = [vars(base).get("__init__") for base in cls.__mro__] if inspect.isclass(cls) else []
+    for number, made in enumerate(filter(inspect.isfunction, makers)):
+        parameters = list(inspect.signature(made).parameters.values())[1:]
+        named = [one for one in parameters if one.kind not in _ANY]
+        if number:
+            yield from (one.replace(kind=one.KEYWORD_ONLY) for one in named if one.default is one.empty)
+        if named or not any(one.kind is one.VAR_KEYWORD for one in parameters):
+            return
 
 
 def python_function_of(function: Callable[..., Any]) -> Callable[..., Any]:
