@@ -176,6 +176,49 @@ class L(keras.layers.Layer):
     }
 
 
+MASKED: Final = f"import jax\n{LAYER}"
+CHOOSES: Final = """\
+from keras.backend import backend
+
+if backend() == "tensorflow":
+    from pkg.of_tensorflow import *
+elif backend() in ("torch", "numpy"):
+    from pkg.of_torch import L
+elif {jax}:
+    from pkg.of_jax.layer import L
+    from pkg.of_jax import again
+"""
+
+
+@pytest.mark.parametrize(
+    ("jax", "more", "of_jax"),
+    [
+        ('backend() == "jax" and L', "", ALONE),
+        ('not backend() != "jax"', "", ALONE),
+        ("unknown()", "", ALONE),
+        ('backend() == "jax"', "from pkg.of_jax import layer\n", BOTH),
+        ('backend() == "jax"', "if backend() != 'jax':\n    from pkg.of_jax import layer\n", BOTH),
+    ],
+)
+def test_a_file_that_is_imported_under_tests_of_the_backend_is_for_those(
+    tmp_path: Path, jax: str, more: str, of_jax: object
+) -> None:
+    files = {
+        "pkg/__init__.py": CHOOSES.format(jax=jax) + more,
+        "pkg/of_tensorflow.py": MASKED,
+        "pkg/of_torch.py": MASKED,
+        "pkg/of_jax/__init__.py": "",
+        "pkg/of_jax/layer.py": MASKED,
+        "pkg/of_jax/again.py": MASKED.replace("import jax", "import jax\nfrom pkg.of_jax.layer import L as Other"),
+        "pkg/test_torch.py": "from pkg.of_torch import L\n",
+    }
+    for backends in ((), ("tensorflow", "jax")):
+        options = {"exposure": "certain", **({"backend": [*backends]} if backends else {})}
+        found = linted(tmp_path, files, load([tmp_path], options=options, isolated=True))
+        shown = {Path(one.path).relative_to(tmp_path).as_posix(): one.backends for one in found}
+        assert shown == {"pkg/of_tensorflow.py": (), "pkg/of_jax/layer.py": of_jax, "pkg/of_jax/again.py": ALONE}
+
+
 SEVERAL: Final = """\
 import os, sys
 os.environ["KERAS_BACKEND"] = sys.argv[1]  # "jax", say

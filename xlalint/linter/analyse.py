@@ -33,6 +33,7 @@ from ..analysis.fixpoint.recursion import deep_recursion
 from ..analysis.interpreter.events import Event, Run
 from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends, is_of_tensorflow
 from ..analysis.program.exposure import NOT_EXPOSED, Exposed, exposures
+from ..analysis.program.guards import allowed
 from ..analysis.program.signs import ModuleSigns
 from ..findings.codes import UNFINISHED_FILE
 from ..findings.findings import Backend, Exposure, Finding, Problem, Span
@@ -326,6 +327,7 @@ class Analysis:
         for module in chain.from_iterable(end.record.modules for end in ends):
             before = modules.setdefault(module.path, module)
             before.imports = sorted({*before.imports, *module.imports})
+            before.guarded = module.guarded | before.guarded
             before.signs = {
                 shows: min(sign, before.signs.get(shows, sign)) for shows, sign in (before.signs | module.signs).items()
             }
@@ -342,8 +344,13 @@ class Analysis:
 
         found = backends(modules, lambda path: self._shown.get(path, path), required)
         shown = {self._shown.get(path, path): ran for path, ran in found.items()}
+        left = {self._shown.get(path, path): backends for path, backends in allowed(modules).items()}
 
         def ran(path: str) -> Ran:
+            found = whoever(path)
+            return found if path not in left else found._replace(backends=found.backends & left[path])
+
+        def whoever(path: str) -> Ran:
             settings = self._settings_at(path)
             if settings.backends is not None:
                 return Ran(settings.backends, f"the setting `backend = {' '.join(sorted(settings.backends))}`")

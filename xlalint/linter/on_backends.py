@@ -67,9 +67,9 @@ def run_by(
 ) -> tuple[Finding, Severity | None] | None:
     """A finding where it is known what runs its file, and, where JAX makes it what it is, how grave that is where
     nothing shows XLA; None where it is about something else. `on_tensorflow`: it is about TensorFlow, too."""
+    on_tensorflow = on_tensorflow and ran.on_tensorflow
     if not ran.on_jax:
         return (finding, None) if on_tensorflow else None
-    on_tensorflow = on_tensorflow and ran.on_tensorflow
     effect = None if said is None else said.on_jax.effect
     if not on_tensorflow and effect is None:
         return None

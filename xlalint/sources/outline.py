@@ -52,13 +52,15 @@ class Stretch:
 class ImportOutline:
     """`import module` (attribute None) or `from module import attribute`, with `level` leading dots.
 
-    `whole`: the import binds the top package (`import a.b` binds `a`), not the module named.
+    `whole`: the import binds the top package (`import a.b` binds `a`), not the module named; `under`: what the
+    module-level `if` statements around it ask of a backend, as source text.
     """
 
     module: str
     attribute: str | None
     level: int
     whole: bool = False
+    under: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ class Outline:
     `bindings`: name -> definitions in order; `assigned`: names that module-level code binds in another way;
     `stars`: modules imported with `*`; `blocks`: `if`, `try` and `with` statements that hold definitions or imports;
     `statements`: Python's own trees of each stretch, of thirty times the size of its text, until somebody takes them;
-    `lines`: what Python's trees do not say of the text.
+    `lines`: what Python's trees do not say of the text; `under`: the conditions on a backend that imports stand under.
     """
 
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
@@ -137,6 +139,7 @@ class Outline:
     literals: dict[str, ast.expr] = field(default_factory=dict)
     statements: dict[Stretch, list[ast.stmt]] = field(default_factory=dict)
     lines: _Lines = field(default_factory=_Lines)
+    under: tuple[str, ...] = ()
 
 
 def parsed(text: str) -> ast.Module:
@@ -232,9 +235,16 @@ def _outline_statement(statement: ast.stmt, result: Outline) -> None:
 
 def _outline_block(statement: ast.If | ast.Try | ast.TryStar | ast.With, result: Outline) -> None:
     """A module-level block: its definitions are the module's; what else it does is code to run."""
-    inner = Outline(statements=result.statements, lines=result.lines)
-    for child in _block_children(statement):
-        _outline_statement(child, inner)
+    inner = Outline(statements=result.statements, lines=result.lines, under=result.under)
+    if isinstance(statement, ast.If) and any(map(_is_of_backend, ast.walk(statement.test))):
+        asked = ast.unparse(statement.test)
+        for condition, block in ((asked, statement.body), (f"not ({asked})", statement.orelse)):
+            inner.under = (*result.under, condition)
+            for child in block:
+                _outline_statement(child, inner)
+    else:
+        for child in _block_children(statement):
+            _outline_statement(child, inner)
     for name, bindings in inner.bindings.items():
         result.bindings.setdefault(name, []).extend(bindings)
     result.stars.extend(inner.stars)
@@ -248,6 +258,15 @@ def _outline_block(statement: ast.If | ast.Try | ast.TryStar | ast.With, result:
     if inner.code or told:
         result.code.append(_stretch(statement, result))
         result.assigned |= inner.assigned
+
+
+def _is_of_backend(node: ast.AST) -> bool:
+    """Whether a part of a condition is a call of what may say which backend there is."""
+    match node:
+        case ast.Call(func=ast.Name(id="backend") | ast.Attribute(attr="backend"), args=[]):
+            return True
+        case _:
+            return False
 
 
 def _told_several_ways(statement: ast.If | ast.Try | ast.TryStar | ast.With, inner: Outline) -> set[str]:
@@ -288,13 +307,13 @@ def bind_import(statement: ast.Import | ast.ImportFrom, result: Outline) -> None
         if isinstance(statement, ast.Import):
             whole = alias.asname is None and "." in alias.name
             name = alias.asname or alias.name.partition(".")[0]
-            binding = ImportOutline(alias.name, None, 0, whole)
+            binding = ImportOutline(alias.name, None, 0, whole, result.under)
         elif alias.name == "*":
-            result.stars.append(ImportOutline(statement.module or "", "*", statement.level))
+            result.stars.append(ImportOutline(statement.module or "", "*", statement.level, under=result.under))
             continue
         else:
             name = alias.asname or alias.name
-            binding = ImportOutline(statement.module or "", alias.name, statement.level)
+            binding = ImportOutline(statement.module or "", alias.name, statement.level, under=result.under)
         result.bindings.setdefault(name, []).append(binding)
 
 

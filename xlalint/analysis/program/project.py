@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from ...findings.findings import Backend
 from ...sources.outline import ImportOutline
 from ...sources.text import Source, digest_of
 from ...sources.words import words_in
@@ -25,6 +26,7 @@ from ..files.files import Files
 from ..files.troubles import InternalTrouble, SyntaxTrouble
 from ..library import api
 from .backends import imported
+from .guards import EVERY, left_by
 from .modules import ProjectModule
 from .python_library import module_and_name, path_of
 from .signs import ModuleSigns, Shows, Sign
@@ -105,6 +107,8 @@ class Project:
                 if self.files.jax:
                     for shows, sign in imported(module):
                         self.show(module, shows, sign)
+                    if asked := next((one.under[-1] for one in self._imports_in(module) if one.under), None):
+                        self.show(module, Shows.ON_SEVERAL, Sign(0, f"an import under `{asked}`"))
                 name, root = self.files.dotted_name(path)
                 top, inside, _ = name.partition(".")
                 package = root / top if inside or path.name == "__init__.py" else path
@@ -117,6 +121,7 @@ class Project:
                         module.file.is_script,
                         sorted(map(str, imports)),
                         self._shown.get(path, {}),
+                        self._guarded(module),
                     )
                 )
         return found
@@ -126,12 +131,27 @@ class Project:
         version = module.file, module.name, tuple(self._further)
         return self.files.imports(module.path, version, lambda: frozenset(self._paths_imported(module)))
 
-    def _paths_imported(self, module: Module) -> Iterator[Path]:
-        bindings = chain(module.outline.stars, *module.outline.bindings.values())
+    def _guarded(self, module: ProjectModule) -> dict[str, list[str]]:
+        """The files that a module imports under tests of the backend alone, and the backends that pass one of them."""
+        found: dict[str, set[Backend]] = {}
+        bindings = [*self._imports_in(module)]
+        if not any(binding.under for binding in bindings):
+            return {}
         for binding in bindings:
-            path = self._path_imported(module, binding) if isinstance(binding, ImportOutline) else None
+            path = self._path_imported(module, binding)
             if path is not None:
-                yield path
+                left = left_by(binding.under, lambda name: _name_of(module.resolve_text(name)))
+                found.setdefault(str(path), set()).update(left)
+        return {path: sorted(left) for path, left in found.items() if left != EVERY}
+
+    def _paths_imported(self, module: Module) -> Iterator[Path]:
+        paths = (self._path_imported(module, binding) for binding in self._imports_in(module))
+        return (path for path in paths if path is not None)
+
+    @staticmethod
+    def _imports_in(module: Module) -> Iterator[ImportOutline]:
+        bindings = chain(module.outline.stars, *module.outline.bindings.values())
+        return (binding for binding in bindings if isinstance(binding, ImportOutline))
 
     def _path_imported(self, module: Module, binding: ImportOutline) -> Path | None:
         """The file of the project that an import names."""
@@ -259,3 +279,7 @@ def _folder(project: Project, name: str) -> ProjectModule:
     """A package that is a folder without an `__init__.py`: it has submodules alone."""
     path = Path(*name.split("."))
     return ProjectModule(project, File(Source(path, str(path), "", digest_of(b""), linted=False)), name)
+
+
+def _name_of(value: Value) -> str | None:
+    return value.name if isinstance(value, Api) else None

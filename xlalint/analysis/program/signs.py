@@ -42,7 +42,7 @@ class Sign(Struct, frozen=True, array_like=True, order=True):
 class ModuleSigns(Struct, array_like=True):
     """A file, by its absolute path: the package that it is of (the outermost folder, else the file), the files that it
     imports, and what it shows. `test`: what it imports is not used by a program for that; `script`: it is run by
-    itself."""
+    itself; `guarded`: of what it imports only under tests of the backend, those that pass."""
 
     path: str
     package: str
@@ -50,6 +50,7 @@ class ModuleSigns(Struct, array_like=True):
     script: bool
     imports: list[str]
     signs: dict[Shows, Sign]
+    guarded: dict[str, list[str]] = {}
 
 
 def place(path: str, sign: Sign) -> str:
