@@ -15,15 +15,25 @@ Measured with TensorFlow 2.21 on a CPU. XLA uses another algorithm.
 - `random.random()` and `np.random.uniform()` are drawn during tracing and are constants from then on. This also holds
   for a plain `tf.function`.
 
+With Keras 3.15 on JAX 0.10:
+
+- `keras.random.normal(shape)` without a seed raises ValueError ("[JAX RNG] When tracing a JAX function, you should only
+  use seeded random ops").
+- With a `SeedGenerator` of a module, `fit` raises UnexpectedTracerError, and `predict` draws the same numbers each
+  time. Keras hands over the state of those generators alone that are attributes of a layer.
+- A `SeedGenerator()` that `call` creates draws the same numbers at each call; with a seed, it does so eagerly, too.
+
 ## Example
     noise = tf.random.stateless_normal([8], seed=[1, 2])
 
 ## Use instead
     noise = tf.random.stateless_normal([8], seed=[1, 2], alg="philox")
 
+On JAX: `self.seed = keras.random.SeedGenerator(1)` in `__init__`, and `seed=self.seed` in `call`.
+
 ## Not flagged
-Random numbers without a seed, seeds that are arguments, `alg="philox"`, code that XLA does not compile, and functions
-that `tf.data` maps.
+Random numbers without a seed (TensorFlow), seeds that are arguments, `alg="philox"`, code that XLA does not compile,
+and functions that `tf.data` maps.
 
 ## Fix safety
 Shown only: it changes the numbers of the compiled function.
@@ -35,10 +45,11 @@ Shown only: it changes the numbers of the compiled function.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import Sequence, Static, Value
+from xlalint.analysis.domain.values import NONE, ApiObject, Sequence, Static, Value
+from xlalint.analysis.files.unit import Unit
 from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
 from xlalint.fixes.quoted import brief, one_line
-from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Good, OnJax, Rule, Severity
+from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Fails, Good, OnJax, Rule, Severity
 from xlalint.syntax import nodes as cst
 
 from ._names import names
@@ -52,6 +63,14 @@ SEEDED = STATELESS | names(
     keras.random.categorical keras.random.normal keras.random.shuffle keras.random.truncated_normal
     keras.random.uniform tf.random.categorical tf.random.normal tf.random.stateless_categorical
     tf.random.truncated_normal tf.random.uniform
+    """
+)
+GENERATOR = "keras.random.SeedGenerator"
+# What Keras draws, each with a seed that may be left out.
+OF_KERAS = names(
+    """
+    keras.random.beta keras.random.binomial keras.random.categorical keras.random.dropout keras.random.gamma
+    keras.random.normal keras.random.randint keras.random.shuffle keras.random.truncated_normal keras.random.uniform
     """
 )
 # What is drawn once, while the function is traced.
@@ -75,7 +94,7 @@ class RandomNumbers(Rule):
     code = "XLA603"
     name = "random-numbers"
     handles = (ApiCall,)
-    apis = SEEDED | ON_HOST | CLOCKS
+    apis = SEEDED | ON_HOST | CLOCKS | OF_KERAS | {GENERATOR}
     bad = (
         Bad(
             """
@@ -156,8 +175,87 @@ class L(keras.layers.Layer):
             effect=Effect.DIVERGES,
             severity=Severity.INFO,
         ),
+        Bad(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return x + keras.random.normal([4])
+""",
+            ["keras.random.normal([4])"],
+            None,
+            effect=Effect.FAILS,
+            backend="jax",
+            jax=Fails("[JAX RNG]"),
+            help="SeedGenerator",
+            why="on TensorFlow, it draws other numbers at each call",
+        ),
+        Bad(
+            """
+import keras
+
+seed = keras.random.SeedGenerator(1)
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return keras.random.dropout(x, 0.5, seed=seed)
+""",
+            ["keras.random.dropout(x, 0.5, seed=seed)"],
+            None,
+            effect=Effect.FAILS,
+            backend="jax",
+            help="SeedGenerator",
+            why="`jax.jit` alone compiles it; `fit` fails",
+        ),
+        Bad(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        return x + keras.random.uniform([4], seed=keras.random.SeedGenerator())
+""",
+            ["keras.random.SeedGenerator()"],
+            None,
+            effect=Effect.DIVERGES,
+            severity=Severity.WARNING,
+            backend="jax",
+            why="the same numbers at each call",
+        ),
     )
     good = (
+        Good(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.seed = keras.random.SeedGenerator(1)
+
+    def call(self, x):
+        return x + keras.random.normal([4], seed=self.seed)
+""",
+            None,
+            backend="jax",
+            why="the layer holds the generator",
+        ),
+        Good(
+            """
+import keras
+
+seed = keras.random.SeedGenerator(1)
+
+def noise(shape, seed):
+    return keras.random.normal(shape, seed=seed)
+
+print(noise([4], seed), keras.random.normal([4]))
+""",
+            None,
+            backend="jax",
+            why="eager code of a script",
+        ),
         Good(
             """
 import time
@@ -220,6 +318,8 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(augment)
         match event:
             case ApiCall(api=api, node=node) if event.context.kind is ContextKind.XLA:
                 code = brief(node)
+                if (jax := _on_jax(event, code)) is not None:
+                    yield Draft(jax.what, jax.effect or Effect.FAILS, HELD, jax=jax, on_jax_alone=True)
                 if api in ON_HOST:
                     message = f"`{code}` is drawn once, during tracing, and is a constant from then on"
                     jax = OnJax(Effect.DIVERGES, f"`{code}`", TOO)
@@ -228,16 +328,52 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(augment)
                     message = f"`{code}` reads the clock once, during tracing, and is a constant from then on"
                     jax = OnJax(Effect.DIVERGES, f"`{code}`", TOO)
                     yield Draft(message, Effect.DIVERGES, BEFORE, at_most=Severity.WARNING, jax=jax)
-                elif _fixed(event.arguments.get("seed")) and event.arguments.get("alg") != Static("philox"):
+                elif api in SEEDED and _fixed(event.arguments.get("seed")) and event.arguments.get("alg") != PHILOX:
                     message = f"`{code}`: with the same seed, a compiled function draws other numbers than eager code"
                     help = _philox(node) if api in STATELESS else OTHER
                     yield Draft(message, Effect.DIVERGES, help, at_most=Severity.INFO)
 
 
+HELD = "make a keras.random.SeedGenerator in `__init__`, as an attribute of the layer, and pass it as the seed"
+UNSEEDED = "this raises ValueError"
+UNHELD = "`fit` raises UnexpectedTracerError, and `predict` draws the same numbers each time"
+ALIKE = "it draws the same numbers at every call"
 TOO = "it is a constant of the trace"
 BEFORE = "read the clock outside the compiled function, or pass the time as a tensor"
 DEVICE = "use tf.random.uniform or tf.random.normal, which draw at every call"
 OTHER = 'tf.random.stateless_uniform(shape, seed=[1, 2], alg="philox") draws the same numbers in both'
+
+
+def _on_jax(event: ApiCall, code: str) -> OnJax | None:
+    """What JAX makes of a generator, or of what is drawn without one that a layer holds."""
+    seed = event.arguments.get("seed", NONE)
+    if event.api == GENERATOR and not event.node.args:
+        return OnJax(Effect.DIVERGES, f"`{code}` is created during tracing", ALIKE, Severity.WARNING)
+    if event.api not in OF_KERAS:
+        return None
+    if seed == NONE:
+        return OnJax(Effect.FAILS, f"`{code}` has no seed", UNSEEDED)
+    match seed, event.argument_nodes.get("seed"):
+        case ApiObject(api=api), cst.Name() as node if api == GENERATOR and _is_global(event.location.unit, node):
+            return OnJax(Effect.FAILS, f"no layer holds the generator of `{code}`", UNHELD)
+    return None
+
+
+def _is_global(unit: Unit, name: cst.Name) -> bool:
+    """Whether a name is one that the module binds, and no function around its use."""
+    if name.value not in unit.file.outline.assigned:
+        return False
+    functions = [node for node in unit.around(name) if isinstance(node, cst.FunctionDef)]
+    bound = (inner for function in functions for inner in cst.within(function) if isinstance(inner, _BINDING))
+    return not any(_bound_by(node) == name.value for node in bound)
+
+
+def _bound_by(node: cst.CSTNode) -> str | None:
+    match node:
+        case cst.Param(name=cst.Name(value=name)) | cst.AssignTarget(target=cst.Name(value=name)):
+            return name
+        case _:
+            return None
 
 
 def _fixed(seed: Value | None) -> bool:
@@ -261,4 +397,6 @@ def _philox(call: cst.Call) -> str:
     return f"{one_line(call.func)}({', '.join([*written, 'alg=' + QUOTED])})"
 
 
+_BINDING = (cst.Param, cst.AssignTarget)
 QUOTED = '"philox"'
+PHILOX = Static("philox")
