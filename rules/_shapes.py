@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from xlalint.analysis.domain.kinds import as_tensor
-from xlalint.analysis.domain.values import Origin, Sequence, Slice, Tensor, Value
+from xlalint.analysis.domain.values import Dependence, Origin, Sequence, Slice, Tensor, Value
 from xlalint.analysis.interpreter.events import Consume
 from xlalint.linter.rule import Effect
 from xlalint.syntax import nodes as cst
@@ -15,19 +15,21 @@ from xlalint.syntax import nodes as cst
 NOT_FOLDED: Final = "XLA does not fold what computes it (a loop, a random number, a matrix product)"
 
 
-def data_in(value: Value, node: cst.BaseExpression) -> Iterator[tuple[Tensor, cst.BaseExpression]]:
+def data_in(
+    value: Value, node: cst.BaseExpression, at_least: Dependence = Dependence.VALUE
+) -> Iterator[tuple[Tensor, cst.BaseExpression]]:
     """The tensors in an argument that depend on data, each with its expression: `n` in `[n, 4]`."""
     match value, node:
         case Sequence(items=(_, *_) as items), cst.List(elements=elements) | cst.Tuple(elements=elements) if len(
             items
         ) == len(elements):
             for item, element in zip(items, elements, strict=True):
-                yield from data_in(item, element.value)
+                yield from data_in(item, element.value, at_least)
         case Sequence(items=items, element=element), _:
             for item in (*(items or ()), *((element,) if element is not None else ())):
-                yield from data_in(item, node)
+                yield from data_in(item, node, at_least)
         case _:
-            if tensor := as_tensor(value):
+            if tensor := as_tensor(value, at_least):
                 yield tensor, node
 
 

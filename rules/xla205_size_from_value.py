@@ -80,6 +80,7 @@ from xlalint.syntax import nodes as cst
 from ._followed import Followed, followed, names, on_tpu
 from ._jax import SLICE, fails, passed
 from ._shapes import NOT_FOLDED, BoundedSizes, arguments_from_data, length_from, outcome
+from ._traced import traced_bounds, traced_sizes
 
 REASONS: Final[Mapping[Effect, str]] = {
     Effect.RECOMPILES: "XLA recompiles for every new value",
@@ -397,12 +398,14 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                 self._sizes.remember(event)
             case IndexWith(index=index, node=node):
                 yield from self._slices(event, index, node)
+                yield from traced_bounds(event)
             case ApiCall(api="tf.range") if event.context.kind is ContextKind.GRAPH:
                 return  # a training loop around compiled steps: `for _ in tf.range(steps)`
             case ApiCall(api=api):
                 found = [one for one in followed().get(api, ()) if one.resizes]
                 yield from self._arguments(event, [one for one in found if not one.content])
                 yield from _contents(event, [one for one in found if one.content])
+                yield from traced_sizes(event, (one.parameter for one in found if not one.content))
 
     def _slices(self, event: IndexWith, index: tuple[Value | Slice, ...], node: cst.Subscript) -> Iterator[Draft]:
         for axis, (item, element) in enumerate(zip(index, node.slice, strict=False)):

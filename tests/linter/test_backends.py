@@ -147,6 +147,23 @@ def test_one_finding_says_what_each_backend_does(tmp_path: Path) -> None:
     assert {one.effect for one in alone} == {Effect.FAILS}
 
 
+def test_sizes_that_keras_computes_are_no_numbers_on_jax(tmp_path: Path) -> None:
+    body = """\
+        n = ops.maximum(0, ops.shape(x)[0] - 1)
+        free = x[: ops.shape(x)[0] - 1], ops.zeros((ops.size(x), ops.ndim(x))), ops.arange(max(2, ops.shape(x)[0]))
+        cut = x[:n], x[n // 2 : n // 2 + 3]
+        made = ops.zeros((n, 2)), ops.arange(n), ops.reshape(x, (ops.cast(ops.shape(x)[0], "int32"), -1))
+        return free, cut, made, ops.take(x, n, axis=0), x[n]
+"""
+    text = LAYER.replace("        return ops.sum(x[x > 0.5])\n", body)
+    settings = load([tmp_path], options={"backend": ["tensorflow", "jax"], "exposure": "certain"}, isolated=True)
+    found = linted(tmp_path, {"layer.py": text}, settings)
+    assert [(one.span.line, one.code, dict(one.backends)) for one in found] == [
+        *[(8, "XLA205", {JAX: Effect.FAILS})] * 2,
+        *[(9, "XLA205", {JAX: Effect.FAILS})] * 3,
+    ]
+
+
 def test_what_stands_under_a_test_is_for_that_backend_alone(tmp_path: Path) -> None:
     text = """\
 import keras

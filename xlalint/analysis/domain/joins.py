@@ -197,6 +197,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         a.mixed or b.mixed,
         united(a.varies, b.varies),
         of_tensorflow=a.of_tensorflow and b.of_tensorflow,
+        traced=a.traced and b.traced,
     )
     return a if merged == a else merged
 

@@ -155,6 +155,7 @@ class Tensor(Record):
     returned: bool = False  # by a function that is compiled by itself, to code that is not
     number: Origin | None = None  # where AutoGraph casts, and eager execution makes a Python number: `int(t)`
     of_tensorflow: bool = False  # TensorFlow's function makes it, whatever Keras runs on
+    traced: bool = False  # a function of Keras makes it of shapes or constants: JAX has no number while it traces
 
     @property
     def is_mask(self) -> bool:

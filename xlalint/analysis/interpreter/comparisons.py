@@ -133,6 +133,7 @@ class Comparisons(Interpreter):
                 any(tensor.carried for tensor in tensors),
                 mixed=is_mixed(tensors),
                 of_tensorflow=all(tensor.of_tensorflow for tensor in tensors),
+                traced=any(tensor.traced for tensor in tensors),
             )
             return as_sure_as(made, left, right)
         match left, right:

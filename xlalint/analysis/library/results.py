@@ -65,6 +65,9 @@ if TYPE_CHECKING:
 # Objects that hold tensors and are given where a tensor is expected.
 TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.TensorArray", "tf.IndexedSlices"))
 
+# What Keras has as a Python number on JAX.
+_NUMBERS: Final = frozenset(("keras.ops.ndim", "keras.ops.size"))
+
 # Libraries whose capitalised names are classes worth to be known as such.
 _LIBRARIES: Final = frozenset(("tf", "keras", "tnp", "np"))
 
@@ -398,6 +401,13 @@ def _still_bounded(rank_rule: str, call: Call, values: list[Value], rank: int | 
 
 def call(name: str, arguments: Mapping[str, Value], location: Location) -> Value:
     """The abstract result of calling the function or class of canonical name `name`."""
+    result = _result(name, arguments, location)
+    if name.startswith("keras.ops.") and name not in _NUMBERS and isinstance(result, Tensor):
+        return result.with_(traced=True)
+    return result
+
+
+def _result(name: str, arguments: Mapping[str, Value], location: Location) -> Value:
     made = Call(name, arguments, location)
     if name.startswith("np."):
         return _numpy(made)
