@@ -2,7 +2,7 @@
 `backends.txt` lists them, pinned.
 
     python -m tests.corpus.backends --sources FOLDER --results FILE [--jobs N] [--seconds S] [--timeout SECONDS]
-        [--backend BACKEND] [PROJECT ..]
+        [--pairs] [--backend BACKEND] [PROJECT ..]
     python -m tests.corpus.backends --results FILE
 
 The folder has a checkout of each repository, by its name; `tensorflow` and `jax` are the backends, by default both.
@@ -148,14 +148,17 @@ def run_all(runs: Iterable[Run], given: argparse.Namespace) -> None:
     """Run what has no result, and add a line for each to the file."""
     lock, ends = Lock(), time.monotonic() + given.seconds
     file: Path = given.results
+    hopeless = {one.key[:-1] for one in results_of(file) if not one.driven} if given.pairs else set()
 
     def one(run: Run) -> None:
-        if time.monotonic() > ends:
+        if time.monotonic() > ends or run.key[:-1] in hopeless:
             return
         try:
             found = result((given.sources / run.one.name).absolute(), run, given.timeout)
         except Exception as error:  # of code that nobody here wrote; the others are run
             found = Result(*run.key, NOT_RUN, f"{type(error).__name__}: {error}")
+        if given.pairs and not found.driven:
+            hopeless.add(run.key[:-1])
         with lock, file.open("ab") as out:
             out.write(msgspec.json.encode(found) + b"\n")
             print(found, file=sys.stderr, flush=True)
@@ -188,6 +191,7 @@ def main() -> None:
     parser.add_argument("--backend", type=Backend, action="append", help="default: both")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a class")
     parser.add_argument("--seconds", type=float, default=36000.0, help="begin nothing after these")
+    parser.add_argument("--pairs", action="store_true", help="leave out what one backend could not be driven with")
     parser.add_argument("--jobs", type=int, default=1, help="how many classes at a time")
     given = parser.parse_args()
     if given.sources is not None:
