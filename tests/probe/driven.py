@@ -73,6 +73,16 @@ class Passing(keras.layers.Embedding):
         return super().call(inputs)
 
 
+class Pretrained(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.backbone = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(2)])
+        self.backbone.load_weights(keras.utils.get_file("gone_weights.h5", "file:///gone/gone_weights.h5"))
+
+    def call(self, x):
+        return self.backbone(x)
+
+
 class Padded(keras.layers.Layer):
     def __init__(self, input_size):
         super().__init__()

@@ -27,10 +27,12 @@ answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 from xlalint.probe.target import Target
 from xlalint.probe.worker.backends import backend
+from xlalint.probe.worker.backends.pretrained import keep_what_models_are_made_with
 from xlalint.probe.worker.driving.driven import NotDrivenError
 from xlalint.probe.worker.driving.driver import drive
 import tensorflow as tf
 tf.debugging.disable_traceback_filtering()
+keep_what_models_are_made_with()
 for line in sys.stdin:
     target = Target.of_json(json.loads(line))
     try:
@@ -106,6 +108,7 @@ def line_of(text: str) -> int:
         ("by_method", ["x: f32[4, 4]", "method: 'euler'"]),
         ("Planned", ["x: f32[4, 4]"]),
         ("Passing", None),
+        ("Pretrained", ["x: f32[4, 4]"]),
         ("Padded", ["x: f32[4, 4, 4]"]),
         ("annotated", None),
         ("optional", ["x: f32[4, 4]"]),

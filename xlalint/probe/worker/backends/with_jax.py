@@ -15,6 +15,7 @@ import numpy as np
 from jax.experimental import sparse
 
 from .interface import Array
+from .pretrained import keep_what_models_are_made_with
 
 NAME = "jax"
 NAMES: Mapping[str, Any] = {"keras": keras, "np": np, "jax": jax, "jnp": jnp}
@@ -44,6 +45,7 @@ _COMPOSITES: Final = (sparse.BCOO,)
 def start() -> dict[str, str]:
     """See `Backend`."""
     hide_library_frames(False)
+    keep_what_models_are_made_with()
     return {"jax": jax.__version__, "python": platform.python_version(), "keras": keras.__version__}
 
 

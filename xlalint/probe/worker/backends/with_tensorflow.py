@@ -16,6 +16,7 @@ import tensorflow as tf  # type: ignore[import-untyped]
 from tensorflow.python.autograph.impl import api  # type: ignore[import-untyped]
 
 from .interface import Array
+from .pretrained import keep_what_models_are_made_with
 
 NAME = "tensorflow"
 NAMES: Mapping[str, Any] = {"tf": tf, "keras": keras, "np": np}
@@ -48,6 +49,7 @@ def start() -> dict[str, str]:
     devices = [tf.config.LogicalDeviceConfiguration() for _ in range(2)]  # what a strategy needs
     tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
     hide_library_frames(False)
+    keep_what_models_are_made_with()
     return {"tensorflow": tf.__version__, "python": platform.python_version(), "keras": keras.__version__}
 
 

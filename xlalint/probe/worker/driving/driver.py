@@ -19,6 +19,7 @@ from xlalint.probe.target import Frame, Target
 from xlalint.probe.target import Given as Said
 
 from ..backends import backend
+from ..backends.pretrained import lacking
 from ..code.blame import by_keras
 from ..code.importing import Loaded, LoadError, load
 from ..code.limits import Limit
@@ -68,6 +69,8 @@ def drive(target: Target, note: Callable[[str], None], like: Driven | None = Non
         if without:
             named = ", ".join(f"`{name}`" for name in without)
             driven.notes += (f"imported without {named}: not installed, and nothing of it is used here",)
+        if lacking():
+            driven.notes += ("its pretrained weights cannot be fetched: it is run with those that it is made with",)
         driven.found = driver.found
         driven.close = stack.pop_all().close
         return driven
