@@ -172,8 +172,9 @@ def _of_constant(finding: Finding, varied: Varied) -> bool:
 
 
 def _of_selection(finding: Finding, varied: Varied) -> bool:
-    """A selection by data, of different sizes."""
-    return not apart(finding, varied.spot) and varied.shapes > 1
+    """A selection by data, of different sizes; of a call whose operations are known, one of these."""
+    made = ops_of(finding.api)
+    return not apart(finding, varied.spot) and varied.shapes > 1 and (not made or varied.op in made)
 
 
 def _within(finding: Finding, varied: Varied) -> bool:
