@@ -196,3 +196,34 @@ class Losses:
 """
     after = fixed(tmp_path, code)
     assert "return self.boxes(true, found, sample_weight=tf.cast(kept, tf.float32))" in after
+
+
+CUT = """\
+@tf.function(jit_compile=True)
+def f(x: tf.Tensor, y: tf.Tensor, n):
+    one, other = x[:n], y[:n]
+    return tf.reduce_max(one / other, axis=0)
+"""
+
+
+def test_what_is_cut_alike_keeps_all_rows_up_to_the_reduction(tmp_path: Path) -> None:
+    code = fixed(tmp_path, CUT)
+    assert "    valid = tf.range(tf.shape(x)[0]) < tf.cast(n, tf.int32)\n" in code
+    assert "tf.where(valid_2[(..., *[None] * (len(y.shape) - 1))], y, tf.stop_gradient(" in code  # divided by
+    assert "tf.reduce_max(tf.where(valid[" in code
+
+
+PADDED = """\
+@tf.function(jit_compile=True)
+def f(x: tf.Tensor, keep):
+    rows = tf.boolean_mask(x, keep > 0)
+    missing = tf.maximum(8 - tf.shape(rows)[0], 0)
+    return tf.pad(rows * 2.0, [[0, missing], [0, 0]])
+"""
+
+
+def test_rows_that_are_padded_to_a_number_come_first(tmp_path: Path) -> None:
+    code = fixed(tmp_path, PADDED)
+    assert 'tf.argsort(tf.cast(mask, tf.int32), direction="DESCENDING", stable=True))[:8], ' in code
+    assert "[[0, tf.maximum(8 - tf.shape(values)[0], 0)], [0, 0]])" in code
+    assert fixed(tmp_path, PADDED.replace("missing], [0", "missing + 1], [0")).count("boolean_mask") == 1

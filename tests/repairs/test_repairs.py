@@ -63,4 +63,5 @@ def test_each_function_has_a_name_of_its_own_and_an_exact_release_or_commit() ->
     )
     assert {one.group for one in found} == {
         *("first", "later", "second", "aside", "third", "aside, third", "fourth", "aside, fourth"),
+        *("fifth", "aside, fifth"),
     }

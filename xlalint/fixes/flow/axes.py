@@ -61,6 +61,8 @@ def reduce(name: str) -> Operation:
             raise GivenUp
         if state.behind == 0 and state.front == 0:
             return _reduced(it, call, name, node, state, "", True)
+        if state.behind == 0 and state.mask.rank == 1 and axes == [-1]:
+            return _reduced(it, call, name, node, state, ", axis=-1", False)
         if state.mask.rank is None or state.front is None or _keeps(call):
             raise GivenUp
         along = list(range(state.front, state.front + state.mask.rank))
@@ -82,13 +84,13 @@ def _keeps(call: Call) -> bool:
 def _reduced(
     it: Interpreting, call: Call, name: str, node: cst.BaseExpression, rows: Rows, rest: str, whole: bool
 ) -> State:
-    if _keeps(call) or (rest and rows.behind is None):
+    if _keeps(call) or (rest and rows.behind is None and rows.mask.rank != 1):
         raise GivenUp
     if rows.kind == "bool" and name not in ("reduce_any", "reduce_all"):
         raise GivenUp  # Keras makes numbers of them first
     uses = 2 if name in ("reduce_mean", "reduce_variance", "reduce_std", "reduce_max", "reduce_min") else 1
     spread, text = it.spread(rows, node, call.frame, uses)
-    mask = it.mask_text(rows.mask, call.frame)
+    mask = "" if whole and rows.front != 0 else it.mask_text(rows.mask, call.frame)  # "": no number of its own
     made = REDUCTIONS[name](Selected(it.writing.tf, text, atom(text), mask, spread, rest, rows.kind, whole))
     if made.before or (rows.or_zero and name not in ("reduce_sum", "reduce_mean")):
         raise GivenUp

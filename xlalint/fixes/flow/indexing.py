@@ -7,6 +7,7 @@ from ..one_position import element
 from ..rewrite import GivenUp
 from ..syntax import plain
 from .calls import Interpreting, number
+from .cutting import cut
 from .frames import Frame
 from .selecting import mask_of, named_mask, select, within
 from .states import OTHER, Count, Items, Other, Places, Rows, Sizes, State, holds_rows
@@ -25,6 +26,8 @@ def indexed(it: Interpreting, node: cst.Subscript, state: State, frame: Frame) -
             return select(it, node, (node.value, state), named_mask(it, which, frame), frame, mask_node=which)
         case Other(), [cst.Index(value=which)] if isinstance(inner[0][1], Other) and _is_mask(it, which, frame):
             return select(it, node, (node.value, state), named_mask(it, which, frame), frame, mask_node=which)
+    if (first := cut(it, node, state, frame)) is not None:
+        return first
     if any(holds_rows(one) or isinstance(one, Count) for _, one in inner):
         raise GivenUp
     match state:

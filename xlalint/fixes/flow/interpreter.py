@@ -342,6 +342,10 @@ class Interpreter(Masks):
                 if held is not OTHER:
                     return self._read(held, path or plain(node), frame)
                 return self._member(found.cls, name, frame)
+            case Items((values, _)), "values":
+                return values
+            case Items((_, indices)), "indices":
+                return indices
             case Rows(), "dtype" | "device" | "name":
                 return OTHER
             case Rows() as rows, "shape":

@@ -83,6 +83,8 @@ def _mask_node(wanted: cst.CSTNode) -> cst.BaseExpression | None:
     match wanted:
         case cst.Subscript(slice=[cst.SubscriptElement(cst.Index(mask))]):
             return mask
+        case cst.Call(func=cst.Attribute(attr=cst.Name("top_k")) | cst.Name("top_k")):
+            return None
         case cst.Call(args=[cst.Arg(value=condition)]):
             return condition
         case cst.Call(args=[_, cst.Arg(value=mask), *_]):

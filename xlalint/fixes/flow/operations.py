@@ -12,6 +12,7 @@ from ..rewrite import GivenUp
 from ..syntax import plain
 from .axes import arg, is_last_selected, known_enough, last, loss, norm, of_classes, reduce
 from .calls import Call, Interpreting, Operation, number
+from .cutting import pad, top
 from .frames import Frame
 from .indexing import count_text
 from .program import short
@@ -462,6 +463,8 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "broadcast_to": _broadcast,
     "broadcast_dynamic_shape": _broadcast_shape,
     "histogram_fixed_width": histogram,
+    **dict.fromkeys(("top_k", "nn.top_k"), top),
+    "pad": pad,
     "constant": _constant,
     "ensure_shape": _identity,
 }

@@ -23,7 +23,7 @@ _PASSES: Final = 4
 
 def follow(location: Location, names: Names, mask_value: Value | None) -> Rewrite | None:
     """The rewrite of the selection at a location, with all that follows from it; None where its rows go somewhere
-    that needs to know how many they are."""
+    that needs to know how many they are. `mask_value`: what is known of its mask, or of what is cut."""
     try:
         return _follow(location, names, mask_value)
     except GivenUp:

@@ -191,7 +191,8 @@ def _spread(writing: Writing, mask: str, rows: Rows, whole: str) -> tuple[str, s
         return f"{mask}[(..., *[None] * (len({whole}.shape) - {rows.front + 1}))]", whole
     if rows.front != 0:
         raise GivenUp
-    return f"{mask}[(..., *[None] * (len({whole}.shape) - len({mask}.shape)))]", whole
+    own = "1" if rows.mask.bound else f"len({mask}.shape)"
+    return f"{mask}[(..., *[None] * (len({whole}.shape) - {own}))]", whole
 
 
 # -- operations -------------------------------------------------------------------------------------------------------
@@ -313,6 +314,8 @@ def scattered(it: Interpreting, call: Call) -> State | None:
             spread, text = it.spread(rows, updates[0], call.frame)
         case Rows(front=0) as where_to, Rows(front=0) as rows if where_to.mask == rows.mask and base is not None:
             return _scattered_elsewhere(it, call, (places[0], where_to), base)
+        case Rows(front=0) as where_to, Rows(front=0) as rows if where_to.mask == rows.mask and "add" not in call.api:
+            return _added_elsewhere(it, call, where_to, (updates[0], rows))
         case Other(), Other():
             return None
         case _:
@@ -326,6 +329,18 @@ def scattered(it: Interpreting, call: Call) -> State | None:
         it.writing.put(call.node, f"{it.writing.operand(base)} + {tf}.where({spread}, {text}, 0)")
     else:
         raise GivenUp
+    return OTHER
+
+
+def _added_elsewhere(it: Interpreting, call: Call, places: Rows, updates: tuple[cst.BaseExpression, Rows]) -> State:
+    """Rows that `tf.scatter_nd` adds up at places of their own: what is not selected adds nothing."""
+    if "tensor_" in call.api:
+        raise GivenUp
+    if not places.mask.bound:  # the places of what is not selected may be none
+        it.note_singular([places], True, "zero")
+    spread, text = it.spread(updates[1], updates[0], call.frame)
+    it.writing.has_reduced = True
+    it.writing.put(updates[0], f"{it.writing.tf}.where({spread}, {text}, 0)")
     return OTHER
 
 

@@ -28,6 +28,7 @@ class Mask:
     names: tuple[tuple[str, int], ...] = field(compare=False)
     is_boolean: bool = field(compare=False, default=True)
     kind: str = field(compare=False, default="")  # "finite" where it leaves out what is not finite
+    bound: str = field(compare=False, default="")  # it is True before this position, and nowhere else
 
 
 @dataclass(frozen=True)

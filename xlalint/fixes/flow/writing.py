@@ -26,6 +26,10 @@ def atom(text: str) -> str:
         found = ast.parse(text, mode="eval").body
     except SyntaxError as error:
         raise GivenUp from error
+    if text[0] == "(":
+        match ast.parse(f"{text}.x", mode="eval").body:
+            case ast.Attribute(value=whole) if ast.dump(whole) == ast.dump(found):
+                return text  # in parentheses
     return text if isinstance(found, _ATOMS) and not (isinstance(found, ast.Tuple) and text[0] != "(") else f"({text})"
 
 
