@@ -227,3 +227,24 @@ def test_rows_that_are_padded_to_a_number_come_first(tmp_path: Path) -> None:
     assert 'tf.argsort(tf.cast(mask, tf.int32), direction="DESCENDING", stable=True))[:8], ' in code
     assert "[[0, tf.maximum(8 - tf.shape(values)[0], 0)], [0, 0]])" in code
     assert fixed(tmp_path, PADDED.replace("missing], [0", "missing + 1], [0")).count("boolean_mask") == 1
+
+
+NESTED = """\
+class Loss(tf.keras.losses.Loss):
+    def call(self, y_true, y_pred):
+        def error(pair):
+            true, found = pair
+            mask = true != 0.0
+            true = tf.boolean_mask(true, mask)
+            found = tf.boolean_mask(found, mask)
+            return tf.reduce_mean(tf.math.log(true) - tf.math.log(found))
+
+        return tf.map_fn(error, (y_true, y_pred), fn_output_signature=tf.float32)
+"""
+
+
+def test_no_weight_of_zero_leaves_out_what_may_be_infinite(tmp_path: Path) -> None:
+    code = fixed(tmp_path, NESTED)
+    assert "weights" not in code
+    assert "true = tf.where(mask" in code
+    assert "found = tf.where(mask" in code

@@ -17,7 +17,7 @@ from ..syntax import nodes as cst
 from .flow.rewriting import follow
 from .names import Names
 from .one_position import one_position
-from .reductions import KEEPING, REDUCTIONS, Selected, reduction
+from .reductions import KEEPING, REDUCTIONS, Selected, may_be_infinite, reduction
 from .rewrite import NodeEdit, Rewrite, Rewriter, before, remove, replace
 from .selections import Selection, call_of, flattened, gathered
 from .syntax import operand, plain
@@ -43,7 +43,7 @@ def positions(location: Location, mask_value: Value | None) -> Rewriter:
             if found is not None:
                 values, mask = found
                 chosen = Selection(location.at(node), values, mask, None, mask_value)
-                return _rewritten(chosen, names) or follow(location, names, mask_value)
+                return _built(chosen, names, location)
             if isinstance(node, cst.BaseSmallStatement):
                 break
         return follow(location, names, mask_value)
@@ -57,21 +57,33 @@ def selection(chosen: Selection, consumers: Sequence[Consume]) -> Rewriter:
     def build(names: Names) -> Rewrite | None:
         if any(isinstance(node, BOUND_LATER[2:]) for node in chosen.location.unit.around(chosen.location.node)):
             return None
-        return (
-            _rewritten(chosen, names)
-            or follow(chosen.location, names, chosen.mask_value)
-            or _shown(chosen, consumers, names)
-        )
+        return _built(chosen, names, chosen.location) or _shown(chosen, consumers, names)
 
     return build
+
+
+def _built(chosen: Selection, names: Names, location: Location) -> Rewrite | None:
+    """The rewrite within a block; where weights would make that, the one by the flow, in which nothing is computed of
+    what is not selected that might not be finite."""
+    builder = Builder(chosen, names, in_place=False)
+    found = builder.rewrite()
+    if found is not None and builder.weights is None:
+        return found
+    if (followed := follow(location, names, chosen.mask_value)) is not None:
+        return followed
+    if found is None or any(may_be_infinite(one, builder.whole) for one in builder.rewritten):
+        return None
+    return _in_place(builder, chosen, names) or found
+
+
+def _in_place(builder: Builder, chosen: Selection, names: Names) -> Rewrite | None:
+    return Builder(chosen, names, in_place=True).rewrite() if builder.may_be_in_place else None
 
 
 def _rewritten(chosen: Selection, names: Names) -> Rewrite | None:
     builder = Builder(chosen, names, in_place=False)
     found = builder.rewrite()
-    if found is not None and builder.may_be_in_place:
-        return Builder(chosen, names, in_place=True).rewrite()
-    return found
+    return None if found is None else _in_place(builder, chosen, names) or found
 
 
 def _shown(chosen: Selection, consumers: Sequence[Consume], names: Names) -> Rewrite | None:

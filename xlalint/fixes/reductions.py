@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -154,6 +154,29 @@ WEIGHED: Final = {
     "reduce_sum": "{tf}.reduce_sum({x} * {weights})",
 }
 """Over numbers that an unknown function computed for each position, with weights of one and zero."""
+
+
+_SINGULAR: Final = (cst.Divide, cst.FloorDivide, cst.Modulo, cst.Power)
+_INFINITE: Final = frozenset(
+    ("log", "log1p", "sqrt", "rsqrt", "reciprocal", "divide", "truediv", "acos", "asin", "pow", "norm", "lgamma")
+)
+
+
+def may_be_infinite(node: cst.CSTNode, names: Collection[str]) -> bool:
+    """Whether something that is computed of these names in a statement may be infinite, or have such a gradient."""
+    for one in cst.within(node):
+        match one:
+            case cst.Call(func=cst.Attribute(attr=cst.Name(name)) | cst.Name(name)) if name in _INFINITE:
+                found: cst.CSTNode = one
+            case cst.BinaryOperation(operator=operator, right=right) if isinstance(operator, _SINGULAR):
+                found = right
+            case cst.AugAssign(operator=cst.DivideAssign(), value=value):
+                found = value
+            case _:
+                continue
+        if any(isinstance(name, cst.Name) and name.value in names for name in cst.within(found)):
+            return True
+    return False
 
 
 def reduction(api: str) -> str | None:

@@ -66,13 +66,13 @@ class Builder:
         self._unit = chosen.location.unit
         scope = {node.value: value for node, value in self._named()}
         self._knowledge = Knowledge(scope, self._tf, chosen.location)
-        self._whole: dict[str, cst.BaseExpression | None] = {}  # selected names: of what; None for what follows of them
+        self.whole: dict[str, cst.BaseExpression | None] = {}  # selected names: of what; None for what follows of them
         self._edits: list[NodeEdit] = []
         self._differs = [POSITIONS] if gathered(chosen.location.node, self._tf) is not None else []
-        self._weights: str | None = None
+        self.weights: str | None = None
         self._reduced = False
         self._selecting: list[cst.CSTNode] = []  # statements that only select
-        self._rewritten: list[cst.CSTNode] = []  # statements that take in what is selected
+        self.rewritten: list[cst.CSTNode] = []  # statements that take in what is selected
         self._reads = 0  # of selected names
         self._selections = 0  # inside of other expressions
 
@@ -96,22 +96,22 @@ class Builder:
         block, at = self._block()
         self._connect(block, at)
         first = next(number for number, one in enumerate(block) if one in self._selecting or number == at)
-        fixed = set(read(self._chosen.mask)).union(*(read(one) for one in self._whole.values() if one is not None))
+        fixed = set(read(self._chosen.mask)).union(*(read(one) for one in self.whole.values() if one is not None))
         for number, statement in enumerate(block[first:], first):
             if statement in self._selecting:
                 continue
-            if number == at or self._whole.keys() & set(read(statement)):
-                self._rewritten.append(statement)
+            if number == at or self.whole.keys() & set(read(statement)):
+                self.rewritten.append(statement)
                 self._follow(statement)
             if fixed & set(assigned([statement])) and any(
-                self._whole.keys() & set(read(one)) for one in block[number + 1 :]
+                self.whole.keys() & set(read(one)) for one in block[number + 1 :]
             ):
                 raise GivenUp  # what follows is computed of another mask
         self._check_reads(block, first)
         if not self._reduced:
             return None
         self._edits = [*self._masked(block, at), *self._edits]
-        if self._whole and not self._stays_the_same():
+        if self.whole and not self._stays_the_same():
             self._differs.append(_CHANGED)
         differs = next(iter(self._differs), "")
         return Rewrite(REDUCE, tuple(self._edits), Safety.UNSAFE if differs else Safety.SAFE, differs)
@@ -119,7 +119,7 @@ class Builder:
     def _stays_the_same(self) -> bool:
         """Whether what is selected of, and the mask, are the same further below: tensors, and no variables."""
         known = (self._chosen.value, self._chosen.mask_value)
-        nodes = (self._chosen.mask, *(whole for whole in self._whole.values() if whole is not None))
+        nodes = (self._chosen.mask, *(whole for whole in self.whole.values() if whole is not None))
         return all(isinstance(value, Tensor) and not value.variable for value in known) and all(
             isinstance(node, cst.Name) for node in nodes
         )
@@ -129,7 +129,7 @@ class Builder:
         """Whether nothing but the selections that are rewritten reads the mask, which one statement of their block
         makes."""
         mask = self._chosen.mask
-        if self._weights is None or not isinstance(mask, cst.Name):
+        if self.weights is None or not isinstance(mask, cst.Name):
             return False
         reads, bound = [*read(self._scope)].count(mask.value), [*all_assigned(self._scope)].count(mask.value)
         made = [one for one in self._block()[0] if is_assignment(one, mask)]
@@ -167,7 +167,7 @@ class Builder:
                     live |= set() if is_reduction(statement, self._knowledge.api) else set(assigned([statement]))
         for kept, (values, statement) in selecting.items():
             if kept in live:
-                self._whole[kept] = values
+                self.whole[kept] = values
                 self._selecting.append(statement)
 
     def _selection_of(self, statement: cst.CSTNode) -> tuple[str, cst.BaseExpression] | None:
@@ -197,24 +197,24 @@ class Builder:
     def _check_reads(self, block: Sequence[cst.CSTNode], first: int) -> None:
         """Nothing else of the function reads or binds the selected names; under one that was something's before, not
         from the first selection on."""
-        anew = {name for name, whole in self._whole.items() if isinstance(whole, cst.Name) and whole.value == name}
+        anew = {name for name, whole in self.whole.items() if isinstance(whole, cst.Name) and whole.value == name}
         if anew and not is_body_of(self._scope, block):
             raise GivenUp
         later = [one for one in block[first:] if one not in self._selecting]
-        reads = [name for name in read(self._scope) if name in self._whole.keys() - anew]
+        reads = [name for name in read(self._scope) if name in self.whole.keys() - anew]
         reads += [name for one in later for name in read(one) if name in anew]
         names, again = [*all_assigned(self._scope)], [name for one in later for name in all_assigned(one)]
-        before = taken_before([one for one in block[first:] if one in (*self._selecting, *self._rewritten)])
-        once = all(names.count(name) == 1 for name in self._whole.keys() - anew)
+        before = taken_before([one for one in block[first:] if one in (*self._selecting, *self.rewritten)])
+        once = all(names.count(name) == 1 for name in self.whole.keys() - anew)
         if len(reads) != self._reads or not once or anew & {*again} or anew & before:
             raise GivenUp
 
     def _masked(self, block: Sequence[cst.CSTNode], at: int) -> Iterator[NodeEdit]:
         """The selections go. Where weights are needed, they are made of the mask."""
         gone = [*self._selecting]
-        if self._weights is not None:
+        if self.weights is not None:
             mask, cast = self._chosen.mask, f"{self._tf}.cast({{}}, {self._tf}.float32)"
-            text = f"{self._weights} = {cast.format(plain(mask))}"
+            text = f"{self.weights} = {cast.format(plain(mask))}"
             if self._in_place:
                 made = next(one for one in block if isinstance(mask, cst.Name) and is_assignment(one, mask))
                 assert isinstance(made, cst.Assign)
@@ -240,7 +240,7 @@ class Builder:
         if loose:
             if not isinstance(target, cst.Name) or not self._is_each_position(value):
                 raise GivenUp
-            self._whole[target.value] = None
+            self.whole[target.value] = None
             self._edits += self._completed(value)
             self._differs.append(_LOSS)
 
@@ -303,7 +303,7 @@ class Builder:
         statement: cst.CSTNode,
     ) -> None:
         if self._is_leaf(argument):
-            values = self._whole.get(argument.value) if isinstance(argument, cst.Name) else self._selected(argument)
+            values = self.whole.get(argument.value) if isinstance(argument, cst.Name) else self._selected(argument)
             if values is not None:
                 self._note(argument)
                 self._reduce_selected(node, name, values, rest, statement)
@@ -361,7 +361,7 @@ class Builder:
     def _is_leaf(self, node: cst.CSTNode) -> bool:
         """Whether an expression is the selected elements, or computed of them under a name."""
         if isinstance(node, cst.Name):
-            return node.value in self._whole
+            return node.value in self.whole
         return self._selected(node) is not None
 
     def _is_each_position(self, node: cst.CSTNode) -> bool:
@@ -415,7 +415,7 @@ class Builder:
         return parse_expression(f"{self._tf}.where({test}, {plain(whole)}, 0)")
 
     def _whole_of(self, leaf: cst.CSTNode) -> cst.BaseExpression | None:
-        return self._whole.get(leaf.value) if isinstance(leaf, cst.Name) else self._selected(leaf)
+        return self.whole.get(leaf.value) if isinstance(leaf, cst.Name) else self._selected(leaf)
 
     def _leaves(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """The selected elements in an expression, outermost."""
@@ -487,14 +487,14 @@ class Builder:
         mask = self._chosen.mask
         calls = [node for node in nodes(mask) if isinstance(node, cst.Call)]
         pure = all((self._knowledge.api(one.func) or "random").partition(".")[0] != "random" for one in calls)
-        if not pure and (uses > 1 or self._whole):
+        if not pure and (uses > 1 or self.whole):
             raise GivenUp
         return mask
 
     @property
     def _weighed(self) -> str:
         """The name of the mask as numbers."""
-        if self._weights is None:
+        if self.weights is None:
             mask = self._mask_twice(1)
-            self._weights = plain(mask) if self._in_place else self._names.fresh("weights")
-        return self._weights
+            self.weights = plain(mask) if self._in_place else self._names.fresh("weights")
+        return self.weights
