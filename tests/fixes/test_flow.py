@@ -248,3 +248,23 @@ def test_no_weight_of_zero_leaves_out_what_may_be_infinite(tmp_path: Path) -> No
     assert "weights" not in code
     assert "true = tf.where(mask" in code
     assert "found = tf.where(mask" in code
+
+
+PACKED = """\
+def packed(x, counts, rows):
+    parts = []
+    for row in range(rows):
+        parts.append(x[row, : counts[row]])
+    return tf.concat(parts, axis=0)
+
+@tf.function(jit_compile=True)
+def f(targets, match, boxes):
+    places = tf.where(match == 1)
+    found = tf.gather_nd(boxes, places)
+    counts = tf.reduce_sum(tf.cast(match == 1, tf.int32), axis=1)
+    return tf.reduce_sum(tf.abs(packed(targets, counts, 2) - found))
+"""
+
+
+def test_rows_that_meet_what_is_packed_to_their_number_stay(tmp_path: Path) -> None:
+    assert fixed(tmp_path, PACKED) == PACKED

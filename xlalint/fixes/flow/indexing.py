@@ -28,7 +28,7 @@ def indexed(it: Interpreting, node: cst.Subscript, state: State, frame: Frame) -
             return select(it, node, (node.value, state), named_mask(it, which, frame), frame, mask_node=which)
     if (first := cut(it, node, state, frame)) is not None:
         return first
-    if any(holds_rows(one) or isinstance(one, Count) for _, one in inner):
+    if any(holds_rows(one) or isinstance(one, Count) for _, one in inner) or any(map(_is_counted, parts)):
         raise GivenUp
     match state:
         case Rows():
@@ -60,6 +60,16 @@ def _bounds(part: cst.BaseSlice) -> list[cst.BaseExpression]:
             return [one for one in (lower, upper, step) if one is not None]
         case _:
             raise GivenUp
+
+
+def _is_counted(part: cst.BaseSlice) -> bool:
+    """Whether a slice ends at one of several numbers, `x[i, : counts[i]]`: what such slices make together has as many
+    rows as a mask may select, and meets these one by one."""
+    match part:
+        case cst.Slice(upper=cst.Subscript(value=cst.Name())):
+            return True
+        case _:
+            return False
 
 
 def _is_mask(it: Interpreting, which: cst.BaseExpression, frame: Frame) -> bool:
