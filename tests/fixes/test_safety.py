@@ -30,8 +30,13 @@ PROGRAMS: Final[dict[str, tuple[str, str, Safety | None]]] = {
     ),
     "a number that an assertion compares with one of NumPy's": (
         "XLA106",
-        PLAIN + "def f(x):\n    assert tf.size(x).numpy() == V.shape.num_elements()\n    return x\n",
+        PLAIN + "def f(x):\n    assert tf.argmax(x).numpy() == V.shape.num_elements()\n    return x\n",
         None,
+    ),
+    "a number of elements that an assertion reads": (
+        "XLA106",
+        PLAIN + "def f(x):\n    assert tf.size(x).numpy() == V.shape.num_elements()\n    return x\n",
+        Safety.UNSAFE,
     ),
     "parts that are stitched elsewhere than they are made": (
         "XLA207",

@@ -60,6 +60,7 @@ _ELEMENTWISE: Final = frozenset(
     ("abs", "sqrt", "square", "exp", "sin", "cos", "tan", "tanh", "sign", "floor", "ceil", "log", "log1p")
 )
 _OPTIONS: Final = frozenset(("axis", "keepdims"))
+_SHAPING: Final = frozenset(("squeeze", "expand_dims", "transpose"))  # of any dtype, with at most `axis`
 # Functions of Python's `math` that give a floating number, as `tf.math` has them.
 _MATH: Final = frozenset(("sqrt", "exp", "log", "log1p", "sin", "cos", "tan", "tanh", "erf", "lgamma"))
 
@@ -124,6 +125,8 @@ def _difference(event: HostRead, node: cst.CSTNode) -> str | None:
             return "" if known else "where the size is unknown during tracing"
         case cst.Call(args=[]) if reader in (".numpy", ".item"):
             return _ARRAY
+        case cst.Call(args=[cst.Arg(keyword=None, star=""), *options]) if reader.removeprefix("np.") in _SHAPING:
+            return _ARRAY if all(one.keyword and one.keyword.value == "axis" for one in options) else None
         case cst.Call(args=[cst.Arg(keyword=None, star=""), *options]) if tensor.dtype in ("float", None):
             name = reader.removeprefix("np.").removeprefix("math.")
             if reader == f"math.{name}":

@@ -67,6 +67,17 @@ def static_rank(node: cst.CSTNode, tf: str) -> str | None:
             return None
 
 
+def static_number(node: cst.CSTNode, tf: str) -> str | None:
+    """`tf.size(x)` as `x.shape.num_elements()`; None for anything else."""
+    match node:
+        case cst.Call(func=function, args=[cst.Arg(value=sized, keyword=None, star="")]) if (
+            plain(function) == f"{tf}.size"
+        ):
+            return f"{operand(sized)}.shape.num_elements()"
+        case _:
+            return None
+
+
 def in_python(node: cst.BaseExpression, tf: str, location: Location | None = None) -> str | None:
     """An expression of sizes and numbers as Python computes it; None where anything else has a part in it."""
     if (known := static_size(node, tf, location) or static_rank(node, tf)) is not None:
@@ -187,6 +198,10 @@ def with_static_sizes(
     if isinstance(location.node, cst.Call) and (rank := static_rank(location.node, names.tf)) is not None:
         return _rewrite(location, rank, names.tf, scope)
     match location.node:
+        case cst.Call(func=cst.Attribute(value=only, attr=cst.Name("numpy")), args=[]):
+            found = (read(only, names.tf) for read in (static_size, static_rank, static_number))
+            known = next((text for text in found if text is not None), None)
+            return None if known is None else _rewrite(location, known, names.tf, scope)
         case cst.Call(func=cst.Name(name), args=[cst.Arg(value=only, keyword=None, star="")]) if name == "int" and (
             size := static_size(only, names.tf)
         ):
