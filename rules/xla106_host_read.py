@@ -71,28 +71,6 @@ class HostReadOfTensor(Rule):
     bad = (
         Bad(
             """
-import numpy as np
-
-@tf.function(jit_compile=True)
-def f(x: tf.Tensor):
-    assert tf.size(x).numpy() == 4
-    return np.squeeze(x)
-""",
-            ["tf.size(x).numpy()", "np.squeeze(x)"],
-            Fails("numpy"),
-            inputs=("f32[4]",),
-            safety=Safety.UNSAFE,
-            fixed="""
-import numpy as np
-
-@tf.function(jit_compile=True)
-def f(x: tf.Tensor):
-    assert x.shape.num_elements() == 4
-    return tf.squeeze(x)
-""",
-        ),
-        Bad(
-            """
 class L(tf.keras.layers.Layer):
     def call(self, x):
         return tf.constant(x, dtype=tf.float32) + 1.0

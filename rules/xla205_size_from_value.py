@@ -69,9 +69,8 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Slice, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, Consume, ContextKind, Event, IndexWith
 from xlalint.facts.consumers import SIZED
-from xlalint.fixes.bounds import before_end, padded
+from xlalint.fixes.bounds import cut_to, largest, padded
 from xlalint.fixes.counts import binned
-from xlalint.fixes.flow.rewriting import follow
 from xlalint.fixes.names import Names
 from xlalint.fixes.quoted import brief, one_line, replaced
 from xlalint.fixes.rewrite import Rewrite
@@ -115,48 +114,6 @@ class SizeFromValue(Rule):
 def f(x, n):
     valid = tf.range(tf.shape(x)[0]) < tf.cast(n, tf.int32)
     return tf.reduce_sum(tf.where(valid, x, 0))
-""",
-        ),
-        Bad(
-            """
-@tf.function(jit_compile=True)
-def f(x: tf.Tensor, n):
-    first = tf.nn.relu(x[:n])
-    return tf.pad(first, [[0, 6 - n]])
-""",
-            ["x[:n]", "tf.pad(first, [[0, 6 - n]])"],
-            Recompiles(),
-            inputs=("f32[4]", "i32[]"),
-            effect=Effect.RECOMPILES,
-            safety=Safety.UNSAFE,
-            fixed="""
-@tf.function(jit_compile=True)
-def f(x: tf.Tensor, n):
-    valid = tf.range(tf.shape(x)[0]) < tf.cast(n, tf.int32)
-    first = tf.nn.relu(x)
-    return tf.pad(tf.where(valid[(..., *[None] * (len(first.shape) - 1))], first, 0)[:6], [[0, tf.maximum(6 - tf.shape(first)[0], 0)]])
-""",  # noqa: E501
-        ),
-        Bad(
-            """
-@tf.function(jit_compile=True)
-def f(x, ratio):
-    loss = tf.reshape(tf.square(x), [-1])
-    hardest, _ = tf.math.top_k(loss, k=tf.cast(ratio * 4.0, tf.int32) + 1, sorted=False)
-    return tf.reduce_mean(hardest)
-""",
-            ["tf.math.top_k(loss, k=tf.cast(ratio * 4.0, tf.int32) + 1, sorted=False)"],
-            Recompiles(),
-            inputs=("f32[8]", "f32[]"),
-            effect=Effect.RECOMPILES,
-            safety=Safety.UNSAFE,
-            fixed="""
-@tf.function(jit_compile=True)
-def f(x, ratio):
-    loss = tf.reshape(tf.square(x), [-1])
-    valid = tf.range(tf.shape(loss)[-1]) < tf.cast(tf.cast(ratio * 4.0, tf.int32) + 1, tf.int32)
-    hardest, _ = tf.math.top_k(loss, k=tf.shape(loss)[-1], sorted=True)
-    return tf.reduce_sum(tf.where(valid, hardest, 0)) / tf.reduce_sum(tf.cast(valid, hardest.dtype))
 """,
         ),
         Bad(
@@ -282,11 +239,9 @@ def f(x, lengths):
             inputs=("f32[8]", "i32[3]"),
             effect=Effect.RECOMPILES,
             safety=Safety.UNSAFE,
-            fixed="""
-@tf.function(jit_compile=True)
-def f(x, lengths):
-    return tf.map_fn(lambda n: tf.reduce_sum(tf.where((tf.range(tf.shape(x)[0]) < tf.cast(n, tf.int32))[(..., *[None] * (len(x.shape) - 1))], x, 0)), lengths, fn_output_signature=tf.float32)
-""",  # noqa: E501
+            fixed="\n@tf.function(jit_compile=True)\ndef f(x, lengths):\n    return tf.map_fn(lambda n: tf.reduce_sum("
+            "tf.where((tf.range(tf.shape(x)[0]) < tf.cast(n, tf.int32))[(..., *[None] * (len(x.shape) - 1))], x, 0)), "
+            "lengths, fn_output_signature=tf.float32)\n",
         ),
         Bad(
             """
@@ -466,7 +421,7 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                     if effect is not None and tensor not in self._sizes:
                         help = None if stride is not None else _where(node, syntax, axis)
                         draft = _draft(event, tensor, effect, f"the length of `{brief(node)}`", help)
-                        rewrite = partial(_first, event) if effect is Effect.RECOMPILES else None
+                        rewrite = partial(cut_to, event) if effect is Effect.RECOMPILES else None
                         jax = fails(f"the length of `{brief(node)}` depends on data", SLICE)
                         yield replace(draft, on_tpu=on_tpu(carried), rewrite=rewrite, jax=jax)
                         return
@@ -487,7 +442,7 @@ dataset = tf.data.Dataset.from_tensors((tf.ones([4]), 2)).map(crop)
                 if effect is not None:
                     what = f"`{brief(node)}` in `{brief(event.location.node)}`"
                     draft = _draft(event, tensor, effect, what, _static(event, node))
-                    rewrite = partial(_sized, event, parameter, node)
+                    rewrite = partial(largest, event, parameter, node)
                     jax = passed(event.api, parameter, f"{what} depends on data and decides a shape")
                     yield replace(draft, on_tpu=on_tpu(carried[parameter]), rewrite=rewrite, jax=jax)
                     return
@@ -511,18 +466,6 @@ def _contents(event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
 def _counted(event: ApiCall, parameter: str, node: cst.BaseExpression, names: Names) -> Rewrite | None:
     """What the content of an argument decides the size of, with a length that is written down, or under a bound."""
     return (binned(event, names) if event.api == "tf.math.bincount" else None) or padded(event, parameter, node, names)
-
-
-def _first(event: IndexWith, names: Names) -> Rewrite | None:
-    """The first so many, left out where they are reduced or padded."""
-    return before_end(event, names) or follow(event.location, names, event.base)
-
-
-def _sized(event: ApiCall, parameter: str, node: cst.BaseExpression, names: Names) -> Rewrite | None:
-    """The largest so many, followed to where they are reduced; or any size under a bound."""
-    values = next(iter(event.arguments.values()), None)
-    largest = follow(event.location, names, values) if event.api.endswith(".top_k") else None
-    return largest or padded(event, parameter, node, names)
 
 
 def _draft(event: ApiCall | IndexWith, tensor: Tensor, effect: Effect, what: str, help: str | None) -> Draft:

@@ -8,6 +8,7 @@ from textwrap import dedent, indent
 import pytest
 
 from tests.rewrites.trial import Program, rewritten
+from xlalint.linter.fix_runs import fix
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
 
@@ -282,3 +283,17 @@ def test_names_that_both_sides_of_an_inner_choice_assign_need_no_value_before() 
     inner = "    if scale:\n        z = x * 2.0\n    else:\n        z = tf.exp(x)\n    y = z * z\n"
     before = f"if tf.reduce_sum(x) > 1.0:\n{inner}return y"
     assert "z=z" not in fixed(before, "XLA101") != before
+
+
+def test_a_name_that_nothing_reads_behind_the_branch_may_become_something_else(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import tensorflow as tf\n\nclass Loss(tf.keras.losses.Loss):\n    def call(self, y_true, y_pred):\n"
+        "        mask = y_true > 0.0\n        if tf.reduce_any(mask):\n            mask = tf.cast(mask, tf.float32)\n"
+        "            loss = tf.reduce_sum(mask * y_pred)\n        else:\n            loss = tf.constant(0.0)\n"
+        "        return loss\n"
+    )
+    outcome = fix([path], Settings(unsafe_fixes=True))
+    [change] = outcome.changes
+    assert "def when_true(mask=mask):" in change.after.decode()
+    assert "return mask, loss" not in change.after.decode()

@@ -18,6 +18,7 @@ from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import ApiCall, IndexWith
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
+from .flow.rewriting import follow
 from .known import dotted
 from .names import Names
 from .reductions import EACH_POSITION, REDUCTIONS, Selected
@@ -326,3 +327,15 @@ def before_end(event: IndexWith, names: Names) -> Rewrite | None:
             return Rewrite(_CUT, edits, Safety.UNSAFE, "; ".join(differs))
         case _:
             return None
+
+
+def cut_to(event: IndexWith, names: Names) -> Rewrite | None:
+    """`x[:n]`, left out from `n` on where that is reduced or padded. It needs no bound."""
+    return before_end(event, names) or follow(event.location, names, event.base)
+
+
+def largest(event: ApiCall, parameter: str, node: cst.BaseExpression, names: Names) -> Rewrite | None:
+    """`tf.math.top_k(x, k)` that is followed to where it is reduced; any size that data decides, under a bound."""
+    values = next(iter(event.arguments.values()), None)
+    found = follow(event.location, names, values) if event.api.endswith(".top_k") else None
+    return found or padded(event, parameter, node, names)

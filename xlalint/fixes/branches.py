@@ -435,10 +435,15 @@ class _Builder:
         return any(name in read_first(small_statements(block)) for block in chain.blocks)
 
     def _is_read_elsewhere(self, name: str) -> bool:
-        """Whether code of the function outside of the branch reads a name; outside of functions anything may."""
+        """Whether code of the function behind the branch may read a name; outside of functions anything may."""
         if self._enclosing is None or not name.isidentifier():
             return True
-        return _count(self._enclosing.body, name) > _count(self._place.node, name)
+        body, unit, end = self._enclosing.body, self._place.unit, self._place.unit.span(self._place.node)[2:]
+        if self._in_loop or any(_count(one, name) for one in cst.within(body) if isinstance(one, _CLOSURES)):
+            return _count(body, name) > _count(self._place.node, name)
+        return any(
+            one.value == name and unit.span(one)[:2] >= end for one in cst.within(body) if isinstance(one, cst.Name)
+        )
 
     def _function(self, name: str, block: Ordered[cst.CSTNode], results: Ordered[str], ends: bool, moved: bool) -> str:
         """A function around a block. A name that the block reads before it assigns it, or may leave as it is, comes in
@@ -576,6 +581,9 @@ def _is_no_tensor(value: cst.BaseExpression) -> bool:
             return any(_is_no_tensor(element.value) for element in elements)
         case _:
             return isinstance(value, _NO_TENSORS)
+
+
+_CLOSURES: Final = (cst.FunctionDef, cst.Lambda)
 
 
 def _returns_early(block: Ordered[cst.CSTNode]) -> bool:

@@ -138,9 +138,7 @@ class Interpreter(Masks):
             if isinstance(function, cst.FunctionDef):
                 name = function.name.value
                 known = self.program.calls(name)
-                if name != "__init__" and {*known} - calls:
-                    raise GivenUp
-                if name != "__init__" and self.program.mentions(name) != len(known) + 1:
+                if name != "__init__" and ({*known} - calls or self.program.mentions(name) != len(known) + 1):
                     raise GivenUp
 
     # -- statements ---------------------------------------------------------------------------------------------------
@@ -342,10 +340,8 @@ class Interpreter(Masks):
                 if held is not OTHER:
                     return self._read(held, path or plain(node), frame)
                 return self._member(found.cls, name, frame)
-            case Items((values, _)), "values":
-                return values
-            case Items((_, indices)), "indices":
-                return indices
+            case Items((values, indices)), "values" | "indices" as which:
+                return values if which == "values" else indices
             case Rows(), "dtype" | "device" | "name":
                 return OTHER
             case Rows() as rows, "shape":
