@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,9 @@ from xlalint.probe.specs import (
     spec,
 )
 from xlalint.probe.target import Frame, Given, Parameter, Target
+from xlalint.probe.worker.compiling.compare import Leaf, difference
+from xlalint.probe.worker.inputs.numbers import NEGATIVE
+from xlalint.probe.worker.inputs.numbers import numbers as drawn
 
 sizes = st.tuples(st.integers(0, 9), st.integers(0, 3)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 dtypes = st.sampled_from(sorted(DTYPES.values()))
@@ -125,3 +129,19 @@ def test_a_target_travels_as_json() -> None:
         callers=(Frame("/a/c.py", "main"),),
     )
     assert Target.of_json(json.loads(json.dumps(target.to_json()))) == target
+
+
+def test_whole_numbers_below_a_limit_are_drawn_as_they_are_said() -> None:
+    form = parse_form("i32[2, 30] below4")
+    assert isinstance(form, Spec)
+    assert str(form) == "i32[2, 30] below4"
+    for value_set in (0, 1, 5, NEGATIVE):
+        assert {*drawn(form, 0, value_set, 0).ravel().tolist()} == {0, 1, 2, 3}
+
+
+def test_what_is_padded_behind_a_result_may_not_count() -> None:
+    expected, longer = Leaf("float32", np.ones([2])), Leaf("float32", np.array([1.0, 1.0, 7.0]))
+    assert difference([expected], [longer]) == "shape [3] instead of [2]"
+    assert difference([expected], [longer], padded=True) == ""
+    assert difference([expected], [Leaf("float32", np.zeros([3]))], padded=True)
+    assert difference([longer], [expected], padded=True) == "shape [2] instead of [3]"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -57,13 +57,10 @@ def fixed(function: Function, *, bounded: bool, proven: bool) -> Fixed:
 
 
 def _inputs(function: Function) -> dict[str, str]:
-    """What a user of `--prove` says of the inputs of `f`, as in the settings."""
-    for node in ast.parse(function.driver).body:
-        if isinstance(node, ast.FunctionDef) and node.name == "f":
-            names = [one.arg for one in node.args.args]
-            kinds = (text.partition("<")[0].replace(", ", ",") for text in function.inputs)
-            return {"program.f": ", ".join(map(": ".join, zip(names, kinds, strict=True)))}
-    return {}
+    """What a user of `--prove` says of the inputs of `f`, or of what has that name when compiled."""
+    said = ", ".join(re.sub(r"<(\d+)", r" below\1", text) for text in function.inputs)
+    found = re.search(r"^def f\(|^f = tf\.function\((\w+)", function.driver, re.MULTILINE)
+    return {} if found is None else {f"program.{found[1] or 'f'}": said}
 
 
 def row(function: Function, *, bounded: bool, proven: bool, broken: bool) -> Row:

@@ -51,7 +51,7 @@ def prove(files: Sequence[Rewritten], settings: Settings) -> list[Proof]:
     targets = Targets(settings.probe.inputs, settings.keras)
     probe = replace(settings.probe, target="cpu")
     limits = Limits(*probe.limits)
-    plan = replace(plan_of(probe, limits), locate=False)
+    plan = replace(plan_of(probe, limits), locate=False, padded=bool(settings.bounds))
     proofs: dict[tuple[Path, str], dict[str, Proof]] = {}
     changed: dict[Target, list[tuple[Path, str]]] = {}  # by what is run, which may lead to several
     moved: list[Target] = []

@@ -71,7 +71,7 @@ class Plan:
     shapes and no gradients are begun; `drive_only`: only see whether the target can be called; `by_lines`: compile it
     line after line instead, to see at which the process dies (`compile`), or results part as well (`locate`);
     `topology`: only ask the compiler of this TPU; `batch`: with inputs of which so many are in a batch (0: as they
-    are); `gpu`: only ask for a GPU.
+    are); `gpu`: only ask for a GPU; `padded`: what is behind a result does not count.
     """
 
     value_sets: int = 6
@@ -84,6 +84,7 @@ class Plan:
     topology: str = ""
     batch: int = 0
     gpu: bool = False
+    padded: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -22,19 +22,33 @@ class Leaf:
 
 
 def difference(
-    expected: Sequence[Leaf], actual: Sequence[Leaf], *, random: Container[int] = (), signs: bool = True
+    expected: Sequence[Leaf],
+    actual: Sequence[Leaf],
+    *,
+    random: Container[int] = (),
+    signs: bool = True,
+    padded: bool = False,
 ) -> str:
     """What differs, in words; nothing when equal. Of the parts at `random`, only shapes and dtypes are compared.
 
-    `signs` False: numbers of opposite sign are equal.
+    `signs` False: numbers of opposite sign are equal. `padded`: what is behind that which is expected does not count.
     """
     if len(expected) != len(actual):
         return f"{len(actual)} results instead of {len(expected)}"
     for place, (one, other) in enumerate(zip(expected, actual, strict=True)):
+        other = _unpadded(one, other) if padded else other
         told = _leaf_difference(one, other, place not in random, signs)
         if told:
             return told if len(expected) == 1 else f"result {place}: {told}"
     return ""
+
+
+def _unpadded(expected: Leaf, actual: Leaf) -> Leaf:
+    """A result without what is behind that which is expected."""
+    left, right = expected.array, actual.array
+    if left is None or right is None or left.ndim != right.ndim:
+        return actual
+    return replace(actual, array=right[tuple(slice(size) for size in left.shape)])
 
 
 def _leaf_difference(expected: Leaf, actual: Leaf, values: bool, signs: bool) -> str:

@@ -295,6 +295,7 @@ class Meter:
             result,
             random=self._unlike if self._program.by_chance else frozenset(),
             signs=self._program.signs,
+            padded=self._plan.padded,
         )
         if not told or self._unlike:  # what no two eager runs agree on says nothing of rounding
             return told
@@ -367,7 +368,9 @@ class Meter:
     def _differs(self, given: Arguments, expected: list[Leaf]) -> None:
         self._state.restore()
         try:
-            told = difference(expected, leaves(self._program.run(given)), signs=self._program.signs)
+            told = difference(
+                expected, leaves(self._program.run(given)), signs=self._program.signs, padded=self._plan.padded
+            )
             place = self._program.parting(given, self._state.restore, frozenset(), skip_random=True) if told else None
         except Exception:  # of any kind: it is no other result
             return

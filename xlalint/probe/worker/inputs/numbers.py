@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from xlalint.probe.specs import Spec
+from xlalint.probe.specs import BELOW, Spec
 
 # Values that code may not be made for, by the number of the set: great, negative, and zero or no number.
 GREAT, NEGATIVE, NOTHING = range(100, 103)
@@ -38,11 +38,15 @@ def numbers(spec: Spec, variant: int, value_set: int, position: int) -> np.ndarr
     shape = spec.shape(variant)
     size = int(np.prod(shape))
     is_integer = spec.dtype.startswith(("int", "uint"))
-    if value_set in EXTREMES and (is_integer or spec.dtype.startswith(("float", "bfloat"))):
+    below = BELOW.fullmatch(spec.style)
+    if value_set in EXTREMES and not below and (is_integer or spec.dtype.startswith(("float", "bfloat"))):
         return np.full(shape, (_EXTREME_INTEGERS if is_integer else _EXTREME_FLOATS)[value_set])
     random = np.random.default_rng([position, value_set, variant])
     if spec.dtype == "bool" or spec.style == "flags":
         values: Any = signs(size, value_set, random)
+    elif is_integer and below:
+        limit = int(below[1])
+        values = (np.arange(size) + value_set + position) % limit if size == 1 else random.integers(0, limit, size)
     elif is_integer or spec.dtype == "string":
         values = 1 + (np.arange(size) + value_set + position) % 3 if size == 1 else random.integers(1, 4, size)
     else:
