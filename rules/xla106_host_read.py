@@ -173,7 +173,7 @@ def f(x):
 @tf.function(jit_compile=True)
 def f(x):
     peak = tf.reduce_max(x)
-    read = lambda: peak
+    read = lambda: tf.stop_gradient(peak)
     return x * read()
 """,
         ),

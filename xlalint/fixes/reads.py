@@ -107,6 +107,9 @@ def read_in_graph(event: HostRead, names: Names) -> Rewrite | None:
     text = host_read(event.reader, node, names.tf) if differs is not None else None
     if differs is None or text is None:
         return None
+    tensor = as_tensor(event.value, Dependence.STATIC)
+    if event.reader == ".numpy" and tensor is not None and tensor.dtype in ("float", None):
+        text = f"{names.tf}.stop_gradient({text})"  # no gradient goes through an array
     safety = Safety.UNSAFE if differs else Safety.SAFE
     return Rewrite("Compute with the tensor", (replace(event.location, text),), safety, differs)
 
