@@ -69,11 +69,8 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Slice, Tensor, Value
 from xlalint.analysis.interpreter.events import ApiCall, Consume, ContextKind, Event, IndexWith
 from xlalint.facts.consumers import SIZED
-from xlalint.fixes.bounds import cut_to, largest, padded
-from xlalint.fixes.counts import binned
-from xlalint.fixes.names import Names
+from xlalint.fixes.bounds import counted, cut_to, largest
 from xlalint.fixes.quoted import brief, one_line, replaced
-from xlalint.fixes.rewrite import Rewrite
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Recompiles, Rule, Safety, origin_note
 from xlalint.syntax import nodes as cst
 
@@ -457,15 +454,10 @@ def _contents(event: ApiCall, followed: Iterable[Followed]) -> Iterator[Draft]:
             if effect is not None:
                 what = f"the content of `{brief(node)}`"
                 draft = _draft(event, tensor, effect, what, _static(event, node))
-                rewrite = partial(_counted, event, one.parameter, node)
+                rewrite = partial(counted, event, one.parameter, node)
                 jax = passed(event.api, one.parameter, f"{what} depends on data and decides a shape")
                 yield replace(draft, rewrite=rewrite, on_tpu=on_tpu(one.carried), jax=jax)
                 return
-
-
-def _counted(event: ApiCall, parameter: str, node: cst.BaseExpression, names: Names) -> Rewrite | None:
-    """What the content of an argument decides the size of, with a length that is written down, or under a bound."""
-    return (binned(event, names) if event.api == "tf.math.bincount" else None) or padded(event, parameter, node, names)
 
 
 def _draft(event: ApiCall | IndexWith, tensor: Tensor, effect: Effect, what: str, help: str | None) -> Draft:

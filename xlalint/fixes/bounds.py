@@ -18,6 +18,7 @@ from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import ApiCall, IndexWith
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
+from .counts import binned
 from .flow.rewriting import follow
 from .known import dotted
 from .names import Names
@@ -339,3 +340,8 @@ def largest(event: ApiCall, parameter: str, node: cst.BaseExpression, names: Nam
     values = next(iter(event.arguments.values()), None)
     found = follow(event.location, names, values) if event.api.endswith(".top_k") else None
     return found or padded(event, parameter, node, names)
+
+
+def counted(event: ApiCall, parameter: str, node: cst.BaseExpression, names: Names) -> Rewrite | None:
+    """What the content of an argument decides the size of, with a length that is written down, or under a bound."""
+    return (binned(event, names) if event.api == "tf.math.bincount" else None) or padded(event, parameter, node, names)
