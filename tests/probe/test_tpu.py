@@ -349,3 +349,37 @@ def test_a_step_of_training_is_compiled_as_it_is(
         "  = tpu-compiles: the function",
         "  = tpu-compiles: the train step of compile() (SGD with loss scaling, categorical_crossentropy, AUC)",
     ]
+
+
+ON_JAX = """
+import os
+os.environ["KERAS_BACKEND"] = "jax"
+import keras
+from keras import ops
+
+class Fine(keras.layers.Layer):
+    def build(self, shape):
+        self.kernel = self.add_weight(shape=(shape[-1], 3))
+
+    def call(self, x):
+        return ops.softmax(ops.matmul(x, self.kernel))
+
+class Branching(keras.layers.Layer):
+    def call(self, x):
+        return x if ops.any(x > 0.5) else -x
+"""
+
+
+@pytest.mark.compiler
+@pytest.mark.usefixtures("compiler")
+def test_the_compiler_takes_programs_of_jax(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(ON_JAX)
+    options = ("--target", "tpu", "--no-cache", "--output-format", "json", "--timeout", "300", "--isolated")
+    code, out, _ = ran(capsys, "probe", "m.py", *options)
+    assert code == 1
+    told = {one["function"]: (one["outcome"], one["details"]) for one in json.loads(out)["functions"]}
+    assert {name: outcome for name, (outcome, _) in told.items()} == {"Branching": "fails", "Fine": "compiles"}
+    assert "not compiled for a TPU: tracing it raises TracerBoolConversionError" in told["Branching"][1]
+    on_tpu = [re.sub(r" in [0-9.]+ s; [0-9.]+ \w+ of", "; of", line) for line in told["Fine"][1] if "tpu" in line]
+    what = ("the function", "its gradient", "a step of Adam on the summed outputs")
+    assert on_tpu == [f"tpu-compiles: {one}, for v5e:2x2; of the 15.8 GiB of a core's memory" for one in what]
