@@ -332,7 +332,8 @@ def test_layers_may_stay_outside_of_what_keras_compiles(tmp_path: Path, said: st
 @pytest.mark.parametrize(("name", "caller"), CALLERS.items(), ids=CALLERS)
 def test_layers_that_take_what_is_no_tensor_are_for_models_as_well(tmp_path: Path, name: str, caller: str) -> None:
     on_host = {"nobody", "the host, with text", "the host, with an array beside text", "a layer that gets text"}
-    expected = set() if name in on_host else {Severity.ERROR}
+    by_host = {Severity.WARNING} if "the host" in name else {Severity.ERROR}  # mostly it is before the model
+    expected = set() if name in on_host else by_host
     assert severities(tmp_path, {"a.py": EQUALIZE + caller}, include_host=False) == expected
 
 

@@ -49,7 +49,7 @@ from ..library.call_kinds import (
 from ..library.host_shapes import shaped
 from ..library.host_sizes import sized
 from ..library.keras_2 import ended_with_keras_2
-from ..library.keras_classes import backends_of, runs_on_host
+from ..library.keras_classes import backends_of, runs_on_host, takes_others
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
@@ -314,7 +314,10 @@ class Calls(Interpreter):
         if kind is ContextKind.OPEN or (kind is ContextKind.HOST and not runs_on_host(owner.attributes, given, around)):
             kind, by_keras = ContextKind.XLA, True
         entry, backends = f"`{owner.cls.name}.call`", backends_of(owner.attributes)
-        return Compilation(kind, autograph, entry, by_keras=by_keras, keras=keras, backends=backends)
+        before = frame.context.kind is ContextKind.HOST and takes_others(owner.attributes)
+        return Compilation(
+            kind, autograph, entry, by_keras=by_keras, keras=keras, backends=backends, before_model=before
+        )
 
     def _pass_to_host(self, context: Context, arguments: Arguments) -> None:
         """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""

@@ -47,7 +47,8 @@ class Context(Record):
     statement"), else None. `pipeline`: the host runs it
     as part of an input pipeline. `scope`: the scope of a distribution strategy around it. `by_keras`: nobody but Keras
     decides whether XLA compiles it; `unused`: nothing that is run here was seen to lead to it, and no step of training
-    does; `backends`: a test has left only these to run it on, None: any."""
+    does; `backends`: a test has left only these to run it on, None: any; `before_model`: it is of a layer that takes
+    what is no tensor yet, as those do that are mapped over datasets, and the host calls it."""
 
     kind: ContextKind
     autograph: bool
@@ -59,6 +60,7 @@ class Context(Record):
     unused: bool = False
     keras: Tracing | None = None
     backends: frozenset[Backend] | None = None
+    before_model: bool = False
 
     def runs_on(self, backend: Backend) -> bool:
         """Whether no test keeps the code from running on a backend."""

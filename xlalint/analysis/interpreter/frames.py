@@ -41,12 +41,20 @@ class Compilation(Record):
     perhaps: bool = False  # a strategy compiles it, if that is the TPU's
     keras: Tracing | None = None
     backends: frozenset[Backend] | None = None  # as in `Context`
+    before_model: bool = False  # likewise
 
     @property
     def context(self) -> Context:
         """The context of what is called from outside."""
-        entry, by_keras = self.entry, self.by_keras
-        return Context(self.kind, self.autograph, entry, by_keras=by_keras, keras=self.keras, backends=self.backends)
+        return Context(
+            self.kind,
+            self.autograph,
+            self.entry,
+            by_keras=self.by_keras,
+            keras=self.keras,
+            backends=self.backends,
+            before_model=self.before_model,
+        )
 
 
 class Arguments(Struct, eq=False):

@@ -133,10 +133,10 @@ def runs_on_host(attributes: Mapping[str, Value], given: Iterable[Value], around
     a method of an object of the attributes `around`. One that takes what is no tensor yet is part of others that do (a
     tokenizer of a preprocessor); where it gets numbers and no text, and looks nothing up in a table, it is for models
     as well (an augmentation)."""
-    if not _takes_others(attributes):
+    if not takes_others(attributes):
         return _are(attributes, _NEVER_COMPILED)
     given = tuple(given)
-    if _are(attributes, _NEVER_COMPILED) or _takes_others(around) or any(map(_is_table, attributes.values())):
+    if _are(attributes, _NEVER_COMPILED) or takes_others(around) or any(map(_is_table, attributes.values())):
         return True
     if any(map(_holds_text, given[:1])):
         return True
@@ -146,10 +146,11 @@ def runs_on_host(attributes: Mapping[str, Value], given: Iterable[Value], around
 def backends_of(attributes: Mapping[str, Value]) -> frozenset[Backend] | None:
     """What may run a layer of these attributes in a step, None: any. JAX's tensors are none of those that a layer takes
     which asks Keras to leave its inputs alone."""
-    return frozenset((Backend.TENSORFLOW,)) if _takes_others(attributes) else None
+    return frozenset((Backend.TENSORFLOW,)) if takes_others(attributes) else None
 
 
-def _takes_others(attributes: Mapping[str, Value]) -> bool:
+def takes_others(attributes: Mapping[str, Value]) -> bool:
+    """Whether a layer of these attributes asks Keras to leave what it takes alone, which is no tensor yet."""
     return _are(attributes, _TAKES_OTHERS)
 
 
