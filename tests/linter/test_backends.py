@@ -66,6 +66,15 @@ PROGRAMS: Final[dict[str, tuple[dict[str, str], object]]] = {
         },
         (),
     ),
+    "what it sets itself, beside a module for TensorFlow": (
+        {
+            "pkg/__init__.py": "",
+            "pkg/layer.py": f'import os\nos.environ["KERAS_BACKEND"] = "jax"\n{LAYER}',
+            "pkg/other.py": 'import os\nos.environ["KERAS_BACKEND"] = "tensorflow"\nimport keras\n',
+            "use.py": "import sys, os\nos.environ['KERAS_BACKEND'] = sys.argv[1]\nfrom pkg import layer, other\n",
+        },
+        ALONE,
+    ),
     "another script": (
         {"layer.py": LAYER, "train.py": 'import os\nos.environ["KERAS_BACKEND"] = "jax"\nimport keras\n'},
         (),

@@ -64,7 +64,7 @@ def backends(
     """What runs each file that is not run on TensorFlow alone, by its absolute path. `name` says how reports show a
     path, `required` what the requirements of a folder's project name. Where both are at hand and nothing says more, a
     file that imports TensorFlow alone is TensorFlow's; where a program is told both, one that does not import Keras.
-    A file that sets TensorFlow itself is TensorFlow's."""
+    A file that sets TensorFlow itself is TensorFlow's, one that sets JAX is JAX's."""
     graph = ProgramGraph(modules)
     told = _told(graph, name)
     shown = {shows: dict(graph.of(shows)) for shows in _LIBRARIES.values()}
@@ -75,6 +75,9 @@ def backends(
     found = {}
     for file, unit in graph.unit.items():
         if file in own[Shows.ON_TENSORFLOW] - own[Shows.ON_JAX] - own[Shows.ON_SEVERAL]:
+            continue
+        if file in own[Shows.ON_JAX] - own[Shows.ON_TENSORFLOW] - own[Shows.ON_SEVERAL]:
+            found[file] = told[unit]._replace(backends=frozenset((Backend.JAX,)))
             continue
         if unit in told:
             alone = file in shown[Shows.TENSORFLOW] and file not in shown[Shows.OWN_KERAS] | shown[Shows.JAX]
