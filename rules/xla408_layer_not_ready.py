@@ -3,7 +3,7 @@
 ## What it does
 Reports calls of layers with `supports_jit = False` in the compiled code of a layer, model or function, and such layers
 that a compiled model is put together of: string and integer lookups, `TextVectorization`, hashing, and the random image
-layers that rotate, crop or zoom.
+layers that rotate, crop or zoom. Also `LSTM` and `GRU` in code for Keras 3 that may run on a GPU.
 
 ## What XLA does
 Measured with Keras 3.15 and TensorFlow 2.21 on a CPU.
@@ -13,6 +13,11 @@ Measured with Keras 3.15 and TensorFlow 2.21 on a CPU.
   in a program asks for XLA, the finding has the severity `info`.
 - In a `tf.function(jit_compile=True)`, the lookups, hashing and most random image layers fail ("No registered
   'LookupTableFindV2' OpKernel"). `xlalint facts NAME` shows which ones.
+- On a GPU (measured with Keras 3.15 on an NVIDIA H100) the same holds for `LSTM` and `GRU` with the arguments that
+  cuDNN takes, which are the defaults: the whole model runs without XLA, also where the layer is inside `Bidirectional`.
+  In a `tf.function(jit_compile=True)` they fail ("No registered 'CudnnRNNV3' OpKernel"). With `use_cudnn=False` they
+  compile, as do `unroll=True`, another activation, `use_bias=False`, `GRU(reset_after=False)` and `RNN(LSTMCell(..))`.
+  On a CPU and a TPU they all compile.
 
 ## Example
     def call(self, tokens):
@@ -21,11 +26,15 @@ Measured with Keras 3.15 and TensorFlow 2.21 on a CPU.
 ## Use instead
     dataset = dataset.map(lambda tokens, label: (lookup(tokens), label))
 
+For an LSTM or a GRU, measure which is faster: cuDNN's kernel for this layer, or XLA for the whole model:
+
+    self.rnn = keras.layers.LSTM(64, use_cudnn=False)
+
 ## Not flagged
 Such a layer in the input pipeline, in eager code, or in a model that is built but not called by compiled code.
 
 ## Fix safety
-Shown only: the layer has to move to the input pipeline.
+Shown only: the layer has to move to the input pipeline. Whether XLA or cuDNN is faster for a model is not known.
 
 ## References
 - https://keras.io/api/models/model_training_apis/
@@ -36,14 +45,16 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.varying_shapes import LAYER, variations_of
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event, HoldLayer
+from xlalint.analysis.interpreter.events import ApiCall, Context, ContextKind, Event, HoldLayer, Tracing
+from xlalint.analysis.library.refusing_layers import CUDNN
 from xlalint.facts import tables
 from xlalint.facts.kernels import lacking, missing_of
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Recompiles, Rule, Told
 
 from ._kernels import CALLED, NOT_READY
 
+RECURRENT = ("keras.layers.LSTM", "keras.layers.GRU", "keras.layers.Bidirectional", "keras.layers.TimeDistributed")
 MODELS = ("keras.Model", "keras.Sequential")  # what other models hold as one layer
 
 
@@ -51,7 +62,7 @@ class LayerNotReady(Rule):
     code = "XLA408"
     name = "layer-not-ready"
     handles = (ApiCall, HoldLayer)
-    apis = frozenset(f"{layer}{CALLED}" for layer in (*NOT_READY, *MODELS))
+    apis = frozenset(f"{layer}{CALLED}" for layer in (*NOT_READY, *MODELS, *RECURRENT))
     bad = (
         Bad(
             """
@@ -245,8 +256,92 @@ def f(images):
             inputs=("f32[1, 4, 4, 3]",),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+import keras
+
+RNN = keras.layers.Bidirectional(keras.layers.GRU(3))
+
+@tf.function(jit_compile=True)
+def f(x):
+    return RNN(x)
+""",
+            ["RNN(x)"],
+            None,
+            effect=Effect.FAILS,
+            why="on a GPU (measured)",
+            help="use_cudnn=False",
+        ),
+        Bad(
+            """
+import keras
+from keras import layers
+
+model = keras.Sequential([keras.Input((4, 3)), layers.LSTM(3), layers.Dense(1)])
+model.compile("adam", "mse", jit_compile=True)
+""",
+            ["layers.LSTM(3)"],
+            None,
+            effect=Effect.NAMED,
+            why="on a GPU Keras warns, and trains without XLA (measured)",
+        ),
+        Bad(
+            """
+import keras
+from keras import layers
+
+inputs = keras.Input((4, 3))
+outputs = layers.Dense(1)(layers.Bidirectional(layers.LSTM(3))(inputs))
+model = keras.Model(inputs, outputs)
+model.compile("adam", "mse", jit_compile=True)
+""",
+            ["layers.Bidirectional(layers.LSTM(3))(inputs)"],
+            None,
+            effect=Effect.NAMED,
+            why="on a GPU Keras warns, and trains without XLA (measured)",
+        ),
     )
     good = (
+        Good(
+            """
+import keras
+
+RNN = keras.layers.LSTM(3, use_cudnn=False)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return RNN(x)
+""",
+            inputs=("f32[2, 4, 3]",),
+            why="XLA compiles it on a GPU, too (measured)",
+        ),
+        Good(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def __init__(self, activation):
+        super().__init__()
+        self.rnn = keras.layers.GRU(3, activation=activation)
+        self.other = keras.layers.RNN(keras.layers.LSTMCell(3))
+
+    def call(self, x):
+        return self.rnn(x) + self.other(x)
+""",
+            None,
+            why="the activation decides, and it is not known; cells are never run by cuDNN",
+        ),
+        Good(
+            """
+import keras
+
+model = keras.Sequential([keras.Input((4, 3)), keras.layers.LSTM(3), keras.layers.Dense(1)])
+model.compile("adam", "mse", jit_compile=True)
+""",
+            None,
+            target="tpu",
+            why="a TPU has no cuDNN",
+        ),
         Good(
             """
 import keras
@@ -334,34 +429,58 @@ def f(ids):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case HoldLayer(cudnn=True):
+                yield _off(event.location, OFF_ON_GPU, USE_CUDNN, Told.FOR_GPU)
             case ApiCall(api=api, result=result) if event.context.kind is ContextKind.XLA:
                 name, called = api.removesuffix(CALLED), [(api.removesuffix(CALLED), event.location)]
-                if name in MODELS:
+                if name in RECURRENT and CUDNN not in event.arguments:
+                    called = []
+                elif name in MODELS:
                     called = [(each.detail, each.location) for each in variations_of(result) if each.kind == LAYER]
                 for layer, location in called:
-                    yield from self._called(layer, location, event.context.by_keras)
+                    yield from self._called(layer, location, event.context)
             case HoldLayer(api=api, location=location) if api in NOT_READY:
                 fact = tables.api(api, self.tensorflow)
                 if fact is None or fact.refused or not fact.cases:
-                    yield _off(api, location)
+                    yield _off(location, f"`{_name(api)}` {OFF}")
 
-    def _called(self, layer: str, location: Location, by_keras: bool) -> Iterator[Draft]:
+    def _called(self, layer: str, location: Location, context: Context) -> Iterator[Draft]:
+        if layer not in NOT_READY:
+            if context.keras is not Tracing.KERAS_2:
+                yield _on_gpu(location, context.by_keras)
+            return
         fact = tables.api(layer, self.tensorflow)
         plain = fact.plain if fact is not None else None
         fails = plain is not None and plain.outcome is tables.Outcome.FAILS
         refused = fact is None or fact.refused or not fact.cases
-        if plain is not None and fails and not (refused and by_keras):
+        if plain is not None and fails and not (refused and context.by_keras):
             missing = missing_of(plain)
             why = lacking(missing, self.tensorflow) if missing else plain.detail
             yield Draft(f"`{brief(location.node)}`: {why}", Effect.FAILS, HELP, location)
         elif refused:
-            yield _off(layer, location)
+            yield _off(location, f"`{_name(layer)}` {OFF}")
 
 
-def _off(api: str, location: Location) -> Draft:
-    layer = api.rpartition(".")[2]
-    return Draft(f"`{brief(location.node)}`: `{layer}` {OFF}", Effect.NAMED, HELP, location, loses_xla=True)
+def _on_gpu(location: Location, by_keras: bool) -> Draft:
+    """What becomes on a GPU of a layer that cuDNN runs there."""
+    if by_keras:
+        return _off(location, OFF_ON_GPU, USE_CUDNN, Told.FOR_GPU)
+    why = (
+        f"`{brief(location.node)}`: on a GPU, Keras 3 has cuDNN run this layer, and XLA has no kernel for `CudnnRNNV3`"
+    )
+    return Draft(why, Effect.FAILS, USE_CUDNN, location, told=Told.FOR_GPU)
 
 
+def _off(location: Location, why: str, help: str | None = None, told: Told = Told.ALWAYS) -> Draft:
+    message = f"`{brief(location.node)}`: {why}"
+    return Draft(message, Effect.NAMED, help or HELP, location, loses_xla=True, told=told)
+
+
+def _name(api: str) -> str:
+    return api.rpartition(".")[2]
+
+
+OFF_ON_GPU = "on a GPU, Keras 3 has cuDNN run this layer, and runs the whole model without XLA"
+USE_CUDNN = "pass use_cudnn=False, if XLA is faster for the whole model than cuDNN is for this layer"
 OFF = "sets `supports_jit = False`, so Keras runs the whole model without XLA"
 HELP = "apply it in dataset.map, which runs on the host, and feed its results to the model"

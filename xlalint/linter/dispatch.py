@@ -44,7 +44,7 @@ from ..fixes.keras_ops import help_without_tensorflow, without_tensorflow
 from ..fixes.names import Names, NoNameError
 from .causes import few_of_a_cause
 from .on_backends import Said, of_all, run_by, said_on_jax
-from .rule import RAW_OPS, Draft, OnJax, Rule, TpuOutcome, all_rules
+from .rule import RAW_OPS, Draft, OnJax, Rule, Told, TpuOutcome, all_rules
 from .severities import GRAVITY, severity_of, unexposed_severity
 
 _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
@@ -92,6 +92,8 @@ class _Handled:
             severe = Effect.FAILS
         elif effect is Effect.TPU and targets < ELSEWHERE:
             least = min(least, Severity.INFO)
+        if draft.told is Told.FOR_GPU and "cpu" in targets:
+            least = min(least, Severity.WARNING)  # where it is not said that a GPU runs it
         about_setup = isinstance(self.event, FeedForeign | Program | Setup)
         context = self.event.context
         if self.traced and severe is Effect.NAMED and context.kind is ContextKind.GRAPH and context.converted:
@@ -236,7 +238,7 @@ class Dispatcher:
                 if fix is not None and fix.safety is Safety.SAFE and not _handled_always(location, handled):
                     fix = replace(fix, safety=Safety.UNSAFE, differs=_SOMETIMES)
                 told = []
-                differs = target is None and any(one.draft.on_tpu is not None for one in handled)
+                differs = target is None and any(map(_depends_on_tpu, handled))
                 for known in (targets, targets | TPU) if differs else (targets,):
                     said = [one for one in handled if one.draft.told.of(known)]
                     if said:
@@ -259,7 +261,10 @@ class Dispatcher:
                     by_target = [
                         replace(one, lowered_by=lowered_by, on_tensorflow=on_tensorflow, on_jax=on_jax) for one in told
                     ]
-                    yield replace(by_target[0], on_tpu=by_target[-1] if differs else None, withheld=withheld)
+                    on_tpu = by_target[-1]
+                    if not any(one.draft.told.of(targets | TPU) for one in handled):
+                        on_tpu = replace(on_tpu, withheld=True)
+                    yield replace(by_target[0], on_tpu=on_tpu if differs else None, withheld=withheld)
 
     def _answers(
         self, rule: Rule, location: Location, handled: Iterable[_Handled], bounds: Mapping[str, int]
@@ -296,6 +301,11 @@ def _is_of_keras_2(handled: Iterable[_Handled]) -> bool:
 
 def _is_run_by_keras(handled: Iterable[_Handled]) -> bool:
     return all(one.event.context.keras is not None for one in handled)
+
+
+def _depends_on_tpu(handled: _Handled) -> bool:
+    """Whether another thing is said of it where a strategy for TPUs is made."""
+    return handled.draft.on_tpu is not None or handled.draft.told is Told.FOR_GPU
 
 
 def _is_on_tensorflow(handled: _Handled) -> bool:

@@ -156,6 +156,7 @@ class Tensor(Record):
     number: Origin | None = None  # where AutoGraph casts, and eager execution makes a Python number: `int(t)`
     of_tensorflow: bool = False  # TensorFlow's function makes it, whatever Keras runs on
     traced: bool = False  # a function of Keras makes it of shapes or constants: JAX has no number while it traces
+    int32: Location | None = None  # where a variable of 32-bit integers is created, which lives in the host's memory
 
     @property
     def is_mask(self) -> bool:

@@ -287,6 +287,12 @@ class TensorflowCall(Event):
     made: bool
 
 
+class ReadInt32(Event):
+    """Code uses a variable of 32-bit integers; place: its name there. `created`: where it is."""
+
+    created: Location
+
+
 class MutateInLoop(Event):
     """Python state that lives outside is changed inside a tensor loop or a branch on a tensor; place: the mutation.
 
@@ -364,11 +370,13 @@ class FeedForeign(Event):
 
 
 class HoldLayer(Event):
-    """A model that XLA is to compile holds a layer of Keras's own; place: where the layer is made. `api`: its class."""
+    """A model that XLA is to compile holds a layer of Keras's own; place: where the layer is made. `api`: its class;
+    `cudnn`: cuDNN runs it on a GPU."""
 
     of_host: ClassVar[bool] = True
 
     api: str
+    cudnn: bool
 
 
 class MakeCompiled(Event):

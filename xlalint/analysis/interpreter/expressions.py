@@ -20,13 +20,14 @@ from ..domain.values import (
     Sequence,
     Static,
     Structure,
+    Tensor,
     Value,
 )
 from ..library.call_kinds import COROUTINE
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedFunction
 from .annotations import PROMISED
-from .events import HostRead
+from .events import ContextKind, HostRead, ReadInt32
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
 
@@ -53,7 +54,13 @@ class Expressions(Interpreter):
         if name in frame.half_bound:
             self.report_half_bound(frame, name)
         value = self.lookup(frame, name)
-        return self.undefined(frame, name) if value is None else value
+        return self.undefined(frame, name) if value is None else self._used(frame, node, value)
+
+    def _used(self, frame: Frame, node: cst.Name | cst.Attribute, value: Value) -> Value:
+        """What comes from outside of the function."""
+        if type(value) is Tensor and value.int32 is not None and frame.context.kind is ContextKind.XLA:
+            self.emit(frame, ReadInt32, node, created=value.int32)
+        return value
 
     def _literal(self, frame: Frame, node: cst.Integer | cst.Float | cst.SimpleString) -> Value:
         return Static(node.evaluated_value)
@@ -139,7 +146,7 @@ class Expressions(Interpreter):
         return value
 
     def _attribute(self, frame: Frame, node: cst.Attribute) -> Value:
-        return self.attribute(frame, self.evaluate(frame, node.value), node.attr.value, node)
+        return self._used(frame, node, self.attribute(frame, self.evaluate(frame, node.value), node.attr.value, node))
 
     def _call(self, frame: Frame, node: cst.Call) -> Value:
         self.clock.check()

@@ -1,15 +1,53 @@
-"""Layers with which Keras compiles no model, and what is computed with them: `supports_jit = False`."""
+"""Layers with which Keras compiles no model, and what is computed with them: `supports_jit = False`.
+
+On a GPU Keras 3 has cuDNN run an LSTM or GRU with the arguments below, for which XLA has no kernel (measured with Keras
+3.15 on an NVIDIA H100).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any, Final
 
 from ...facts import tables
 from ..domain.kinds import united
-from ..domain.values import ApiObject, Creation, Sequence, Value, Variation
+from ..domain.values import ApiObject, Creation, Sequence, Static, Value, Variation
 from ..domain.varying_shapes import LAYER, variations_of, varied
 from ..files.unit import Location
+
+_CUDNN_RUNS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
+    "keras.layers.LSTM": {
+        "activation": ("tanh",),
+        "recurrent_activation": ("sigmoid",),
+        "unroll": (False,),
+        "use_bias": (True,),
+        "use_cudnn": ("auto", True),
+        "recurrent_dropout": (0, 0.0),
+    }
+}
+_CUDNN_RUNS["keras.layers.GRU"] = {**_CUDNN_RUNS["keras.layers.LSTM"], "reset_after": (True,)}
+_WRAPPERS: Final = frozenset(("keras.layers.Bidirectional", "keras.layers.TimeDistributed"))
+CUDNN: Final = "cudnn"
+"""The option of a layer that cuDNN runs on a GPU."""
+BY_CUDNN: Final = ((CUDNN, Static(True)),)
+
+
+def run_by_cudnn(api: str, arguments: Mapping[str, Value]) -> bool:
+    """Whether cuDNN runs a layer that is made with these arguments, or the layer inside of it."""
+    if api in _WRAPPERS:
+        inner = arguments.get("layer", arguments.get("*0"))
+        return isinstance(inner, ApiObject) and is_run_by_cudnn(inner)
+    wanted = _CUDNN_RUNS.get(api)
+    if wanted is None:
+        return False
+    given = ((arguments[name], allowed) for name, allowed in wanted.items() if name in arguments)
+    return all(isinstance(value, Static) and value.known and value.constant in allowed for value, allowed in given)
+
+
+def is_run_by_cudnn(layer: ApiObject) -> bool:
+    """Whether cuDNN runs a layer on a GPU."""
+    return (CUDNN, Static(True)) in layer.options
 
 
 @cache
@@ -30,10 +68,10 @@ def after_layer(owner: ApiObject, arguments: Mapping[str, Value], result: Value,
     found: tuple[Variation, ...] = ()
     for value in arguments.values():
         found = united(found, tuple(each for each in variations_of(value) if each.kind == LAYER))
-    if owner.api in _names():
+    if owner.api in _names() or is_run_by_cudnn(owner):
         found = united(found, (Variation(LAYER, location, detail=owner.api),))
     elif owner.api in ("keras.Model", "keras.Sequential"):
-        refused = (layer for layer in held(owner.payload) if layer.api in _names() and layer.made is not None)
+        refused = (layer for layer in held(owner.payload) if layer.api in _names() or is_run_by_cudnn(layer))
         found = united(found, tuple(Variation(LAYER, it.made.location, detail=it.api) for it in refused if it.made))
     return varied(result, found)
 
@@ -41,4 +79,7 @@ def after_layer(owner: ApiObject, arguments: Mapping[str, Value], result: Value,
 def layers_of(outputs: Value | None) -> tuple[ApiObject, ...]:
     """The layers that outputs were computed with."""
     found = (each for each in variations_of(outputs) if each.kind == LAYER)
-    return tuple(ApiObject(each.detail, made=Creation(each.location)) for each in found)
+    return tuple(
+        ApiObject(each.detail, made=Creation(each.location), options=() if each.detail in _names() else BY_CUDNN)
+        for each in found
+    )

@@ -40,7 +40,7 @@ from .folding import is_folded
 from .keras_classes import kind_of
 from .measured_results import built_with, measured, measured_with, shape_only
 from .ranks import chosen, drops_first_axis, names_every_size, rank_of, result_rank
-from .refusing_layers import layers_of
+from .refusing_layers import BY_CUDNN, layers_of, run_by_cudnn
 from .result_tables import (
     CAPITAL_FUNCTIONS,
     CONFIGURATION,
@@ -327,6 +327,7 @@ def instance(api: str, call: Call) -> ApiObject:
             payload = STATIC
     given = ((name, call.arguments.get(name)) for name in sorted(built_with(api)))
     options = tuple((name, value) for name, value in given if isinstance(value, Static) and value.known)
+    options += BY_CUDNN if run_by_cudnn(api, call.arguments) else ()
     return ApiObject(api, payload=payload, options=options)
 
 
@@ -381,7 +382,18 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
             dependence, origin = Dependence.VALUE, origin or inside.bounded
     mixed = carried and (inside.outside or flag in _OF_DATA or not is_folded(call.name))
     varies = () if flag == "fixed" else carried_over(call.name, rank_rule, inside.varies)
-    return Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
+    made = Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
+    return made.with_(int32=call.location) if made.variable and _is_int32(call) else made
+
+
+def _is_int32(call: Call) -> bool:
+    """Whether a variable that is created is certainly of 32-bit integers."""
+    dtype = call.get("dtype")
+    if call.name != "tf.Variable" or dtype not in (None, NONE):
+        return dtype in (Api("tf.int32"), Static("int32"))
+    first = call.get("initial_value", "*0")
+    numbers = first.items or () if isinstance(first, Sequence) else (first,)
+    return bool(numbers) and all(isinstance(one, Static) and type(one.constant) is int for one in numbers)
 
 
 def _still_bounded(rank_rule: str, call: Call, values: list[Value], rank: int | None, bounded: Origin) -> Origin | None:

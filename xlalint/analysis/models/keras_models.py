@@ -40,7 +40,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library.array_batches import batches_of
 from ..library.datasets import is_dataset
-from ..library.refusing_layers import held
+from ..library.refusing_layers import held, is_run_by_cudnn
 from ..library.strategies import is_tpu, making_of
 from ..program.parameter_uses import structures_among
 from ..program.signs import Shows
@@ -196,7 +196,8 @@ def _remember_compiled(
         context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`", by_keras=True)
         for layer in held(model.payload):
             if layer.made is not None and not frame.module.is_test:
-                frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api))
+                cudnn = is_run_by_cudnn(layer) and interpreter.keras_version(frame.module) == 3
+                frame.summary.events.append(HoldLayer(layer.made.location, context, None, False, layer.api, cudnn))
     if how.jit and isinstance(model, ApiObject) and model.payload is not None:
         context = Context(ContextKind.XLA, False, f"`{frame.unit.code(node.func)}`, which makes XLA compile the steps")
         report_feed(interpreter, frame, context, [(model.payload, node)], node, (how.location, "build"), often=True)
@@ -245,7 +246,7 @@ def _layers(frame: Frame, value: Value, place: cst.CSTNode) -> Iterator[ApiObjec
         case ApiObject("keras.Model" | "keras.Sequential", payload=payload):
             yield from held(payload)
         case ApiObject(name) if name.startswith("keras.layers."):
-            yield ApiObject(name, made=Creation(Location(frame.unit, place)))
+            yield ApiObject(name, made=Creation(Location(frame.unit, place)), options=value.options)
 
 
 def _jit(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[str, Value]) -> tuple[bool | None, str]:

@@ -27,9 +27,15 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         (candidate("XLA606", "`call`, or a method that it uses, is decorated with `tf.function`"),),
     ),
     Pattern(
+        wording(r"Trying to access resource [^\n]*?located in device [^\n]*?CPU:\d+ from device [^\n]*?GPU:\d"),
+        "Code that is compiled for a GPU uses what lies in the host's memory: an int32 variable, which TensorFlow keeps"
+        " there, a lookup table, or a variable that was made under `tf.device` of the CPU.",
+        (candidate("XLA413", "the variable is of int32, as that of `tf.Variable(0)` is"),),
+    ),
+    Pattern(
         wording(r"Trying to access resource [^\n]*?located in device"),
         "A variable lies on another device than the compiled function: a copy that a strategy keeps on its second"
-        " device, an int32 variable, which TensorFlow keeps in host memory, or one made under another `tf.device`.",
+        " device, or one made under another `tf.device`.",
         (
             candidate(
                 "XLA501",
@@ -38,7 +44,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             ),
         ),
         rewrite="Under a strategy leave `jit_compile=True` out of `compile`.\n"
-        "Else make the variable int64 or float, on the device of the compiled function.",
+        "Else make the variable on the device of the compiled function.",
     ),
     Pattern(
         wording(r"merge_call called while defining a new graph|`?merge_call`?[^\n]{0,60}(?:tf\.function|jit)"),
