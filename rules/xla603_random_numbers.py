@@ -20,7 +20,7 @@ With Keras 3.15 on JAX 0.10:
 - `keras.random.normal(shape)` without a seed raises ValueError ("[JAX RNG] When tracing a JAX function, you should only
   use seeded random ops").
 - With a `SeedGenerator` of a module, `fit` raises UnexpectedTracerError, and `predict` draws the same numbers each
-  time. Keras hands over the state of those generators alone that are attributes of a layer.
+  time. Keras passes on the state of those generators alone that are attributes of a layer.
 - A `SeedGenerator()` that `call` creates draws the same numbers at each call; with a seed, it does so eagerly, too.
 
 ## Example
