@@ -51,12 +51,13 @@ No fix if a branch raises, leaves a loop, imports, deletes, or changes a list or
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence, Origin, Tensor
 from xlalint.analysis.files.unit import Location
 from xlalint.analysis.interpreter.events import BranchOn, Event
-from xlalint.fixes import branches, logic, ranks
+from xlalint.fixes import branches, logic, ranks, resized
 from xlalint.fixes.syntax import small_statements
 from xlalint.linter.rule import Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note
 from xlalint.syntax import nodes as cst
@@ -446,7 +447,10 @@ report(tf.ones([4]))
                     elifs = (DraftNote(event.location, "`elif` on the same value", "elif"),)
                     yield Draft(message, effect, None, head, elifs, unconverted=plain, jax=jax)
                 else:
-                    rewrite = branches.branch(event.location.at(statement), test, event.names)
+                    at = event.location.at(statement)
+                    sized = tensor.dependence < Dependence.VALUE and event.context.converted
+                    decided = partial(resized.of_rank, event.location, statement)
+                    rewrite = decided if sized else branches.branch(at, test, event.names)
                     notes = origin_note(tensor.origin, event)
                     help = _help(statement)
                     yield Draft(message, effect, help, None, notes, rewrite=rewrite, unconverted=plain, jax=jax)
@@ -468,11 +472,8 @@ def _outcome(event: BranchOn, tensor: Tensor) -> tuple[Effect, str] | None:
         return Effect.FAILS, f"AutoGraph does not convert comprehensions, so {REFUSED}"
     if why := not_a_truth(tensor):
         return Effect.FAILS, why
-    if tensor.dependence < Dependence.VALUE and (name := ranks.changed_by(event.location.node, event.statement)):
-        return (
-            Effect.FAILS,
-            f"AutoGraph makes this an XLA conditional, which cannot give `{name}` a different rank in each branch",
-        )
+    if tensor.dependence < Dependence.VALUE and (what := ranks.refused(event.location, event.statement)):
+        return Effect.FAILS, f"AutoGraph makes this an XLA conditional, which cannot {what}"
     if isinstance(event.statement, cst.If) and _raises(event.statement):
         return Effect.FAILS, "tracing runs both branches, so the `raise` always happens"
     if tensor.dependence is Dependence.VALUE:

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports an `if` on a tensor whose branches do not fit together: only one of them assigns a name that is used later, only
-one returns, or they leave values of different dtype, structure, rank or shape. For `tf.cond`, reports functions that
+one returns, or they leave values of different dtype, structure, rank or shape. Also a test of sizes that pads,
+extends, repeats or cuts a tensor. For `tf.cond`, reports functions that
 return tensors of different dtype or rank.
 
 ## What XLA does
@@ -15,7 +16,9 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU, with AutoGraph. These fai
 - different ranks ("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()")
 
 Different sizes of the same rank compile to a bounded dynamic shape (`f32[<=4]`), which later operations may get wrong:
-`tf.cumsum` of it crashed the process. The functions of `tf.cond` fail in the same way, with and without AutoGraph
+`tf.cumsum` of it crashed the process. Where sizes decide (`if tf.shape(x)[0] < 8: x = tf.pad(x, ..)`), the result is
+right, and its gradient is as long as the longer branch, or does not compile. The functions of `tf.cond` fail in the
+same way, with and without AutoGraph
 ("must have the same number, type, and overall structure of return values").
 
 ## Example
@@ -34,8 +37,9 @@ Different sizes of the same rank compile to a bounded dynamic shape (`f32[<=4]`)
 
 ## Fix safety
 `unsafe`: a name that only one branch assigns gets zeros before the branch, if its value can be computed without the
-branch. In eager execution the name has no value when the branch is not taken, so the code raises. Nothing else has a
-rewrite: only you know what the other branch should return.
+branch. In eager execution the name has no value when the branch is not taken, so the code raises. Sizes that decide are
+taken from `x.shape`, which is None where tracing does not know them. Nothing else has a rewrite: only you know what the
+other branch should return.
 
 ## References
 - https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/control_flow.md
@@ -45,10 +49,14 @@ rewrite: only you know what the other branch should return.
 from collections.abc import Iterator
 from functools import partial
 
-from xlalint.analysis.interpreter.events import ContextKind, Event, JoinBranches
+from xlalint.analysis.domain.kinds import as_tensor
+from xlalint.analysis.domain.values import Dependence
+from xlalint.analysis.interpreter.events import BranchOn, ContextKind, Event, JoinBranches
+from xlalint.fixes import resized
 from xlalint.fixes.defaults import default_before
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety
+from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety
+from xlalint.syntax import nodes as cst
 
 from ._jax import MISMATCH, fails
 
@@ -60,7 +68,13 @@ REASONS = {
     "rank": "`{name}` has a different rank in each branch, and XLA refuses to join them",
     "shape": "`{name}` has a different size in each branch, so XLA gives it a bounded dynamic shape",
 }
+# Of a branch that sizes decide.
+OF_SIZES = (
+    "branches of a conditional on a tensor: `{name}` has another size in one, so XLA gives it a bounded dynamic shape, "
+    "and its gradient the size of the bound"
+)
 HELPS = {
+    "sizes": "test the sizes that Python knows: `x.shape[0]`",
     "one branch only": "give `{name}` a value of the same dtype and shape before the `if`",
     "no return": "return the same kind of value from both branches",
     "dtype": "cast `{name}` to one dtype in both branches",
@@ -79,7 +93,7 @@ OF_FUNCTIONS = {
 class UnjoinableBranches(Rule):
     code = "XLA108"
     name = "unjoinable-branches"
-    handles = (JoinBranches,)
+    handles = (JoinBranches, BranchOn)
     bad = (
         Bad(
             """
@@ -132,6 +146,36 @@ def f(x):
             Fails("left_branch_shape.dimensions_size() != right_branch_shape.dimensions_size()"),
             inputs=("f32[4, 3]",),
             effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+def missing(size, stride):
+    return (stride - size % stride) % stride
+
+@tf.function(jit_compile=True)
+def f(x):
+    rows = missing(tf.shape(x)[0], 4)
+    if rows > 0:
+        x = tf.pad(x, [[0, rows], [0, 0]])
+    return x
+""",
+            ["rows > 0"],
+            Compiles(bounded=True),
+            inputs=("f32[3, 2]",),
+            why="the gradient is as long as the padded tensor",
+            effect=Effect.NAMED,
+            safety=Safety.UNSAFE,
+            fixed="""
+def missing(size, stride):
+    return (stride - size % stride) % stride
+
+@tf.function(jit_compile=True)
+def f(x):
+    rows = missing(x.shape[0], 4)
+    if rows > 0:
+        x = tf.pad(x, [[0, rows], [0, 0]])
+    return x
+""",
         ),
         Bad(
             """
@@ -264,6 +308,14 @@ def f(x):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case BranchOn(test=tested, statement=cst.If(test=test) as statement) if (
+                event.context.converted
+                and (tensor := as_tensor(tested, Dependence.STATIC))
+                and tensor.dependence is not Dependence.VALUE
+                and (name := resized.resized(statement)) is not None
+            ):
+                in_python = partial(resized.asked_of_python, event.location, test)
+                yield Draft(OF_SIZES.format(name=name), Effect.NAMED, HELPS["sizes"], rewrite=in_python)
             case JoinBranches(reason=reason, functions=True, context=context):
                 if context.kind is ContextKind.XLA or (context.kind is ContextKind.GRAPH and reason == "dtype"):
                     message, help = OF_FUNCTIONS[reason]
