@@ -45,6 +45,8 @@ In general: use the largest size that occurs, as a Python int, and mask everythi
   the original result longer.
 - `x[:n]` that is only reduced becomes a reduction with a mask. A negative `n` counts from the end in the slice
   only.
+- `tf.sequence_mask(l)` that is multiplied by `x` becomes as wide as `x`. Where the longest is shorter, the product
+  fails in eager execution.
 - With a bound (`--bound n=64`, or `# xlalint: bound(64)` at the line), `tf.range(n)`, `tf.zeros([n, ..])`,
   `tf.one_hot(i, n)`, `tf.sequence_mask(l)`, `tf.math.bincount(x)` and `tf.repeat(x, counts)` are computed for the bound
   and cut by a mask. An assertion raises in eager execution if the size is greater; XLA drops the assertion, and the

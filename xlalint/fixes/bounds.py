@@ -26,6 +26,7 @@ from .reductions import EACH_POSITION, REDUCTIONS, Selected
 from .rewrite import Rewrite, before, replace
 from .selections import nodes
 from .syntax import plain
+from .widths import as_wide
 from .written import dtype_written, written
 
 COMMENT: Final = re.compile(r"#\s*xlalint:\s*bound\s*\(\s*(?P<number>[1-9]\d*)\s*\)\s*$")
@@ -339,9 +340,14 @@ def largest(event: ApiCall, parameter: str, node: cst.BaseExpression, names: Nam
     """`tf.math.top_k(x, k)` that is followed to where it is reduced; any size that data decides, under a bound."""
     values = next(iter(event.arguments.values()), None)
     found = follow(event.location, names, values) if event.api.endswith(".top_k") else None
+    if event.api == "tf.sequence_mask":
+        found = as_wide(event, names)
     return found or padded(event, parameter, node, names)
 
 
 def counted(event: ApiCall, parameter: str, node: cst.BaseExpression, names: Names) -> Rewrite | None:
     """What the content of an argument decides the size of, with a length that is written down, or under a bound."""
-    return (binned(event, names) if event.api == "tf.math.bincount" else None) or padded(event, parameter, node, names)
+    found = binned(event, names) if event.api == "tf.math.bincount" else None
+    if event.api == "tf.sequence_mask":
+        found = as_wide(event, names)
+    return found or padded(event, parameter, node, names)
