@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -246,7 +247,12 @@ class Project:
         return ModuleValue(inner) if inner else None
 
     def _module(self, name: str, near: Module) -> ProjectModule | None:
-        return None if not name or name.partition(".")[0] in _KNOWN_LIBRARIES else self.find(name, near)
+        first = name.partition(".")[0]
+        if not name or first in _KNOWN_LIBRARIES:
+            return None
+        found = self.find(name, near)
+        # Python's own module comes before one of that name which only a folder around has: a package has a `random.py`.
+        return None if found is not None and found.name != name and first in sys.stdlib_module_names else found
 
     def _outermost(self, name: str, near: Module) -> Value:
         """What `import name` binds: the outermost package, which may be a folder without an `__init__.py`."""
