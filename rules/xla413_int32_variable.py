@@ -47,6 +47,13 @@ from xlalint.analysis.interpreter.events import ContextKind, Event, ReadInt32
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Told
 
+USED = """
+SEEN = tf.Variable(0)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * tf.cast(SEEN, tf.float32)
+"""
 WHY = "it runs on a CPU; on a GPU it fails (measured on an H100)"
 
 
@@ -170,23 +177,11 @@ f(tf.ones([4]), SEEN.read_value())
             why="the value is read eagerly, and is a tensor where it is compiled",
         ),
         Good(
-            """
-SEEN = tf.Variable(0)
-
-@tf.function(jit_compile=True)
-def f(x):
-    return x * tf.cast(SEEN, tf.float32)
-""",
+            USED,
             target="tpu",
         ),
         Good(
-            """
-SEEN = tf.Variable(0)
-
-@tf.function(jit_compile=True)
-def f(x):
-    return x * tf.cast(SEEN, tf.float32)
-""",
+            USED,
             target="cpu",
         ),
     )

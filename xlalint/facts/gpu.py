@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from .tables import WORDS, Case, Gradient, Outcome
+from .tables import WORDS, Case, Gradient, Outcome, with_reason
 
 _FILE: Final = Path(__file__).with_name("gpu.json")
 
@@ -24,9 +24,7 @@ class OnGpu(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def said(self) -> str:
         """In words."""
-        if self.missing:
-            return f"{WORDS[self.outcome]}: no kernel for {', '.join(f'`{op}`' for op in self.missing)}"
-        return f"{WORDS[self.outcome]}: {self.detail}" if self.detail else WORDS[self.outcome]
+        return with_reason(WORDS[self.outcome], self.missing, self.detail)
 
     def record(self) -> dict[str, Any]:
         """For programs."""

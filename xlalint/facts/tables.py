@@ -8,7 +8,7 @@ from the nearest older one that was, or from the oldest.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
@@ -40,6 +40,12 @@ WORDS: Final = {
     Outcome.BOUNDED: "compiles with a bounded dynamic shape",
     Outcome.UNTESTED: "not measured",
 }
+
+
+def with_reason(what: str, missing: Sequence[str], detail: str) -> str:
+    """What became of a program, and why: the operations without a kernel, else the error."""
+    why = f"no kernel for {', '.join(f'`{op}`' for op in missing)}" if missing else detail
+    return f"{what}: {why}" if why else what
 
 
 class Gradient(StrEnum):

@@ -16,6 +16,8 @@ from typing import Any, Final
 
 import msgspec
 
+from .tables import with_reason
+
 _FILE: Final = Path(__file__).with_name("tpu.json")
 _CONSTANT: Final = re.compile(r"Input (\d+) to node `[^`]*` with op (\w+) must be a compile-time constant")
 CONSTANT: Final = "must be a compile-time constant"
@@ -63,9 +65,7 @@ class OnTpu(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def said(self) -> str:
         """In words."""
-        if self.missing:
-            return f"{WORDS[self.outcome]}: no kernel for {', '.join(f'`{op}`' for op in self.missing)}"
-        return f"{WORDS[self.outcome]}: {self.detail}" if self.detail else WORDS[self.outcome]
+        return with_reason(WORDS[self.outcome], self.missing, self.detail)
 
     def record(self) -> dict[str, Any]:
         """For programs."""

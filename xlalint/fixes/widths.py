@@ -13,6 +13,7 @@ from ..analysis.files.unit import Location
 from ..analysis.interpreter.events import ApiCall
 from ..findings.findings import Safety
 from ..syntax import nodes as cst
+from .flow.calls import number
 from .known import dotted
 from .names import Names
 from .rewrite import Rewrite, replace
@@ -100,7 +101,7 @@ def _made(
             return _made(first.value, start, dimensions, tf, name) if len(rest) == 1 else None
         case cst.Call(func=function, args=[first, cst.Arg(value=axis)]) if dotted(function) == f"{tf}.expand_dims":
             inner = _made(first.value, start, dimensions, tf, name)
-            at = _integer(axis)
+            at = number(axis)
             if inner is None or at is None:
                 return None
             at = at if at >= 0 else len(inner) + 1 + at
@@ -140,16 +141,6 @@ def _sign(element: cst.SubscriptElement) -> str:
             return "new"
         case _:
             return ""
-
-
-def _integer(node: cst.BaseExpression) -> int | None:
-    match node:
-        case cst.Integer():
-            return node.evaluated_value
-        case cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer() as number):
-            return -number.evaluated_value
-        case _:
-            return None
 
 
 def _factor(node: cst.CSTNode, mask: str) -> str | None:
