@@ -71,7 +71,7 @@ from .frames import Arguments, Compilation, Frame
 from .host_reads import MAKE_CONSTANTS, report_constant, report_host_read
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
 from .receivers import compiled_method
-from .several_callees import fits, perhaps
+from .several_callees import fitting, perhaps
 
 _WITH_SHAPE: Final = frozenset((Tensor, OneOf, Sequence))
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
@@ -107,8 +107,8 @@ class Calls(Interpreter):
                 for option in alternatives:
                     self._enter_on_host(frame.context, option)
                 return self._call_unknown(frame, UNKNOWN, arguments, node)
-            case OneOf(alternatives) if not all(fitting := [fits(option, arguments) for option in alternatives]):
-                kept = [option for option, fit in zip(alternatives, fitting, strict=True) if fit]
+            case OneOf(alternatives) if not all(fit := fitting(alternatives, arguments)):
+                kept = [option for option, fits in zip(alternatives, fit, strict=True) if fits]
                 return self.call(frame, join_all(*kept) if kept else UNKNOWN, arguments, node)
             case OneOf(alternatives):
                 if sum(isinstance(option, FunctionValue | Instance) for option in alternatives) > 1:

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
 from ...syntax import nodes as cst
+from ..domain.kinds import options
 from ..domain.values import (
     UNKNOWN,
+    Api,
     Class,
     Dependence,
     Function,
     FunctionValue,
     Instance,
     OneOf,
+    Structure,
     Tensor,
     Value,
 )
 from ..record import replace
 from .frames import Arguments
+
+_OF_TENSORS: Final = ("tf.", "keras.ops.", "tnp.")
+_OF_ARRAYS: Final = ("np.",)
+
+
+def fitting(alternatives: Iterable[Value], arguments: Arguments) -> list[bool]:
+    """Of each of several callees, whether it can be meant."""
+    alternatives = tuple(alternatives)
+    found = [fits(option, arguments) for option in alternatives]
+    if any(_is_of(option, _OF_TENSORS) for option in alternatives) and _takes_tensors(arguments):
+        # `mod = tf if isinstance(x, tf.Tensor) else np`: a tensor is for TensorFlow.
+        return [fit and not _is_of(option, _OF_ARRAYS) for option, fit in zip(alternatives, found, strict=True)]
+    return found
+
+
+def _is_of(callee: Value, libraries: tuple[str, ...]) -> bool:
+    return isinstance(callee, Api) and callee.name.startswith(libraries)
+
+
+def _takes_tensors(arguments: Arguments) -> bool:
+    given = (*arguments.positional, *arguments.keywords.values())
+    return any(isinstance(option, Tensor | Structure) for value in given for option in options(value))
 
 
 def fits(callee: Value, arguments: Arguments) -> bool:
