@@ -121,6 +121,18 @@ def test_what_the_user_speaks_of_is_run_instead_of_what_it_calls(package: Path) 
     assert Targets().entry(package, "positive").qualname == "Gated.call"
 
 
+def test_the_call_of_an_object_is_called_by_the_names_that_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "steps.py"
+    path.write_text(
+        "class Switched:\n    def __call__(self, x):\n        return x\n\nclass Own(Switched):\n    pass\n\n"
+        "class Model:\n    def __init__(self):\n        self.own = Own()\n\n    def head(self, x):\n"
+        "        return self.own(x)\n\nswitched = Switched()\n\ndef step(x):\n    return switched(x)\n\n"
+        "def other(x):\n    return unknown(x)\n"
+    )
+    callers = Targets().at(path, "Switched.__call__").callers
+    assert [caller.qualname for caller in callers] == ["Model.head", "step"]
+
+
 def test_every_finding_belongs_to_one_target(package: Path) -> None:
     findings = findings_of(package)
     pairs = Targets().of_findings([*findings, replace(findings[0], cell=1)])

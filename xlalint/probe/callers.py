@@ -17,6 +17,7 @@ from .target import Frame
 _LOCALS: Final = ".<locals>."
 _TEST: Final = re.compile(r"^test_|_test\.py$|^tests?\.py$")
 _FOLDERS: Final = ("tests", "test")
+_CALLED: Final = ("call", "__call__")  # the methods that run where an object is called
 _MOST_TESTS: Final = 400  # files that are looked at
 
 
@@ -33,7 +34,9 @@ class Callers:
         owner = definition.owner
         own = self.read(path)
         if own is not None:
-            found = [one for one in own.calling(name) if _is_caller(one, definition)]
+            objects = own.instances.get(owner.qualname, ()) if owner is not None and name in _CALLED else ()
+            calling = dict.fromkeys(one for called in (name, *objects) for one in own.calling(called))
+            found = [one for one in calling if _is_caller(one, definition)]
             found.sort(key=lambda one: (one.owner != owner, one.qualname))
             yield from (Frame(str(path), one.qualname) for one in found)
         known = re.compile(rf"\b{re.escape(owner.qualname if owner is not None else name)}\b")

@@ -37,7 +37,7 @@ class FileDefinitions:
     """All definitions of a file, outer ones first; `fragment`: the whole file as one, where it reads names that it
     does not bind; `objects`: what its top binds to names otherwise; `receivers`: by line, those of which the top calls
     a method there; `length`: how many lines it has; `calls`: by the last part of its name, the lines of the calls of a
-    function."""
+    function; `instances`: by the last part of a class's name, those of the names that its objects are bound to."""
 
     path: Path
     found: Sequence[Definition]
@@ -46,6 +46,7 @@ class FileDefinitions:
     receivers: Mapping[int, str] = field(default_factory=dict)
     length: int = 0
     calls: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    instances: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, path: Path) -> FileDefinitions:
@@ -61,7 +62,8 @@ class FileDefinitions:
         fragment = Definition("", "fragment", (1, len(lines)), inputs) if free_names(text) else None
         tree = ast.parse(text)
         definitions, objects = tuple(_definitions(tree, "", None, lines)), tuple(_objects(tree, lines))
-        return cls(path, definitions, fragment, objects, dict(_receivers(tree)), len(lines), _calls(tree))
+        receivers, calls, instances = dict(_receivers(tree)), _calls(tree), _instances(tree)
+        return cls(path, definitions, fragment, objects, receivers, len(lines), calls, instances)
 
     def around(self, line: int) -> Definition | None:
         """The innermost function around a line, or the fragment that it is in."""
@@ -117,6 +119,32 @@ def _calls(tree: ast.Module) -> dict[str, list[int]]:
             case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
                 found.setdefault(name, []).append(node.lineno)
     return {name: sorted(set(lines)) for name, lines in found.items()}
+
+
+def _instances(tree: ast.Module) -> dict[str, list[str]]:
+    """The names that objects of classes are bound to, by the last parts of the names of the classes and of those that
+    these derive from in the file."""
+    found: dict[str, list[str]] = {}
+    derived: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[target], value=ast.Call(func=made)) if bound := _last_part(target):
+                found.setdefault(_last_part(made), []).append(bound)
+            case ast.ClassDef(name=name, bases=bases):
+                derived[name] = [_last_part(base) for base in bases]
+    for name, ancestors in reversed(derived.items()):  # a class stands behind those that it derives from
+        for base in ancestors:
+            if base in derived:
+                found.setdefault(base, []).extend(found.get(name, ()))
+    return found
+
+
+def _last_part(node: ast.expr) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
 
 
 def _objects(tree: ast.Module, lines: Sequence[str]) -> Iterator[Definition]:

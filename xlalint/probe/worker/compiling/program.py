@@ -69,6 +69,10 @@ class Program(Protocol):
         """The gradient of the sum of all floating results, by all floating inputs and trained variables: a function,
         and that compiled."""
 
+    def inexactly(self, given: Arguments, seed: int) -> Any:
+        """What it gives as a graph that is not compiled, with each result of arithmetic changed in its last digit
+        by chance. Raises NotImplementedError where the backend has no such graphs."""
+
     def variables(self) -> list[Any]:
         """Those that the traced function uses."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +13,9 @@ from .compare import Leaf, close, is_exact
 
 _LAST_DIGITS: Final = 4.0  # units in the last place, by which inputs are disturbed
 _ROUNDING: Final = 16.0  # times what a change of the inputs in their last digits changes
+# The share of the greatest number of a result by which inexact arithmetic is taken to change it.
+_INEXACT: Final = 0.02
+_CHANCES: Final = 4
 
 
 def disturbed(given: Any) -> Any:
@@ -29,8 +33,11 @@ def disturbed(given: Any) -> Any:
     return backend.map_structure(change, given)
 
 
-def rounding(expected: Sequence[Leaf], actual: Sequence[Leaf], moved: Sequence[Leaf]) -> bool:
-    """Whether results differ no more than those of inputs that were changed in their last digits.
+def rounding(
+    expected: Sequence[Leaf], actual: Sequence[Leaf], moved: Sequence[Leaf], at_most: float = math.inf
+) -> bool:
+    """Whether results differ no more than those of inputs that were changed in their last digits, and by `at_most` this
+    share of the greatest number.
 
     Sums that nearly cancel, and everything behind them, are as inexact as that in any order of evaluation.
     """
@@ -46,7 +53,14 @@ def rounding(expected: Sequence[Leaf], actual: Sequence[Leaf], moved: Sequence[L
         if is_exact(one.array) or one.array.dtype.kind in "iu":
             return False
         with np.errstate(all="ignore"):
-            allowed = _ROUNDING * np.max(np.abs(three.array - one.array), initial=0.0)
+            allowed = _ROUNDING * np.fmax.reduce(np.abs(three.array - one.array), axis=None, initial=0.0)
+            allowed = min(allowed, at_most * np.max(np.abs(one.array), initial=0.0)) if at_most < math.inf else allowed
             if not (np.abs(two.array - one.array) <= allowed).all():
                 return False
     return True
+
+
+def inexact(expected: Sequence[Leaf], actual: Sequence[Leaf], moved: Callable[[int], Sequence[Leaf]]) -> bool:
+    """Whether results differ a little, and no more than those of arithmetic that is changed in its last digits, by one
+    of some chances."""
+    return any(rounding(expected, actual, moved(seed), at_most=_INEXACT) for seed in range(_CHANCES))

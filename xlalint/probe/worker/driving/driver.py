@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -33,7 +34,8 @@ from ..inputs.tensors import Arguments
 from . import harnesses
 from .driven import Driven, NotDrivenError, Partly
 from .harnesses import Arranged, Given, Harness
-from .keras_objects import called_method, is_model, is_step, keras_converts, keras_kind, variables_in
+from .keras_objects import called_method, is_model, is_step, keras_converts, keras_kind
+from .state import variables_held
 from .supplied_inputs import Supply
 from .training import NoTrainingError, is_compiled, training_of
 
@@ -272,13 +274,19 @@ class _Driver:
             make=make,
             value_sets=len(solution.sets),
             variants=len(solution.shapes),
-            state=lambda: [*harness.state(), *_variables_of(self.loaded)],
+            state=lambda: [*harness.state(), *self._variables()],
             autograph=self._autograph(harness),
             how=harness.how(solution),
             inputs=solution.inputs("call"),
             reached=solution.reached,
             extreme=solution.extreme if make == solution.make_call else None,
         )
+
+    def _variables(self) -> list[Any]:
+        """The variables at the top of the module, and those of the objects there."""
+        files = ((name, getattr(module, "__file__", None)) for name, module in list(sys.modules.items()))
+        own = {name for name, file in files if isinstance(file, str) and self.own(file)}
+        return variables_held([*vars(self.loaded.module).values()], {self.loaded.module.__name__, *own})
 
     @property
     def _has_strategies(self) -> bool:
@@ -444,8 +452,3 @@ def _holds_tensors(result: Any) -> bool:
     return any(map(backend.is_tensor, leaves)) and all(
         backend.is_tensor(leaf) or hasattr(leaf, "shape") or isinstance(leaf, plain_values) for leaf in leaves
     )
-
-
-def _variables_of(loaded: Loaded) -> list[Any]:
-    """The variables at the top of a module, and those of the Keras objects there."""
-    return [variable for value in vars(loaded.module).values() for variable in variables_in(value)]

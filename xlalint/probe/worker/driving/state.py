@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 
 from ..backends import backend
+from .keras_objects import variables_in
+
+_DEEPEST: Final = 4  # of objects and containers that hold variables
 
 
 class State:
@@ -38,3 +41,36 @@ class State:
         """What a gradient is asked for."""
         owned = (getattr(one, "value", one) for one in self._variables if getattr(one, "trainable", False))
         return [one for one in owned if backend.is_trained(one)]
+
+
+def variables_held(value: Any, modules: Collection[str]) -> list[Any]:
+    """The variables in a value: itself, of a Keras object, and of what containers and objects of classes of these
+    modules hold."""
+    return list({id(one): one for one in _held(value, modules, 0)}.values())
+
+
+def _held(value: Any, modules: Collection[str], depth: int) -> Iterator[Any]:
+    if found := variables_in(value):
+        yield from found
+        return
+    match value:
+        case list() | tuple():
+            parts: Sequence[Any] = value
+        case dict():
+            parts = list(value.values())
+        case _ if not isinstance(value, type) and type(value).__module__ in modules:
+            parts = list(getattr(value, "__dict__", {}).values())
+        case _:
+            return
+    if depth < _DEEPEST:
+        for part in parts:
+            yield from _held(part, modules, depth + 1)
+
+
+def take_over(originals: Sequence[Any], variables: Sequence[Any]) -> None:
+    """A rewrite's variables begin with what its original's hold, which was called more often to find its inputs."""
+    if [(tuple(one.shape), str(one.dtype)) for one in originals] == [
+        (tuple(one.shape), str(one.dtype)) for one in variables
+    ]:
+        for original, variable in zip(originals, variables, strict=True):
+            variable.assign(original)

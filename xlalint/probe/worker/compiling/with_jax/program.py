@@ -90,6 +90,10 @@ class JaxProgram:
         self.measured = measured
         self._function = jax.jit(measured, static_argnums=0)
 
+    def inexactly(self, given: Arguments, seed: int) -> Any:
+        """See `Program`."""
+        raise NotImplementedError
+
     def variables(self) -> list[Any]:
         """See `Program`. All that a call may change."""
         if self._known is None:

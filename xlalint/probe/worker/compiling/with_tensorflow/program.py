@@ -26,6 +26,7 @@ from .divergence import departing, made_at, results_at, selections_before
 from .eager_watch import content_of, names_of, watching
 from .further_failures import Refused, lacking, lacking_in
 from .gradients import gradients_of
+from .inexact import inexactly
 from .randomness import SIGNLESS, is_random, repeats
 
 
@@ -80,6 +81,11 @@ class TensorFlowProgram:
         gradients = gradients_of(call, state.trained)
         driven = replace(self._driven, call=gradients, autograph=autograph)
         return gradients, TensorFlowProgram(driven, self._user_lines)
+
+    def inexactly(self, given: Arguments, seed: int) -> Any:
+        """See `Program`."""
+        call, autograph = self._plainly()
+        return inexactly(call, given, seed, autograph=autograph)
 
     def variables(self) -> list[Any]:
         """See `Program`."""
