@@ -28,18 +28,19 @@ class LoopsUnderGradients(Generic[Loop]):
         self._loops: list[Loop] = []
         self._gradients: list[ApiCall] = []
 
-    def gradient(self, gradient: ApiCall) -> Iterator[tuple[Loop, DraftNote]]:
-        """A gradient is taken: the loops under it that are known by now."""
+    def gradient(self, gradient: ApiCall) -> Iterator[tuple[Loop, ApiCall]]:
+        """A gradient is taken: the loops under it that are known by now, each with it."""
         self._gradients.append(gradient)
-        return ((loop, _note(gradient)) for loop in self._loops if _runs_under(loop, gradient))
+        return ((loop, gradient) for loop in self._loops if _runs_under(loop, gradient))
 
-    def loop(self, loop: Loop) -> Iterator[tuple[Loop, DraftNote]]:
-        """A loop runs: the gradients around it that are known by now."""
+    def loop(self, loop: Loop) -> Iterator[tuple[Loop, ApiCall]]:
+        """A loop runs: it with each of the gradients around it that are known by now."""
         self._loops.append(loop)
-        return ((loop, _note(gradient)) for gradient in self._gradients if _runs_under(loop, gradient))
+        return ((loop, gradient) for gradient in self._gradients if _runs_under(loop, gradient))
 
 
-def _note(gradient: ApiCall) -> DraftNote:
+def note_of(gradient: ApiCall) -> DraftNote:
+    """Where a gradient is taken."""
     return DraftNote(gradient.location, "the gradient is taken here")
 
 

@@ -39,10 +39,10 @@ from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence, Tensor
 from xlalint.analysis.interpreter.events import Event, LoopWhile
 from xlalint.fixes.loops import while_loop
-from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, DraftNote, Effect, Fails, Good, Rule, Safety, origin_note
+from xlalint.linter.rule import ApiCall, Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, origin_note
 
 from ._control import REFUSED, not_a_truth, of_a_tensor, unconverted
-from ._gradients import GRADIENTS, LoopsUnderGradients
+from ._gradients import GRADIENTS, LoopsUnderGradients, note_of
 from ._jax import BOOL, fails
 
 STEPS = "XLA needs a fixed number of iterations to store the intermediate values, so compiling fails"
@@ -265,11 +265,11 @@ print(shrink(tf.ones([4]) * 8.0))
                         yield from _without_gradient(self._pairs.loop(event))
 
 
-def _without_gradient(pairs: Iterator[tuple[LoopWhile, DraftNote]]) -> Iterator[Draft]:
-    for loop, note in pairs:
+def _without_gradient(pairs: Iterator[tuple[LoopWhile, ApiCall]]) -> Iterator[Draft]:
+    for loop, gradient in pairs:
         message = f"gradient through a `while`: {STEPS}"
         rewrite = while_loop(loop.location.at(loop.statement), loop.test, loop.names)
-        yield Draft(message, Effect.FAILS, None, loop.location, (note,), rewrite=rewrite)
+        yield Draft(message, Effect.FAILS, None, loop.location, (note_of(gradient),), rewrite=rewrite)
 
 
 def _outcome(event: LoopWhile, tensor: Tensor) -> tuple[Effect, str] | None:

@@ -38,7 +38,7 @@ from xlalint.analysis.domain.values import NONE, Sequence, Static, Tensor, Value
 from xlalint.analysis.interpreter.events import Event
 from xlalint.linter.rule import ApiCall, Bad, Draft, Effect, Fails, Good, Rule
 
-from ._gradients import GRADIENTS, LoopsUnderGradients
+from ._gradients import GRADIENTS, LoopsUnderGradients, note_of
 
 LOOP = "tf.while_loop"
 NO_LIST_SIZE = Fails("XLA compilation requires a fixed tensor list size")
@@ -214,8 +214,8 @@ print(tape.gradient(y, x))
                 found = self._pairs.loop(event)
             case _:
                 return
-        for loop, note in found:
-            yield Draft(MESSAGE, Effect.FAILS, HELP, loop.location, (note,))
+        for loop, gradient in found:
+            yield Draft(MESSAGE, Effect.FAILS, HELP, loop.location, (note_of(gradient),))
 
 
 def _trainable(value: Value) -> bool:

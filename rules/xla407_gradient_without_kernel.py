@@ -46,7 +46,7 @@ from xlalint.facts.tpu import OnTpu
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Fails, Good, Recompiles, Rule, Told, TpuOutcome
 
-from ._gradients import GRADIENTS, LoopsUnderGradients
+from ._gradients import GRADIENTS, LoopsUnderGradients, note_of
 from ._kernels import case_of, fact_of, names_without_gradient
 
 
@@ -190,8 +190,8 @@ def f(x):
                 pairs = self._calls.loop(event)
             case _:
                 return
-        for call, note in pairs:
-            yield self._draft(call, note)
+        for call, gradient in pairs:
+            yield self._draft(call, note_of(gradient))
 
     def _fails(self, event: ApiCall) -> bool:
         case = self._case(event)

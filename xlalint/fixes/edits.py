@@ -102,6 +102,8 @@ class _TextEdit:
                 yield self._statement()
             case cst.BaseSmallStatement():
                 yield self._small_statement()
+            case cst.Decorator() if not self._text:
+                yield self._removal()
             case _:
                 yield from self._inline()
 

@@ -30,8 +30,8 @@ class NodeEdit:
 
     At a statement the text is whole statements, the first at column 0, lines ended by "\\n" and blocks indented by
     `Names.indent`: it is moved to the statement's indentation and gets the file's line ends. The empty text instead of
-    a statement removes it. At an expression the text is an expression, and is put into parentheses where it needs
-    them; before or behind one it may be anything ("tf.logical_and(", ")").
+    a statement or a decorator removes it. At an expression the text is an expression, and is put into parentheses where
+    it needs them; before or behind one it may be anything ("tf.logical_and(", ")").
     """
 
     location: Location
@@ -82,5 +82,5 @@ def after(location: Location, text: str) -> NodeEdit:
 
 
 def remove(location: Location) -> NodeEdit:
-    """Take a statement away."""
+    """Take a statement or a decorator away."""
     return NodeEdit(location, "")

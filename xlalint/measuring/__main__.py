@@ -122,6 +122,23 @@ def bounded(options: argparse.Namespace) -> None:
         print(name, *(case.get("outcome", "ok") for case in (row or {}).get("cases", ())), flush=True)
 
 
+def nested(options: argparse.Namespace) -> None:
+    """Which gradients of calls of the shipped table are compiled again for every value in a nested `tf.function`."""
+    from xlalint.facts import tables
+    from xlalint.measuring import driver, registry
+
+    options.folder.mkdir(parents=True, exist_ok=True)
+    (options.folder / "nested.json").write_text(json.dumps({"packages": registry.installed()}))
+    known = {
+        fact.name: {"calls": [case.call for case in fact.cases if case.gradient is tables.Gradient.OK]}
+        for fact in tables.apis()
+    }
+    names = [name for name, plan in known.items() if plan["calls"] and re.search(options.only or "", name)]
+    names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
+    for name, row in driver.run(names, options.folder / "nested.jsonl", known, again=False, task="nested"):
+        print(name, *(row or {}).get("again", ()), sep="; ", flush=True)
+
+
 def examples(options: argparse.Namespace) -> None:
     """What the TPU's compiler of `xlalint tpu setup` makes of the examples of rules that `tpu.json` does not hold."""
     import msgspec
@@ -293,6 +310,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], None]]] = {
         signatures,
         tpu,
         bounded,
+        nested,
         examples,
         constructs,
         older,
@@ -312,7 +330,7 @@ def main(arguments: Sequence[str]) -> int:
         sub = commands.add_parser(name, help=command.__doc__)
         if name not in ("names", "outdated", "counts"):
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
-        if name in ("apis", "signatures", "tpu", "bounded", "older", "gpu", "jax"):
+        if name in ("apis", "signatures", "tpu", "bounded", "nested", "older", "gpu", "jax"):
             sub.add_argument("--only", metavar="REGEX", help="the callables or constructs whose names it finds")
         if name in ("older", "gpu"):
             sub.add_argument("--python", required=True, metavar="PROGRAM", help="the interpreter that has it")

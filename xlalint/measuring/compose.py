@@ -299,6 +299,19 @@ def _on_gpu(row: Mapping[str, Any]) -> dict[str, Any]:
     return kept | ({"detail": detail} if detail else {})
 
 
+def nested(folder: Path, shipped: Mapping[str, Any] | None) -> dict[str, Any]:
+    """`nested.json` from the folder's measurements, over what is shipped, of the calls that there are."""
+    found: dict[str, Any] = {"packages": {}, "calls": {}, **(shipped or {})}
+    if (told_of := folder / "nested.json").exists():
+        found |= json.loads(told_of.read_text(encoding="utf-8"))
+    calls = found["calls"] | {
+        name: (row or {}).get("again", []) for name, row in journal(folder / "nested.jsonl").items()
+    }
+    current = {fact.name: [case.call for case in fact.cases] for fact in apis_of_newest()}
+    kept = {name: [call for call in calls[name] if call in current.get(name, ())] for name in sorted(calls)}
+    return {"packages": found["packages"], "calls": {name: again for name, again in kept.items() if again}}
+
+
 # What makes each table that is shipped, by name.
 TABLES: Final = {
     "ops": ops,
@@ -307,6 +320,7 @@ TABLES: Final = {
     "signatures": signatures,
     "tpu": tpu,
     "gpu": gpu,
+    "nested": nested,
     "constructs": constructs,
     "jax": jax.table,
 }

@@ -294,18 +294,7 @@ class Meter:
     def gradient(self, expression: Expression, state: State, random: bool) -> dict[str, Any]:
         """What became of the gradient by all floating tensors and trained variables."""
         tf = self.tf
-        floating = [place for place, one in enumerate(expression.samples) if one.floating]
-
-        def gradients(*tensors: Any) -> list[Any]:
-            with tf.GradientTape() as tape:
-                watched = [tensors[place] for place in floating]
-                tape.watch(watched)
-                results = self.flat(expression.function(*tensors))
-                summed = [tf.reduce_sum(tf.cast(one, tf.float32)) for one in results if one.dtype.is_floating]
-                total = tf.add_n(summed) if summed else tf.constant(0.0)
-            found = tape.gradient(total, [*watched, *state.trained])
-            return [tf.convert_to_tensor(one) for one in found if one is not None]
-
+        gradients = self.gradients(expression.function, expression, state)
         row = [0] * len(expression.samples)
         self.note("eager gradient")
         state.restore()
@@ -325,6 +314,38 @@ class Meter:
             return {"gradient": "fails", "gradient_detail": reason(run.error), "gradient_missing": missing}
         told = difference(expected, run.results[0], random)
         return {"gradient": "diverges", "gradient_detail": told} if told else {"gradient": "ok"}
+
+    def gradients(self, function: Any, expression: Expression, state: State) -> Callable[..., list[Any]]:
+        """The gradients of what a function gives, by all floating tensors and trained variables."""
+        tf = self.tf
+        floating = [place for place, one in enumerate(expression.samples) if one.floating]
+
+        def gradients(*tensors: Any) -> list[Any]:
+            with tf.GradientTape() as tape:
+                watched = [tensors[place] for place in floating]
+                tape.watch(watched)
+                results = self.flat(function(*tensors))
+                summed = [tf.reduce_sum(tf.cast(one, tf.float32)) for one in results if one.dtype.is_floating]
+                total = tf.add_n(summed) if summed else tf.constant(0.0)
+            found = tape.gradient(total, [*watched, *state.trained])
+            return [tf.convert_to_tensor(one) for one in found if one is not None]
+
+        return gradients
+
+    def again_where_nested(self, expression: Expression) -> bool:
+        """Whether other floating values have the gradient compiled again where the call is in a `tf.function` of its
+        own inside of what is compiled, and do not where it is not."""
+        self.note("eager")
+        self.accepts(expression)  # objects make their variables at their first call
+        state = State(expression, self.tf)
+        rows = [[number if one.floating else 0 for one in expression.samples] for number in range(VALUE_SETS)]
+        again = []
+        for inner in (self.graph(expression, compiled=False), expression.function):
+            self.note("compile gradient")
+            gradients = self.gradients(inner, expression, state)
+            run = self.runs(self.tf.function(gradients, autograph=False, jit_compile=True), expression, state, rows)
+            again.append(run.error is None and any(run.compilations[1:]))
+        return again == [True, False]
 
 
 class State:

@@ -109,6 +109,22 @@ class Worker:
         """The cases of calls, with their gradients where asked, on what TensorFlow sees here."""
         return self._cases(job, job["plan"]["calls"])
 
+    def nested(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The calls whose gradient is compiled again where they are in a `tf.function` inside of what is compiled; None
+        where this version has no such name."""
+        self.dead = job["dead"]
+        if target(job["name"], self.names) is None:
+            return None
+        again = []
+        for call in job["plan"]["calls"]:
+            self.call = call
+            try:
+                if call not in self.dead and self.meter.again_where_nested(self.parsed(call)):
+                    again.append(call)
+            except Exception:  # eager execution does not take it here: nothing is known of it
+                continue
+        return {"again": again}
+
     def bounded(self, job: Mapping[str, Any]) -> dict[str, Any] | None:
         """The cases of calls with an argument of bounded dynamic shape (`measuring.bounded`)."""
         return self._cases(job, ((call, True) for call in job["plan"]["calls"]))
@@ -264,6 +280,7 @@ TASKS: Final = {
     "signature": Worker.signature,
     "tpu": Worker.on_tpu,
     "gpu": Worker.on_gpu,
+    "nested": Worker.nested,
     "bounded": Worker.bounded,
 }
 

@@ -23,6 +23,7 @@ from ..files.file import stores
 from ..files.unit import Location, Unit
 from ..program.decorators import TRANSPARENT, gives_another_result, names_compilers
 from ..program.project import Project
+from ..record import replace
 from .events import HOST, ContextKind
 from .frames import Arguments, Compilation, Frame, Summary
 from .interface import Interpreter, Models, Options, method_value
@@ -86,6 +87,8 @@ class Decorating(Interpreter):
             result = self.call(quiet, applied, Arguments([current]), decorator.decorator)
             if isinstance(result, FunctionValue) and result.function is function:
                 current = result
+                if _is_tf_function(function, unit.code(decorator.decorator)) and current.compiled is not None:
+                    current = current.compiled_by(replace(current.compiled, decorator=Location(unit, decorator)))
         if quiet.summary.events:
             # What is done once where the function is defined, belongs to who defines it.
             if frame is not None:
@@ -215,3 +218,8 @@ class Decorating(Interpreter):
         if function.owner is None or self.decorators_of(function) & {"staticmethod", "classmethod"}:
             return FunctionValue(function)
         return method_value(function, self.canonical_instance(function.owner))
+
+
+def _is_tf_function(function: Function, decorator: str) -> bool:
+    """Whether a decorator is `tf.function`, with arguments or without."""
+    return function.module.resolve_text(decorator.partition("(")[0]) == Api("tf.function")

@@ -88,12 +88,17 @@ PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs
 
 class CallPath(Record):
     """The frames from here back to the entry point; `place` is the definition or call that enters `name`. `wrapped`: a
-    decorator of unknown intent stands around it, and may run it once, or under a condition."""
+    decorator of unknown intent stands around it, and may run it once, or under a condition. `apart`: where it
+    is made a `tf.function` of its own, by a decorator or of its definition, if it is one; `converted`: AutoGraph
+    rewrites its control flow; `trains`: it takes gradients, or has an optimizer take a step."""
 
     name: str
     location: Location
     parent: CallPath | None = None
     wrapped: bool = False
+    apart: Location | None = None
+    converted: bool = False
+    trains: bool = False
 
 
 class Run(Record, eq=False):

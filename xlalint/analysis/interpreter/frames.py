@@ -42,6 +42,7 @@ class Compilation(Record):
     keras: Tracing | None = None
     backends: frozenset[Backend] | None = None  # as in `Context`
     before_model: bool = False  # likewise
+    decorator: Location | None = None  # `tf.function` as a decorator, which makes it of the function
 
     @property
     def context(self) -> Context:
@@ -149,6 +150,7 @@ class Summary(Struct, eq=False):
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # of containers that it is passed, in place
     skipped: list[cst.CSTNode] = field(default_factory=list)  # code that this pattern of arguments cannot get to
     wrapped: bool = False  # a decorator of unknown intent stands around it
+    traced_apart: Location | None = None  # where it is made a `tf.function` of its own
 
     def trail(self, location: Location | None = None, parent: CallPath | None = None) -> CallPath | None:
         """The way to here: from `parent` by the call at `place`, or as an entry point, which a module is not."""
@@ -156,7 +158,8 @@ class Summary(Struct, eq=False):
             if self.function is None:
                 return None
             location = self.function.label
-        return CallPath(self.name, location, parent, self.wrapped)
+        converted = self.context.converted
+        return CallPath(self.name, location, parent, self.wrapped, self.traced_apart, converted, self.trains)
 
 
 class Jumps(Struct, eq=False):

@@ -165,7 +165,14 @@ class Functions(Interpreter):
         most = _MOST_OF_HOST if context.kind is ContextKind.HOST else _MOST_ANALYSES
         if self._depth >= _DEEPEST or (count >= most and not written):
             return None
-        summary = Summary(function.qualname, None, function, context, wrapped=is_wrapped(value))
+        summary = Summary(
+            function.qualname,
+            None,
+            function,
+            context,
+            wrapped=is_wrapped(value),
+            traced_apart=_traced_apart(self, value),
+        )
         inner = Frame(
             unit,
             function.module,
@@ -402,6 +409,19 @@ def _calling_context(frame: Frame, value: FunctionValue) -> Context:
     outside, _ = _outside(frame, frame.unit.tree)
     made_there = outside is not frame and value.scope is not None and not value.function.module.written
     return outside.context if made_there and value.scope.context.converted else frame.context
+
+
+def _traced_apart(interpreter: Interpreter, value: FunctionValue) -> Location | None:
+    """Where a function is made a `tf.function` of its own, whoever calls it: its decorator, or its definition where it
+    has none; None where it is no `tf.function`."""
+    compiled = value.compiled
+    if value.function.decorator_texts and (not isinstance(compiled, Compilation) or compiled.by_keras):
+        compiled = interpreter.decorated(value.compiled_by(None)).compiled
+    if not isinstance(compiled, Compilation) or compiled.by_keras:
+        return None
+    if compiled.kind not in (ContextKind.GRAPH, ContextKind.XLA):
+        return None
+    return compiled.decorator or value.function.label
 
 
 def context_of(value: FunctionValue, caller: Context) -> Context:
