@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.incremental.project import EDITS, Edit, Written
+from xlalint.analysis.files.files import Session
 from xlalint.analysis.fixpoint import partitions as parts
 from xlalint.findings.findings import Report
 from xlalint.linter.run import check
@@ -32,8 +33,8 @@ def told(report: Report) -> object:
     return report.findings, [replace(problem, detail="") for problem in report.problems], report.files_checked
 
 
-def runs_equal_fresh_ones(edits: list[Edit], jobs: int, in_turn: bool = False) -> None:
-    """`in_turn`: the parts of all but the fresh runs are run one after another."""
+def runs_equal_fresh_ones(edits: list[Edit], jobs: int, in_turn: bool = False, session: Session | None = None) -> None:
+    """`in_turn`: the parts of all but the fresh runs are run one after another; `session`: what they share."""
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -47,7 +48,7 @@ def runs_equal_fresh_ones(edits: list[Edit], jobs: int, in_turn: bool = False) -
                     if in_turn:
                         patch.setattr(parts, "_TOGETHER", 0)
                         patch.setattr(parts, "_TOGETHER_EACH", 0)
-                    found = told(check(["."], warm))
+                    found = told(check(["."], warm, session=session))
                 assert found == told(check(["."], Settings(jobs=1)))
         finally:
             os.chdir(here)
@@ -67,6 +68,13 @@ def test_parts_that_run_one_after_another_find_what_those_do_that_run_side_by_si
     edits: list[Edit],
 ) -> None:
     runs_equal_fresh_ones(edits, 1, in_turn=True)
+
+
+@settings(max_examples=30)
+@given(st.lists(EDITS, min_size=1, max_size=8))
+@pytest.mark.slow
+def test_so_does_a_process_that_keeps_what_it_knows(edits: list[Edit]) -> None:
+    runs_equal_fresh_ones(edits, 1, session=Session())
 
 
 @pytest.mark.slow

@@ -109,7 +109,7 @@ class Analysis:
         self._paths = {file.display: file.path for file in inputs.files}
         self._records = None
         if cache is not None:
-            self._records = Records(cache, inputs.settings_parts(settings), self._shares, self._world)
+            self._records = Records(cache, inputs.settings_parts(settings), self._shares, self._world, session)
 
     def run(self) -> Outcome:
         """Run what has to be run. What a process that is lost had to do is done again in this one."""

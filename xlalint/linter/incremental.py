@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -17,7 +17,7 @@ import msgspec
 
 from ..analysis.files.dependencies import Reads
 from ..analysis.files.file import File
-from ..analysis.files.files import Files
+from ..analysis.files.files import Files, Session
 from ..analysis.files.troubles import InternalTrouble, SyntaxTrouble
 from ..analysis.fixpoint.partitions import ROUNDS, Message, Messages, Round
 from ..analysis.program.signs import ModuleSigns
@@ -29,6 +29,7 @@ from .cache import Cache, Texts
 from .dispatch import Candidate
 from .shifts import FileShift, Moved, MovedTooFarError
 
+_LEFT: Final = 2  # records of a partition that a process keeps: what is edited may become again what it was
 _NOTHING: Final = ""  # the digest of what could not be read
 
 
@@ -200,10 +201,10 @@ class World:
         """Whether what was found is about files of the run."""
         return all(candidate.finding.path in self.known for candidate in record.candidates)
 
-    def as_it_is_now(self, record: Record, text_of: TextOf) -> Record | None:
+    def as_it_is_now(self, record: Record, text_of: TextOf, settled: bool = False) -> Record | None:
         """The record itself where a partition that is run now would read what it read when it was recorded, or the
         same on other lines: then, as it would read. None where it would read something else. `text_of`: what a file
-        held when it had a digest, if that is known."""
+        held when it had a digest, if that is known; `settled`: modules are known to be where they were."""
         files = self.files
         if not (
             (record.strategies, record.clusters, record.jax) == (files.strategies, files.clusters, files.jax)
@@ -218,15 +219,20 @@ class World:
             if now is None:
                 return None
             reads.append(now)
-        if not (
-            all(_lacks(files, Path(folder), names) for folder, names in record.absent.items())
-            and all(files.offering(first) == found for first, found in record.offered.items())
-            and self._are_there(record.names)
-        ):
+        if not (settled or self._finds(record)):
             return None
         if reads == record.reads:
             return record
         return moved(record, reads, shifts)
+
+    def _finds(self, record: Record) -> bool:
+        """Whether the modules that were looked for are where they were."""
+        files = self.files
+        return (
+            all(_lacks(files, Path(folder), names) for folder, names in record.absent.items())
+            and all(files.offering(first) == found for first, found in record.offered.items())
+            and self._are_there(record.names)
+        )
 
     def _shifted(self, read: Read, text_of: TextOf, shifts: dict[str, FileShift]) -> Read | None:
         """What was read of a file, where its comments, docstrings and blank lines have changed, and nothing else; how,
@@ -282,6 +288,14 @@ class World:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """A record of a session, and the session's epoch when it held last."""
+
+    record: Record
+    epoch: int
+
+
 def _lacks(files: Files, folder: Path, names: Iterable[str]) -> bool:
     return all(files.lacks(folder, name) for name in names)
 
@@ -290,8 +304,16 @@ class Records:
     """The records of the partitions of one run, and the texts of their files. `settings`: what findings depend on
     besides files; `shares`: the files of each partition."""
 
-    def __init__(self, cache: Cache, settings: Iterable[str], shares: Sequence[tuple[Path, ...]], world: World) -> None:
+    def __init__(
+        self,
+        cache: Cache,
+        settings: Iterable[str],
+        shares: Sequence[tuple[Path, ...]],
+        world: World,
+        session: Session | None = None,
+    ) -> None:
         self._folder, self._world, self._rounds = cache.parts, world, ROUNDS if len(shares) > 1 else 0
+        self._session = session
         self._texts = cache.texts
         common = (*settings, os.getcwd(), str(self._rounds))
         # The same while the files of the partition are, whatever is in them.
@@ -301,16 +323,33 @@ class Records:
 
     def load(self, share: tuple[Path, ...]) -> Record | None:
         """The record of a partition, if there is a sound one and the partition would find now what it found then."""
-        data = self._folder.load(self._keys[share])
-        try:
-            record = None if data is None else msgspec.json.decode(data, type=Record)
-        except (msgspec.DecodeError, RecursionError):  # damaged or not ours: the partition is run
-            return None
-        sound = record is not None and len(record.rounds) == self._rounds and self._world.knows(record)
-        now = self._world.as_it_is_now(record, self._text_of) if record is not None and sound else None
-        if now is not None and now is not record:
-            self._store(share, now, self._texts_now(share))
-        return now
+        for record, settled in self._found(self._keys[share]):
+            sound = len(record.rounds) == self._rounds and self._world.knows(record)
+            now = self._world.as_it_is_now(record, self._text_of, settled) if sound else None
+            if now is not None:
+                self._leave(share, now)
+                if now is not record:
+                    self._store(share, now, self._texts_now(share))
+                return now
+        return None
+
+    def _found(self, key: str) -> Iterator[tuple[Record, bool]]:
+        """What earlier runs left under a key, those of this process and the last one of another; and whether modules
+        are known to be where it has them."""
+        if self._session is not None:
+            for left in tuple(self._session.left.get(key, ())):
+                yield left.record, left.epoch == self._session.epoch
+        data = self._folder.load(key)
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):  # damaged or not ours
+            if data is not None:
+                yield msgspec.json.decode(data, type=Record), False
+
+    def _leave(self, share: tuple[Path, ...], record: Record) -> None:
+        """Keep a record for the next runs of this process, beside that of what was there before."""
+        if self._session is not None:
+            left = self._session.left.setdefault(self._keys[share], [])
+            others = [other for other in left if other.record is not record]
+            left[:] = [_Left(record, self._session.epoch), *others[: _LEFT - 1]]
 
     def _texts_now(self, share: tuple[Path, ...]) -> Texts:
         """The texts of files that are as they were, or whose lines have moved."""
@@ -332,6 +371,7 @@ class Records:
 
     def store(self, share: tuple[Path, ...], record: Record) -> None:
         """Keep a record, with the texts of its files, unless it cannot be written (a path that is not Unicode)."""
+        self._leave(share, record)
         self._store(share, record, self._world.texts(share))
 
     def _store(self, share: tuple[Path, ...], record: Record, texts: Texts) -> None:

@@ -38,9 +38,11 @@ class Inputs:
     _room: int = field(default_factory=lambda: _KEPT_TEXT)
     _paths: dict[str, Path] = field(default_factory=dict)
     _required: dict[Path, Required] | None = None
+    folders: tuple[Path, ...] = ()  # of the files, in their order
 
     def __post_init__(self) -> None:
         self._paths = {file.display: file.path for file in self.files}
+        self.folders = tuple(dict.fromkeys(file.path.parent for file in self.files))
 
     def read(self, digests: Mapping[str, str] | None = None, known: Mapping[str, Facts] | None = None) -> None:
         """Take in the files; those are not read whose digest is that of the facts that are known of them."""
@@ -117,7 +119,7 @@ class Inputs:
     def keras_near(self, settings: Settings) -> dict[Path, int | None]:
         """The Keras that runs the files of a folder, where it is another one than the settings of the run say: by the
         settings of the folder or, where nobody set it, by what its project requires."""
-        of = {folder: settings.of(folder) for folder in dict.fromkeys(file.path.parent for file in self.files)}
+        of = {folder: settings.of(folder) for folder in self.folders}
         near = {folder: self.required[folder].keras for folder in self.required if "keras" in of[folder].inferred}
         found = {folder: near.get(folder, here.keras) for folder, here in of.items()}
         return {folder: keras for folder, keras in found.items() if keras != settings.keras}
@@ -126,7 +128,7 @@ class Inputs:
     def required(self) -> dict[Path, Required]:
         """What the projects of the folders of the files require."""
         if self._required is None:
-            self._required = required_near(dict.fromkeys(file.path.parent for file in self.files))
+            self._required = required_near(self.folders)
         return self._required
 
     def jax(self, settings: Settings) -> Jax:
@@ -140,7 +142,7 @@ class Inputs:
 
     def settings_near(self, settings: Settings) -> dict[Path, Settings]:
         """The settings of the folders that go by others than those of the run."""
-        of = {folder: settings.of(folder) for folder in dict.fromkeys(file.path.parent for file in self.files)}
+        of = {folder: settings.of(folder) for folder in self.folders}
         return {folder: here for folder, here in of.items() if here is not settings}
 
     def settings_parts(self, settings: Settings) -> Iterator[str]:

@@ -152,8 +152,8 @@ def _key_parts(inputs: Inputs, digests: Mapping[str, str], settings: Settings) -
     """Everything that findings depend on, besides the tool and the files that are imported."""
     yield os.getcwd()
     yield from inputs.settings_parts(settings)
-    parents, projects = {file.path.parent for file in inputs.files}, Projects()
-    around = (chain(_packages_of(parent), folders_around(parent, projects)) for parent in parents)
+    projects = Projects()
+    around = (chain(_packages_of(folder), folders_around(folder, projects)) for folder in inputs.folders)
     folders = {str(folder) for folder in chain.from_iterable(around)}
     for folder in sorted(filter(os.path.isdir, folders)):  # standard input may stand for a file in a folder to come
         yield folder

@@ -137,7 +137,7 @@ def _of_codes(pattern: str) -> re.Pattern[str]:
 
 def suppressions_of(text: str) -> Suppressions:
     """The suppressions of a file; of a file that does not tokenize, those before the error."""
-    if "noqa" not in text.lower() and not names_rules(text):
+    if not names_rules(text) and not ("noqa" in text.lower() and any(not one["items"] for one in _NOQA.finditer(text))):
         return Suppressions()
     reader = _Reader()
     try:

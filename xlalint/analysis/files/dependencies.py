@@ -54,9 +54,13 @@ def noted_in(reads: Reads) -> Iterator[None]:
         _noting.reset(token)
 
 
-def notes_reads() -> bool:
-    """Whether what is read is noted now."""
-    return _noting.get() is not None
+def note_all(reads: Reads) -> None:
+    """The modules that are noted there are looked for once more, with the same outcome."""
+    if (noted := _noting.get()) is not None:
+        noted.names.update(reads.names)
+        for folder, absent in reads.absent.items():
+            noted.absent.setdefault(folder, set()).update(absent)
+        noted.offered |= reads.offered
 
 
 def note_outline(path: Path) -> None:

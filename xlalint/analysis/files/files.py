@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
 from ...sources.checkout import Projects, folders_around, repository_root
@@ -21,7 +21,7 @@ from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
 from ...sources.reading import Jax, Strategies, clusters_named, jax_named, source_of, strategies_named
 from ...sources.text import Source, UnreadableSource, digest_of, read_bytes
-from .dependencies import note_absent, note_name, note_offered, note_outline, notes_reads
+from .dependencies import Reads, note_absent, note_all, note_name, note_offered, note_outline, noted_in
 from .file import File
 from .troubles import InternalTrouble, SyntaxTrouble
 
@@ -36,6 +36,15 @@ class Stopped(BaseException):
     """A run is not wanted any more. No error: nothing that deals with errors is to hold it up."""
 
 
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """What a version of a file imports, and which modules were looked for to find that out."""
+
+    version: object
+    found: frozenset[Path]
+    reads: Reads
+
+
 class Session:
     """What runs that follow each other share: the files as the last one read them, so that what is unchanged is not
     parsed again. `stopped` is asked now and then whether the run is still wanted. No two runs at a time."""
@@ -43,8 +52,10 @@ class Session:
     def __init__(self) -> None:
         self.stopped: Callable[[], bool] = lambda: False
         self._files: dict[Path, File] = {}
-        self._imports: dict[Path, tuple[object, frozenset[Path]]] = {}
-        self._folders: dict[str, int | None] = {}  # that were listed, with their times
+        self.imports: dict[Path, Imports] = {}
+        self.epoch = 0  # the same as long as modules are found where they were
+        self.left: dict[str, list[Any]] = {}  # what partitions left, by key: those who run them know what that is
+        self._folders: dict[str, tuple[int | None, object]] = {}  # that were listed, with times and contents
         self._around: object = None
 
     def file(self, source: Source) -> File:
@@ -57,22 +68,26 @@ class Session:
     def begin(self, around: object) -> None:
         """A run begins. What files import is found anew where the folders have changed in which it was sought, or what
         is `around` the files that are checked."""
-        now = {folder: _time_of(folder) for folder in self._folders}
-        if around != self._around or None in now.values() or now != self._folders:
-            self._imports.clear()
+        if around != self._around or not all(map(self._is_as_listed, self._folders)):
+            self.imports.clear()
+            self.epoch += 1
             self._folders.clear()
             self._around = around
 
     def note_listing(self, folder: str) -> None:
         """A folder is about to be listed."""
-        self._folders.setdefault(folder, _time_of(folder))
+        if folder not in self._folders:
+            self._folders[folder] = _time_of(folder), _content(folder)
 
-    def imports(self, path: Path, version: object, find: Callable[[], frozenset[Path]]) -> frozenset[Path]:
-        """What a file of this version imports, as it was found before, or as it is found now."""
-        known = self._imports.get(path)
-        if known is None or known[0] != version:
-            known = self._imports[path] = version, find()
-        return known[1]
+    def _is_as_listed(self, folder: str) -> bool:
+        """Whether a folder has in it what it had: one in which a file was written anew has another time."""
+        then, content = self._folders[folder]
+        now = _time_of(folder)
+        if now is None or now != then:
+            if _content(folder) != content:
+                return False
+            self._folders[folder] = now, content
+        return True
 
     def forget(self, path: Path) -> None:
         """Keep nothing of a file."""
@@ -117,6 +132,7 @@ class Files:
         self._packages: dict[Path, tuple[str, Path]] = {}
         self._projects = Projects()
         self._around: dict[Path, tuple[Path, ...]] = {}
+        self._imports: dict[Path, Imports] = {} if session is None else session.imports
         if session is not None:
             session.begin((tuple(checked), self.roots_digest, self._repositories))
 
@@ -138,7 +154,7 @@ class Files:
         """Those of them that have a file or folder for modules whose dotted name begins so."""
         found: dict[str, list[Path]] = {}
         for root in self.roots:
-            for first in {name.removesuffix(".py") for name in _listing(str(root))}:
+            for first in {name.removesuffix(".py") for name in self._listed(str(root))}:
                 found.setdefault(first, []).append(root)
         return found
 
@@ -292,10 +308,15 @@ class Files:
         return listing
 
     def imports(self, path: Path, version: object, find: Callable[[], frozenset[Path]]) -> frozenset[Path]:
-        """What a file of this version imports: `find` says so, unless a session remembers it."""
-        if self._session is None or notes_reads():
-            return find()
-        return self._session.imports(path, version, find)
+        """What a file of this version imports: as it was found before, or as `find` says, which is to look for all of
+        it."""
+        known = self._imports.get(path)
+        if known is None or known.version != version:
+            reads = Reads()
+            with noted_in(reads):
+                known = self._imports[path] = Imports(version, find(), reads)
+        note_all(known.reads)
+        return known.found
 
     def _look_up(self, folder: Path, name: str) -> Path | None:
         """The file of a module below a folder, by its dotted name."""
@@ -316,10 +337,8 @@ class Files:
         """Whether the folder of a module's file has it, and that of a package's the package: what a module defines is
         sought as a module, too."""
         folder, name = os.path.split(path)
-        if name != "__init__.py":
-            return name in self._listed(folder)
         above, package = os.path.split(folder)
-        return package in self._listed(above)
+        return (name != "__init__.py" or package in self._listed(above)) and name in self._listed(folder)
 
     @cached_property
     def _checked(self) -> frozenset[str]:
@@ -353,6 +372,15 @@ def _time_of(folder: str) -> int | None:
 
 def _listing(folder: str) -> frozenset[str]:
     return frozenset(os.listdir(folder)) if os.path.isdir(folder) else frozenset()
+
+
+def _content(folder: str) -> object:
+    """What is in a folder, and which of it are folders."""
+    try:
+        with os.scandir(folder) as entries:
+            return {(entry.name, entry.is_dir()) for entry in entries}
+    except OSError:
+        return None
 
 
 def _itself(source: Source) -> Source:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -129,7 +129,7 @@ class Project:
 
     def _imports_of(self, module: ProjectModule) -> frozenset[Path]:
         """The files of the project that a module's imports name."""
-        version = module.file, module.name, tuple(self._further)
+        version = module.source.digest, module.name, tuple(self._further)
         return self.files.imports(module.path, version, lambda: frozenset(self._paths_imported(module)))
 
     def _guarded(self, module: ProjectModule) -> dict[str, list[str]]:
@@ -146,7 +146,9 @@ class Project:
         return {path: sorted(left) for path, left in found.items() if left != EVERY}
 
     def _paths_imported(self, module: Module) -> Iterator[Path]:
-        paths = (self._path_imported(module, binding) for binding in self._imports_in(module))
+        """The same, looked for anew: what this project has looked for already is not noted once more."""
+        sought = cache(partial(self._sought, beside=module.path.parent))
+        paths = (self._path_imported(module, binding, sought) for binding in self._imports_in(module))
         return (path for path in paths if path is not None)
 
     @staticmethod
@@ -154,13 +156,16 @@ class Project:
         bindings = chain(module.outline.stars, *module.outline.bindings.values())
         return (binding for binding in bindings if isinstance(binding, ImportOutline))
 
-    def _path_imported(self, module: Module, binding: ImportOutline) -> Path | None:
-        """The file of the project that an import names."""
+    def _path_imported(
+        self, module: Module, binding: ImportOutline, find: Callable[[str], Path | None] | None = None
+    ) -> Path | None:
+        """The file of the project that an import names. `find`: that of a module by its name."""
+        find = find or partial(self._path_of, near=module)
         name = self._absolute(module, binding)
         if not name or name.partition(".")[0] in _KNOWN_LIBRARIES:
             return None
         inner = f"{name}.{binding.attribute}" if binding.attribute not in (None, "*") else name
-        return self._path_of(inner, module) or self._path_of(name, module)
+        return find(inner) or find(name)
 
     def imported_for_effect(self, module: Module) -> Iterator[ProjectModule]:
         """The modules that a module imports for what happens when they are read: those that it does not name again, and
