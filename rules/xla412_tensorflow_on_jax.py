@@ -14,7 +14,10 @@ has no gradient. Of 730 functions and methods of TensorFlow that take a tensor, 
 and 16 another error. The 28 that do not convert it work: `tf.nest`, `tf.is_tensor`, `tf.print`, `tf.get_static_value`,
 `tf.group`, say.
 
-What gets only what TensorFlow is to make of such a tensor has a warning: the call before it raises.
+JAX's tensors have no `get_shape` or `set_shape`, and their shapes, which are tuples, no `rank`, `ndims` or `as_list`:
+`AttributeError`, traced or not.
+
+What stands behind such a call has a warning, as JAX does not get there.
 
 ## Example
     import tensorflow as tf
@@ -50,19 +53,14 @@ arguments have no equal in `keras.ops` has no fix.
 from collections.abc import Iterator
 from functools import partial
 
-from xlalint.analysis.interpreter.events import Event, TensorflowCall
+from xlalint.analysis.interpreter.asked_backends import TAKING
+from xlalint.analysis.interpreter.events import Event, TensorflowAttribute, TensorflowCall
 from xlalint.fixes.keras_ops import in_keras_ops
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, OnJax, Rule, Safety, Severity
 
 from ._jax import ARRAY
 
-# What does not convert its arguments.
-TAKING = (
-    *("tf.nest.", "tf.is_tensor", "tf.is_symbolic_tensor", "tf.print", "tf.get_static_value", "tf.group", "tf.tuple"),
-    *("tf.control_dependencies", "tf.debugging.assert_proper_iterable", "tf.summary.", "tf.data.", "tf.keras."),
-    "tf.IndexedSlices",
-)
 # What asks a tensor for what JAX's have not, be they traced or not.
 ASKING = (
     *("tf.GradientTape.gradient", "tf.GradientTape.jacobian", "tf.autodiff.ForwardAccumulator"),
@@ -74,8 +72,9 @@ RAISES = {
     **dict.fromkeys(ASKING, "this raises AttributeError"),
     "tf.GradientTape.watch": "this raises ValueError",
 }
-BEFORE = "the call that makes it raises"
+BEFORE = "what stands before it raises"
 WARNING = Severity.WARNING
+ATTRIBUTE = "use `keras.ops.shape(x)` and `len(x.shape)`, which each backend has"
 HELP = "use a function of keras.ops, which runs on each backend"
 
 
@@ -83,7 +82,7 @@ class TensorflowOnJax(Rule):
     code = "XLA412"
     name = "tensorflow-on-jax"
     traced = True
-    handles = (TensorflowCall,)
+    handles = (TensorflowAttribute, TensorflowCall)
     bad = (
         Bad(
             """
@@ -265,8 +264,15 @@ class Largest(keras.callbacks.Callback):
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case TensorflowCall(api=api, made=made) if not api.startswith(TAKING):
+                behind = made or event.context.behind
                 gets = "gets what TensorFlow is to make of a tensor" if made else "gets a tensor"
                 what = f"`{brief(event.location.node)}` {gets}"
-                jax = OnJax(Effect.FAILS, what, BEFORE if made else RAISES.get(api, ARRAY), WARNING if made else None)
+                reason = BEFORE if behind else RAISES.get(api, ARRAY)
+                jax = OnJax(Effect.FAILS, what, reason, WARNING if behind else None)
                 rewrite = partial(in_keras_ops, event)
                 yield Draft(what, Effect.FAILS, HELP, jax=jax, on_jax_alone=True, rewrite=rewrite)
+            case TensorflowAttribute(attribute=attribute, instead=instead):
+                what = f"`.{attribute}` is there with TensorFlow alone"
+                jax = OnJax(Effect.FAILS, what, BEFORE if event.context.behind else "this raises AttributeError")
+                help = ATTRIBUTE if instead is None else f"write `{instead}`, which each backend has"
+                yield Draft(what, Effect.FAILS, help, jax=jax, on_jax_alone=True)

@@ -384,11 +384,17 @@ class L(keras.layers.Layer):
     ("body", "lines"),
     [
         ("x = tf.abs(x)\ny = tf.exp(x[:, 0] * 2.0)\nreturn tf.square(y)", [11]),
-        ("x = tf.abs(x)\nreturn tf.concat([x, x], 0) + tf.exp(keras.ops.sin(x))", [11, 12]),
+        ("x = tf.abs(x)\nreturn tf.concat([x, x], 0) + tf.exp(keras.ops.sin(x))", [11]),
+        ("if self.name:\n    x = tf.abs(x)\nreturn tf.exp(keras.ops.sin(x))", [12, 13]),
+        ("if x.shape.rank == 2:\n    x = tf.abs(x)\nreturn x", [11]),
+        ("n = x.get_shape().as_list()\nreturn tf.exp(x)", [11]),
+        ("if isinstance(x, tf.Tensor):\n    x = x[: x.shape.rank]\nreturn len(x.shape) * x", []),
         ("if not isinstance(x, tf.Tensor):\n    x = tf.convert_to_tensor(x)\nreturn tf.exp(x)", [12]),
         ("return tf.map_fn(lambda row: tf.exp(row), x)", [11]),
         ("if traces():\n    return tf.exp(x)\nreturn keras.ops.exp(x)", []),
         (f"if not keras.version() or {ASKS}:\n    return tf.exp(x)\nreturn keras.ops.exp(x)", []),
+        (f"if keras.version().startswith('3.') and not {ASKS}:\n    return x\nreturn tf.exp(x)", []),
+        ("if not keras.version().startswith('3.'):\n    return tf.exp(x)\nreturn x", []),
         ("inside = tf.inside_function()\nif inside:\n    return tf.exp(x)\nreturn keras.ops.exp(x)", []),
     ],
 )
@@ -396,6 +402,38 @@ def test_an_error_is_where_tensorflow_first_gets_a_tensor_of_jax(tmp_path: Path,
     text = ON_TENSORFLOW_S.format("".join(f"        {line}\n" for line in body.splitlines()))
     found = linted(tmp_path, {"layer.py": text})
     assert [one.span.line for one in found if one.severity is Severity.ERROR] == lines
+
+
+def test_what_build_computes_of_sizes_is_a_number_where_jax_traces(tmp_path: Path) -> None:
+    text = """\
+import os
+os.environ["KERAS_BACKEND"] = "jax"
+import keras
+from keras import ops
+
+class Pad(keras.layers.Layer):
+    def __init__(self, size):
+        super().__init__()
+        self.size = ops.maximum(size, 2)
+
+    def build(self, shape):
+        self.pads = [[0, 0], [0, ops.mod(shape[1], 2)], [0, 0]]
+
+    def call(self, x):
+        size = ops.maximum(ops.shape(x)[1], 2)
+        return ops.pad(ops.reshape(x, [-1, self.size]), self.pads), ops.reshape(x, [-1, size])
+"""
+    [finding] = linted(tmp_path, {"pad.py": text})
+    assert (finding.code, "`size` in" in finding.message) == ("XLA205", True)
+
+
+@pytest.mark.parametrize(("name", "severity"), [("layer.py", Severity.ERROR), ("layer_test.py", Severity.WARNING)])
+def test_a_layer_of_a_test_is_called_by_the_test(tmp_path: Path, name: str, severity: Severity) -> None:
+    text = ON_TENSORFLOW_S.format("        return tf.exp(x) if keras.ops.any(x > 0) else x\n")
+    settings = load([tmp_path], options={"backend": ["jax"], "exposure": "certain"}, isolated=True)
+    found = linted(tmp_path, {name: text}, settings)
+    assert {one.severity for one in found} == {severity}
+    assert {one.code for one in found} == {"XLA101", "XLA412"}
 
 
 def test_a_layer_that_looks_up_in_a_table_is_before_the_model(tmp_path: Path) -> None:

@@ -98,8 +98,8 @@ class _Handled:
         context = self.event.context
         if self.traced and severe is Effect.NAMED and context.kind is ContextKind.GRAPH and context.converted:
             least = min(least, Severity.INFO)  # its own `tf.function` has AutoGraph convert it, whoever compiles it
-        if context.before_model:
-            least = min(least, Severity.WARNING)  # it may be part of a model, and mostly is not
+        if context.aside:
+            least = min(least, Severity.WARNING)  # it may be part of a model that is compiled, and mostly is not
         severity = min(severity_of(severe, context.kind, about_setup), least)
         unexposed = severity if about_setup else min(severity, unexposed_severity(severe, context, self.traced))
         return _Judged((severity, GRAVITY[effect]), unexposed, effect, message, self)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..analysis.interpreter.events import ContextKind, Event
+from ..analysis.interpreter.events import Context, ContextKind, Event
 from ..analysis.program.backends import Ran
 from ..findings.findings import Backend, Effect, Finding, Severity
 from .rule import Draft, OnJax
@@ -34,7 +34,7 @@ def said_on_jax(drafts: Iterable[tuple[Draft, Event]], severity: Severity | None
     """The gravest that drafts of one rule say of one place where JAX runs it, None where they say nothing; `severity`:
     that which is set."""
     found = [
-        _judged(draft, draft.jax, event.context.kind, severity)
+        _judged(draft, draft.jax, event.context, severity)
         for draft, event in drafts
         if draft.jax is not None and _is_on_jax(event)
     ]
@@ -48,11 +48,13 @@ def _is_on_jax(event: Event) -> bool:
     return context.kind in _TRACED and is_called and context.runs_on(Backend.JAX)
 
 
-def _judged(draft: Draft, on_jax: OnJax, kind: ContextKind, severity: Severity | None) -> Said:
+def _judged(draft: Draft, on_jax: OnJax, context: Context, severity: Severity | None) -> Said:
     effect = on_jax.effect
     if effect is None:
         return Said(on_jax, Severity.INFO, Severity.INFO)
-    judged = severity_of(effect, kind)
+    judged = severity_of(effect, context.kind)
+    if context.behind or context.aside:
+        judged = min(judged, Severity.WARNING)
     if on_jax.at_most is not None:
         judged = min(judged, on_jax.at_most)
     elif effect is draft.effect:

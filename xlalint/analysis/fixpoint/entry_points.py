@@ -248,11 +248,11 @@ class _Analysis:
                 entry = f"`{cls.name}.{name}`"
                 own = value.compiled
                 if isinstance(own, Compilation) and own.kind is not ContextKind.OPEN:
-                    entry = f"{entry}, which Keras may compile"
-                    context = Context(ContextKind.XLA, own.autograph, entry, by_keras=True)
+                    entry, converted, by = f"{entry}, which Keras may compile", own.autograph, None
                 else:
-                    converted = autograph and not (isinstance(own, Compilation) and not own.autograph)
-                    context = Context(ContextKind.XLA, converted, entry, by_keras=True, keras=keras)
+                    converted, by = autograph and not (isinstance(own, Compilation) and not own.autograph), keras
+                aside = cls.module.is_test
+                context = Context(ContextKind.XLA, converted, entry, by_keras=True, keras=by, aside=aside)
                 arguments = role_arguments(kind, name, method)
                 self.interpreter.enter(replace(value, compiled=None), context, arguments, "keras")
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from ...findings.findings import Backend
 from ...syntax import nodes as cst
-from ..domain.kinds import as_tensor
-from ..domain.values import Dict, OneOf, Sequence, Setting, Static, Structure, Tensor, Value
+from ..domain.kinds import as_tensor, options
+from ..domain.values import Array, Dict, OneOf, Sequence, Setting, Static, Structure, Tensor, Value
 from ..record import replace
-from .events import TensorflowCall
+from .events import ContextKind, TensorflowAttribute, TensorflowCall
 from .frames import Arguments, Frame
 from .interface import Interpreter
 
@@ -25,6 +25,15 @@ TRACES: Final = Static(setting=Setting(True, "whether TensorFlow runs eagerly"))
 
 _KEPT: Final = {RUNS_EAGERLY.setting: Backend.JAX, TRACES.setting: Backend.TENSORFLOW}
 _STRUCTURES: Final = ("tf.nest.", "tf.keras.")
+# What does not convert the tensors that it gets.
+TAKING: Final = (
+    *("tf.nest.", "tf.is_tensor", "tf.is_symbolic_tensor", "tf.print", "tf.get_static_value", "tf.group", "tf.tuple"),
+    *("tf.control_dependencies", "tf.debugging.assert_proper_iterable", "tf.summary.", "tf.data.", "tf.keras."),
+    "tf.IndexedSlices",
+)
+# What TensorFlow's tensors and their shapes alone have, and what is there of it for all.
+_OF_TENSORS: Final = {"get_shape": None, "set_shape": None}
+_OF_SHAPES: Final = {"rank": "len({shape})", "ndims": "len({shape})", "as_list": None, "assert_has_rank": None}
 _CONSTANTS: Final = (cst.SimpleString, cst.Tuple, cst.List, cst.Set)
 
 
@@ -72,6 +81,41 @@ def report_tensorflow(
         interpreter.emit(
             frame, TensorflowCall, node, api=name, arguments=bound, argument_nodes=nodes, node=node, made=made
         )
+        if not name.startswith(TAKING):
+            _is_behind(frame)
+
+
+def report_attribute(interpreter: Interpreter, frame: Frame, owner: Value, name: str, node: cst.BaseExpression) -> None:
+    """Say that code that Keras calls asks a tensor, or its shape, for what TensorFlow's alone have."""
+    if frame.context.keras is None or frame.context.kind is not ContextKind.XLA:
+        return
+    match owner, node:
+        case Tensor(of_tensorflow=False) | Structure(of_tensorflow=False), cst.Attribute() if name in _OF_TENSORS:
+            instead = _OF_TENSORS[name]
+        case Sequence(), cst.Attribute(value=cst.Attribute(value=asked, attr=cst.Name(value="shape")) as shape) if (
+            name in _OF_SHAPES and _is_passed(interpreter.evaluate(frame, asked))
+        ):
+            instead = _OF_SHAPES[name]
+            instead = None if instead is None else instead.format(shape=frame.unit.code(shape))
+        case _:
+            return
+    interpreter.emit(frame, TensorflowAttribute, node, attribute=name, instead=instead)
+    _is_behind(frame)
+
+
+def _is_passed(value: Value) -> bool:
+    """Whether a value may be a tensor of what runs Keras: where TensorFlow has made one, JAX has raised before. Layers
+    get arrays as tensors."""
+    return any(
+        isinstance(one, Array) or (isinstance(one, Tensor | Structure) and not one.of_tensorflow)
+        for one in options(value)
+    )
+
+
+def _is_behind(frame: Frame) -> None:
+    """What follows is not got to on JAX."""
+    if not frame.context.behind:
+        frame.context = replace(frame.context, behind=True)
 
 
 def made_by_tensorflow(name: str, result: Value) -> Value:

@@ -36,7 +36,7 @@ from ..library.class_checks import is_enum
 from ..library.strategies import making_of
 from ..library.text import METHODS as TEXT_METHODS
 from ..record import replace
-from .asked_backends import made_by_tensorflow
+from .asked_backends import made_by_tensorflow, report_attribute
 from .events import NOT_TRACED, ContextKind
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
@@ -134,10 +134,14 @@ class Attributes(Interpreter):
             case Static(str()) if name in TEXT_METHODS:
                 return TensorMethod(owner, name)
             case Sequence() | Dict():
+                if self.project.files.jax:
+                    report_attribute(self, frame, owner, name, node)
                 known = api.attribute(owner, name)
                 home = (frame, node) if name in self.models.containers and isinstance(node, cst.Attribute) else None
                 return TensorMethod(owner, name, home) if known is None else known
             case _:
+                if self.project.files.jax:
+                    report_attribute(self, frame, owner, name, node)
                 known = api.attribute(owner, name)
                 if known is not None:
                     return made_by_tensorflow(owner.api, known) if isinstance(owner, ApiObject) else known

@@ -154,6 +154,8 @@ class Calls(Interpreter):
                 if isinstance(bound[parameter], Structure):  # what an operation takes as one tensor, is one
                     bound[parameter] = arithmetic_tensor(bound[parameter]) or bound[parameter]
             called = api.call(name, bound, location)
+            if isinstance(called, Tensor) and called.traced and frame.context.kind is ContextKind.HOST:
+                called = called.with_(traced=False)  # a number that JAX has, as in `build`
             if type(called) is Tensor and called.dependence is Dependence.SHAPE:  # a size, where they are no tensors
                 for value in bound.values():
                     self.doubt_tensor(frame, value)
@@ -314,10 +316,9 @@ class Calls(Interpreter):
         if kind is ContextKind.OPEN or (kind is ContextKind.HOST and not runs_on_host(owner.attributes, given, around)):
             kind, by_keras = ContextKind.XLA, True
         entry, backends = f"`{owner.cls.name}.call`", backends_of(owner.attributes)
-        before = frame.context.kind is ContextKind.HOST and takes_others(owner.attributes)
-        return Compilation(
-            kind, autograph, entry, by_keras=by_keras, keras=keras, backends=backends, before_model=before
-        )
+        mostly_not = frame.module.is_test or takes_others(owner.attributes)
+        aside = frame.context.kind is ContextKind.HOST and mostly_not
+        return Compilation(kind, autograph, entry, by_keras=by_keras, keras=keras, backends=backends, aside=aside)
 
     def _pass_to_host(self, context: Context, arguments: Arguments) -> None:
         """Functions that host code hands to another library (`app.run(main)`) are called back on the host."""

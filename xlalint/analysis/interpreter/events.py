@@ -47,8 +47,9 @@ class Context(Record):
     statement"), else None. `pipeline`: the host runs it
     as part of an input pipeline. `scope`: the scope of a distribution strategy around it. `by_keras`: nobody but Keras
     decides whether XLA compiles it; `unused`: nothing that is run here was seen to lead to it, and no step of training
-    does; `backends`: a test has left only these to run it on, None: any; `before_model`: it is of a layer that takes
-    what is no tensor yet, as those do that are mapped over datasets, and the host calls it."""
+    does; `backends`: a test has left only these to run it on, None: any; `aside`: it is of a layer that is mostly not
+    compiled, since it takes what is no tensor yet and the host calls it, as one does that is mapped over datasets, or
+    since a test calls or has it; `behind`: on JAX, what stands before it raises."""
 
     kind: ContextKind
     autograph: bool
@@ -60,7 +61,8 @@ class Context(Record):
     unused: bool = False
     keras: Tracing | None = None
     backends: frozenset[Backend] | None = None
-    before_model: bool = False
+    aside: bool = False
+    behind: bool = False
 
     def runs_on(self, backend: Backend) -> bool:
         """Whether no test keeps the code from running on a backend."""
@@ -292,6 +294,14 @@ class TensorflowCall(Event):
     made: bool
 
 
+class TensorflowAttribute(Event):
+    """Such code asks a tensor for what TensorFlow's tensors and their shapes alone have; place: the attribute.
+    `instead`: what each backend has of it, None: nothing."""
+
+    attribute: str
+    instead: str | None
+
+
 class ReadInt32(Event):
     """Code uses a variable of 32-bit integers; place: its name there. `created`: where it is."""
 
@@ -445,6 +455,7 @@ __all__ = [
     "Run",
     "Setup",
     "SetupCall",
+    "TensorflowAttribute",
     "TensorflowCall",
     "TruthOf",
     "UnrollLoop",

@@ -41,7 +41,7 @@ class Compilation(Record):
     perhaps: bool = False  # a strategy compiles it, if that is the TPU's
     keras: Tracing | None = None
     backends: frozenset[Backend] | None = None  # as in `Context`
-    before_model: bool = False  # likewise
+    aside: bool = False  # likewise
     decorator: Location | None = None  # `tf.function` as a decorator, which makes it of the function
 
     @property
@@ -54,7 +54,7 @@ class Compilation(Record):
             by_keras=self.by_keras,
             keras=self.keras,
             backends=self.backends,
-            before_model=self.before_model,
+            aside=self.aside,
         )
 
 

@@ -429,8 +429,8 @@ def context_of(value: FunctionValue, caller: Context) -> Context:
     found = _compiled_context(value, caller)
     if caller.backends is not None and found.backends != caller.backends:
         found = replace(found, backends=caller.backends & (found.backends or caller.backends))
-    if caller.before_model and not found.before_model:
-        found = replace(found, before_model=True)
+    if caller.aside and not found.aside:
+        found = replace(found, aside=True)
     return found if found.scope is caller.scope else replace(found, scope=caller.scope)
 
 

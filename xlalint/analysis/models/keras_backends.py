@@ -12,6 +12,7 @@ from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..program.signs import Shows
 
+_KERAS_3: Final = "3.15.1"  # the measured one
 _NAMES_JAX: Final = re.compile(r"""(["'])jax\1""")
 
 
@@ -31,8 +32,14 @@ def _backend(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     return ASKED
 
 
+def _version(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`keras.version()`: what runs on JAX is Keras 3."""
+    return Static(_KERAS_3) if interpreter.project.files.jax else None
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "keras.backend.backend": _backend,
     "keras.backend.set_backend": _set_backend,
     "keras.config.set_backend": _set_backend,
+    "keras.version": _version,
 }
