@@ -45,7 +45,7 @@ from .call_paths import (
 )
 from .partitions import GatheredMessages, Key, Message, Messages, Partition, Round, UncalledFunction
 from .role_calls import RoleCalls
-from .roles import KINDS, is_eager_by_role, is_replaced, may_take_tensors, role_arguments
+from .roles import KINDS, is_eager_by_role, is_mostly_outside, is_replaced, may_take_tensors, role_arguments
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
 from .trainers import trainer_entries
 
@@ -251,7 +251,7 @@ class _Analysis:
                     entry, converted, by = f"{entry}, which Keras may compile", own.autograph, None
                 else:
                     converted, by = autograph and not (isinstance(own, Compilation) and not own.autograph), keras
-                aside = cls.module.is_test
+                aside = is_mostly_outside(cls, method)
                 context = Context(ContextKind.XLA, converted, entry, by_keras=True, keras=by, aside=aside)
                 arguments = role_arguments(kind, name, method)
                 self.interpreter.enter(replace(value, compiled=None), context, arguments, "keras")

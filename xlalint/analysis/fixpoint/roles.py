@@ -19,7 +19,7 @@ from ..domain.values import (
 )
 from ..interpreter.events import Context, ContextKind
 from ..interpreter.frames import Arguments
-from ..program.parameter_uses import structures_among
+from ..program.parameter_uses import structures_among, takes_text
 
 KINDS: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule", "regularizer", "constraint")
 
@@ -47,6 +47,11 @@ def may_take_tensors(value: FunctionValue, context: Context) -> bool:
     module = value.function.module
     compiled = context.kind in (ContextKind.XLA, ContextKind.GRAPH)
     return compiled or module.serves_tensorflow or module.file.may_be_fragment
+
+
+def is_mostly_outside(cls: Class, method: Function) -> bool:
+    """Whether mostly no compiled model runs a method of Keras's: a test has the class, or it takes text."""
+    return cls.module.is_test or takes_text(method.node)
 
 
 def is_replaced(cls: Class, method: str) -> bool:

@@ -61,6 +61,7 @@ from ..library.strategies import (
 )
 from ..library.text import call_text
 from ..library.tokenizers import MODEL
+from ..program.parameter_uses import takes_text
 from ..program.python_library import may_be_written
 from ..program.signs import Shows
 from ..record import Record, replace
@@ -195,7 +196,10 @@ class Calls(Interpreter):
             self.show(frame, Shows.CLUSTERS, node, f"`{name}`")
         if ended_with_keras_2(name, bound) and self.said_keras(frame.module) is None:
             self.show(frame, Shows.KERAS_2, node, f"`{name}`")
-        frame.summary.trains |= name == "tf.GradientTape.gradient"
+        if name == "tf.GradientTape.gradient":
+            frame.summary.trains = True
+            if self.project.files.jax:
+                self.show(frame, Shows.TAPE, node, f"`{name}`")
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
         for value in bound.values():
@@ -316,8 +320,9 @@ class Calls(Interpreter):
         if kind is ContextKind.OPEN or (kind is ContextKind.HOST and not runs_on_host(owner.attributes, given, around)):
             kind, by_keras = ContextKind.XLA, True
         entry, backends = f"`{owner.cls.name}.call`", backends_of(owner.attributes)
-        mostly_not = frame.module.is_test or takes_others(owner.attributes)
-        aside = frame.context.kind is ContextKind.HOST and mostly_not
+        call = owner.cls.find("call")
+        mostly_not = frame.module.is_test or takes_others(owner.attributes) or (call and takes_text(call.node))
+        aside = frame.context.kind is ContextKind.HOST and bool(mostly_not)
         return Compilation(kind, autograph, entry, by_keras=by_keras, keras=keras, backends=backends, aside=aside)
 
     def _pass_to_host(self, context: Context, arguments: Arguments) -> None:

@@ -44,8 +44,8 @@ _LIBRARIES: Final = {
     "tensorflow": Shows.TENSORFLOW,
     "jax": Shows.JAX,
 }
-# By the name that a setting has: what it says of the backend.
-NAMES: Final = {"jax": Shows.ON_JAX, "tensorflow": Shows.ON_TENSORFLOW}
+# By the name that a setting has: what it says of the backend. Of what XLA does not compile, it is not JAX that counts.
+NAMES: Final = {"jax": Shows.ON_JAX, **dict.fromkeys(("tensorflow", "torch", "openvino", "numpy"), Shows.ON_TENSORFLOW)}
 
 
 def imported(module: ProjectModule) -> Iterator[tuple[Shows, Sign]]:
@@ -64,14 +64,15 @@ def backends(
     """What runs each file that is not run on TensorFlow alone, by its absolute path. `name` says how reports show a
     path, `required` what the requirements of a folder's project name. Where both are at hand and nothing says more, a
     file that imports TensorFlow alone is TensorFlow's; where a program is told both, one that does not import Keras.
-    A file that sets TensorFlow itself is TensorFlow's, one that sets JAX is JAX's."""
+    A file that sets TensorFlow itself is TensorFlow's, one that sets JAX is JAX's. An import of JAX says nothing of a
+    file that has TensorFlow take gradients."""
     graph = ProgramGraph(modules)
     told = _told(graph, name)
     shown = {shows: dict(graph.of(shows)) for shows in _LIBRARIES.values()}
     units = {shows: {graph.unit[file]: file for file in files} for shows, files in shown.items()}
     with_jax = _programs(graph, units[Shows.JAX], shown[Shows.JAX], name)
     with_tensorflow = graph.programs(units[Shows.TENSORFLOW])
-    own = {shows: {file for file, _ in graph.of(shows)} for shows in (*_TOLD, Shows.ON_SEVERAL)}
+    own = {shows: {file for file, _ in graph.of(shows)} for shows in (*_TOLD, Shows.ON_SEVERAL, Shows.TAPE)}
     found = {}
     for file, unit in graph.unit.items():
         if file in own[Shows.ON_TENSORFLOW] - own[Shows.ON_JAX] - own[Shows.ON_SEVERAL]:
@@ -86,7 +87,7 @@ def backends(
         elif unit in units[Shows.OWN_KERAS] and (file in shown[Shows.OWN_KERAS] or file not in shown[Shows.TENSORFLOW]):
             if (said := required(Path(file).parent)) is not None:
                 ran = Ran(said[0], f"the requirements ({said[1]})")
-            elif unit in with_jax:
+            elif unit in with_jax and file not in own[Shows.TAPE]:
                 ran = Ran(BOTH if unit in with_tensorflow else frozenset((Backend.JAX,)), with_jax[unit])
             else:
                 continue

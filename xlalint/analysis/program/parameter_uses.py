@@ -7,6 +7,8 @@ from collections.abc import Sequence as Ordered
 
 from ...syntax import nodes as cst
 
+# Annotations of what may be, or holds, what stands in brackets.
+_HOLDING = frozenset(("Union", "Optional", "List", "list", "Sequence", "Iterable", "Tuple", "tuple"))
 _OF_DICTS = frozenset(("items", "keys", "values", "get"))
 
 
@@ -119,6 +121,26 @@ def _names_in(target: cst.BaseExpression) -> Iterator[cst.Name]:
         case cst.Tuple(elements=elements) | cst.List(elements=elements):
             for element in elements:
                 yield from _names_in(element.value)
+
+
+def takes_text(node: cst.FunctionDef | cst.Lambda) -> bool:
+    """Whether the annotation of a method's argument says that it may be text: `image: str | np.ndarray`, a path say."""
+    first = next(iter((*node.params.posonly_params, *node.params.params)[1:]), None)
+    return first is not None and first.annotation is not None and _names_text(first.annotation.annotation)
+
+
+def _names_text(annotation: cst.BaseExpression) -> bool:
+    match annotation:
+        case cst.Name(value="str" | "bytes"):
+            return True
+        case cst.BinaryOperation(left=left, operator=cst.BitOr(), right=right):
+            return _names_text(left) or _names_text(right)
+        case cst.Subscript(value=cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)), slice=parts) if (
+            name in _HOLDING
+        ):
+            return any(isinstance(part.slice, cst.Index) and _names_text(part.slice.value) for part in parts)
+        case _:
+            return False
 
 
 def closed_over(node: cst.FunctionDef | cst.Lambda) -> frozenset[str] | None:
