@@ -8,7 +8,7 @@ import pytest
 
 from tests.samples import FIXABLE, HAZARD
 from xlalint.cli import run
-from xlalint.probe.proof import Rewritten, changed_functions, function_around, judged
+from xlalint.probe.proof import Rewritten, changed_functions, changed_places, function_around, judged
 from xlalint.probe.protocol import DIVERGES, FAILS, RECOMPILES, Call, Observation, Outcome
 
 BEFORE = """\
@@ -56,6 +56,20 @@ def test_what_was_compared_and_compiled_is_said_in_one_line() -> None:
     assert judged(outcome)[1] == "equal for 3 sets of values of 2 shapes in 2 compilations; called with x: f32[2]"
 
 
+def test_what_runs_none_of_the_changed_lines_proves_nothing() -> None:
+    before = "@a\ndef f(x):\n    if x:\n        y = [\n            x,\n            1,\n        ]\n    return 2\n"
+    places = changed_places(Rewritten(Path("/a.py"), before, before.replace("            1", "            3")))
+    assert places == {"f": [range(4, 8)]}
+    reached: dict[str, tuple[int, ...]] = {"/a.py": (3, 8)}
+    outcome = Outcome(how="called", calls=(Call(0, 0, 1),), reached=reached)
+    assert judged(outcome, "/a.py", places["f"]) == (False, "not run: none of its changed lines is reached; called")
+    two = [*places["f"], range(8, 9)]
+    said = "equal for 1 set of values of 1 shape in 1 compilation, 1 of 2 changed places not reached; called"
+    assert judged(outcome, "/a.py", two) == (True, said)
+    decorated = changed_places(Rewritten(Path("/a.py"), before, before.replace("@a\n", "")))
+    assert judged(outcome, "/a.py", decorated["f"])[0]
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -85,7 +99,9 @@ def test_only_what_holds_is_written(project: Path, capsys: pytest.CaptureFixture
     (package / "limits.py").write_text("LIMIT = 1.0\n")
     differs = (
         "\n\n# xlalint: probe(x: f32[4], at: i32[])\n@tf.function(jit_compile=True)\n"
-        "def pick(x, at):\n    return x[at - 3]\n"
+        "def pick(x, at):\n    return x[at - 3]\n\n# xlalint: probe(x: f32[4], at: i32[] below4)\n"
+        "@tf.function(jit_compile=True)\ndef maybe(x, at, one=False):\n"
+        "    if one:\n        return x[at]\n    return x\n"
     )
     code = HAZARD.replace("import tensorflow as tf\n", "import tensorflow as tf\nfrom .limits import LIMIT\n").replace(
         "10.0", "LIMIT"
@@ -96,6 +112,7 @@ def test_only_what_holds_is_written(project: Path, capsys: pytest.CaptureFixture
     assert said.out == "Fixed 1 finding in 1 file.\n"
     assert "proven: package/a.py: `step`: equal for " in said.err
     assert "not proven, not fixed: package/a.py: `pick`: " in said.err
+    assert "not proven, not fixed: package/a.py: `maybe`: not run: none of its changed lines is reached" in said.err
     after = (package / "a.py").read_text()
     assert after.endswith(differs)
     assert "if tf.reduce_sum" not in after

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Final
 
@@ -74,10 +75,13 @@ def prove(files: Sequence[Rewritten], settings: Settings) -> list[Proof]:
                     changed.setdefault(one, []).append((file.path, qualname))
         originals = [*changed]
 
+        places = {file.path: changed_places(file) for file in files}
+
         def done(index: int, outcome: Outcome) -> None:
             one = originals[index]
             for path, qualname in changed[one]:
-                proofs[path, qualname][one.backend] = Proof(path, qualname, *judged(outcome))
+                where = places[path].get(qualname, ())
+                proofs[path, qualname][one.backend] = Proof(path, qualname, *judged(outcome, str(path), where))
 
         if moved:
             with runner_of(probe, limits, plan) as runner:
@@ -122,14 +126,39 @@ def changed_functions(file: Rewritten) -> list[str]:
     return [qualname for qualname, source in before.items() if after.get(qualname) != source]
 
 
+def changed_places(file: Rewritten) -> dict[str, list[range]]:
+    """By function, the lines of the file, as it was, at which the function is another afterwards: those of the smallest
+    statements around them. A decorator stands for the whole function."""
+    before, after = kept_lines(file.before), _sources(file.after)
+    statements = [node for node in ast.walk(ast.parse(file.before)) if isinstance(node, ast.stmt)]
+    found: dict[str, list[range]] = {}
+    for one in _outer(file.before):
+        first, last = one.lines
+        lines, others = before[first - 1 : last], kept_lines(after.get(one.qualname, ""))
+        for kind, start, end, _, _ in SequenceMatcher(None, lines, others, autojunk=False).get_opcodes():
+            if kind != "equal":
+                changed = range(first + start, max(first + end, first + start + 1))
+                found.setdefault(one.qualname, []).append(_around(changed, statements))
+    return found
+
+
+def _around(lines: range, statements: Sequence[ast.stmt]) -> range:
+    """The lines of the smallest statement around the first of some lines, and these."""
+    heads = [min([one.lineno, *(it.lineno for it in getattr(one, "decorator_list", ()))]) for one in statements]
+    extents = [range(head, (one.end_lineno or head) + 1) for head, one in zip(heads, statements, strict=True)]
+    around = min((one for one in extents if lines.start in one), key=len, default=lines)
+    return range(around.start, max(around.stop, lines.stop))
+
+
 def function_around(text: str, line: int) -> str | None:
     """The qualified name of the function or method around a line; functions inside of it belong to it."""
     around = (one for one in _outer(text) if one.lines[0] <= line <= one.lines[1])
     return next((one.qualname for one in around), None)
 
 
-def judged(outcome: Outcome) -> tuple[bool, str]:
-    """Whether a rewrite holds: it compiled once for each shape, and gives what the original gives."""
+def judged(outcome: Outcome, path: str = "", places: Sequence[range] = ()) -> tuple[bool, str]:
+    """Whether a rewrite holds: it compiled once for each shape, and gives what the original gives. `places`: the lines
+    of the file `path` at which the two differ, some of which must have run."""
     if outcome.not_run is not None:
         return False, f"not run: {outcome.not_run}"
     for one in outcome.observations:
@@ -137,9 +166,13 @@ def judged(outcome: Outcome) -> tuple[bool, str]:
             return False, f"{one.text}; {outcome.how}" if outcome.how else one.text
     if outcome.death is not None or not outcome.calls:
         return False, f"not run: the process {outcome.death}" if outcome.death else "not run: nothing was called"
+    ran = [any(line in place for line in outcome.reached.get(path, ())) for place in places]
+    if places and not any(ran):
+        return False, f"not run: none of its changed lines is reached; {outcome.how}"
     shapes, compilations = len({one.variant for one in outcome.calls}), sum(one.compilations for one in outcome.calls)
     values = f"{_counted(len(outcome.calls), 'set')} of values of {_counted(shapes, 'shape')}"
-    return True, f"equal for {values} in {_counted(compilations, 'compilation')}; {outcome.how}"
+    missed = "" if all(ran) else f", {ran.count(False)} of {_counted(len(ran), 'changed place')} not reached"
+    return True, f"equal for {values} in {_counted(compilations, 'compilation')}{missed}; {outcome.how}"
 
 
 def _counted(count: int, what: str) -> str:
