@@ -59,6 +59,9 @@ from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Fails, G
 from ._bounded import NAMED, BoundedShapes, made_by
 from ._jax import CONCRETE, fails
 
+# What a call of which a rewrite knows asks about, by parameter.
+CONDITIONS = {"tf.where": "condition", "keras.ops.nonzero": "x"}
+
 
 class WherePositions(Rule):
     code = "XLA203"
@@ -152,6 +155,56 @@ class L(tf.keras.layers.Layer):
         ),
         Bad(
             """
+import keras
+from keras import ops
+
+class L(keras.layers.Layer):
+    def call(self, x, y):
+        rows = ops.nonzero(x > 0.0)[0]
+        return ops.sum(ops.square(ops.take(y, rows, axis=0)))
+""",
+            ["ops.nonzero(x > 0.0)"],
+            Compiles(bounded=True),
+            inputs=("f32[4]", "f32[4, 3]"),
+            effect=Effect.NAMED,
+            safety=Safety.UNSAFE,
+            fixed="""
+import keras
+from keras import ops
+
+class L(keras.layers.Layer):
+    def call(self, x, y):
+        rows = x > 0.0
+        values = ops.square(y)
+        return tf.reduce_sum(tf.where(rows[(..., *[None] * (len(values.shape) - len(rows.shape)))], values, 0))
+""",
+        ),
+        Bad(
+            """
+K = tf.keras.backend
+
+@tf.function(jit_compile=True)
+def f(x, y):
+    keep = tf.where(x > 0.0)
+    return K.mean(K.equal(K.round(tf.gather_nd(x, keep)), K.round(tf.gather_nd(y, keep))))
+""",
+            ["tf.where(x > 0.0)"],
+            Compiles(bounded=True),
+            inputs=("f32[6]", "f32[6]"),
+            effect=Effect.NAMED,
+            safety=Safety.UNSAFE,
+            fixed="""
+K = tf.keras.backend
+
+@tf.function(jit_compile=True)
+def f(x, y):
+    keep = x > 0.0
+    values = tf.cast(K.equal(K.round(x), K.round(y)), tf.float32)
+    return tf.reduce_sum(tf.where(keep[(..., *[None] * (len(values.shape) - len(keep.shape)))], values, 0)) / tf.reduce_sum(tf.where(keep[(..., *[None] * (len(values.shape) - len(keep.shape)))], tf.ones_like(values), 0))
+""",  # noqa: E501
+        ),
+        Bad(
+            """
 class L(tf.keras.layers.Layer):
     def build(self, shape):
         self.limit = self.add_weight(shape=(), initializer="zeros")
@@ -219,9 +272,8 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(positive)
             case ApiCall() if made_by(event):
                 what = f"the shape of `{brief(event.location.node)}` depends on where the condition holds"
                 jax = fails(what, CONCRETE) if event.api.startswith("keras.") else None
-                rewrite = (
-                    positions(event.location, event.arguments.get("condition")) if event.api == "tf.where" else None
-                )
+                condition = CONDITIONS.get(event.api)
+                rewrite = positions(event.location, event.arguments.get(condition)) if condition is not None else None
                 help = _at_static_shape(event)
                 yield from self._shapes.begin(event.location, f"{what}; {NAMED}", help, rewrite=rewrite, jax=jax)
 

@@ -281,7 +281,7 @@ def softmax(x):
 def f(x):
     return softmax(x)
 """,
-            why="nobody is seen to take the gradient",
+            why="no gradient is taken here",
         ),
     )
     good = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -13,6 +14,7 @@ from .states import OTHER, Other, Rows, State, together
 from .writing import atom
 
 _DIGITS: Final = "in the last digits"
+_MEANS_OF_TRUTHS: Final = ("keras.backend.mean", "keras.ops.mean")  # Keras makes numbers of them first
 
 
 # -- along axes -------------------------------------------------------------------------------------------------------
@@ -86,8 +88,11 @@ def _reduced(
 ) -> State:
     if _keeps(call) or (rest and rows.behind is None and rows.mask.rank != 1):
         raise GivenUp
+    if rows.kind == "bool" and call.api in _MEANS_OF_TRUTHS:
+        it.writing.put(node, f"{it.writing.tf}.cast({it.writing.text(node)}, {it.writing.tf}.float32)")
+        rows = replace(rows, kind="float")
     if rows.kind == "bool" and name not in ("reduce_any", "reduce_all"):
-        raise GivenUp  # Keras makes numbers of them first
+        raise GivenUp  # TensorFlow refuses them
     uses = 2 if name in ("reduce_mean", "reduce_variance", "reduce_std", "reduce_max", "reduce_min") else 1
     spread, text = it.spread(rows, node, call.frame, uses)
     mask = "" if whole and rows.front != 0 else it.mask_text(rows.mask, call.frame)  # "": no number of its own

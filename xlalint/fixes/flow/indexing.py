@@ -9,7 +9,7 @@ from ..syntax import plain
 from .calls import Interpreting, number
 from .cutting import cut
 from .frames import Frame
-from .selecting import mask_of, named_mask, select, within
+from .selecting import mask_of, named_mask, nonzero, select, within
 from .states import OTHER, Count, Items, Other, Places, Rows, Sizes, State, holds_rows
 
 _NOTHING = "where nothing is selected, which raises in eager execution"
@@ -17,6 +17,8 @@ _NOTHING = "where nothing is selected, which raises in eager execution"
 
 def indexed(it: Interpreting, node: cst.Subscript, state: State, frame: Frame) -> State:
     """What a subscript holds."""
+    if (places := nonzero(it, node, frame)) is not None:
+        return places
     parts = [part.slice for part in node.slice]
     inner = [(one, it.evaluate(one, frame)) for part in parts for one in _bounds(part)]
     match state, parts:

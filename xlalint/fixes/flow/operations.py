@@ -16,7 +16,7 @@ from .cutting import pad, top
 from .frames import Frame
 from .indexing import count_text
 from .program import short
-from .selecting import boolean_mask, gathered, histogram, scattered, segments, where
+from .selecting import boolean_mask, gathered, histogram, scattered, segments, taken, where
 from .states import OTHER, Callable, Count, Items, Other, Places, Rows, Sizes, State, holds_rows, joined, together
 
 # -- for each position ------------------------------------------------------------------------------------------------
@@ -445,6 +445,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     **dict.fromkeys(("zeros", "ones"), _filled),
     "functools.partial": _partial,
     "boolean_mask": boolean_mask,
+    "take": taken,
     "where": _where,
     "cast": _cast,
     "to_int32": _cast,

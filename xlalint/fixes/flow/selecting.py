@@ -263,9 +263,41 @@ def where(it: Interpreting, call: Call) -> State | None:
     return Places(Mask(mask.key, text, mask.rank, call.frame.number, mask.names, True, mask.kind))
 
 
+def nonzero(it: Interpreting, node: cst.Subscript, frame: Frame) -> State | None:
+    """`keras.ops.nonzero(condition)[0]`: the condition stands for its places."""
+    match node:
+        case cst.Subscript(
+            value=cst.Call(args=[cst.Arg(value=condition, keyword=None, star="")]) as call,
+            slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer("0")))],
+        ) if it.api_of(call.func, frame) == "keras.ops.nonzero":
+            pass
+        case _:
+            return None
+    if not isinstance(it.evaluate(condition, frame), Other):
+        raise GivenUp
+    it.has_met = it.has_met or call is it.wanted
+    mask = mask_of(it, condition, frame)
+    if mask.rank not in (1, None):
+        raise GivenUp
+    it.writing.differs.setdefault(CONDITION)
+    text = it.writing.text(condition)
+    if not mask.is_boolean:
+        text = f"{it.writing.tf}.cast({text}, {it.writing.tf}.bool)"
+    it.writing.put(node, text)
+    return Places(Mask(mask.key, text, 1, frame.number, mask.names, True, mask.kind), flat=True)
+
+
+def taken(it: Interpreting, call: Call) -> State | None:
+    """`keras.ops.take(values, places, axis=0)`."""
+    axis, _ = call.get("axis")
+    if axis is None and any(isinstance(one, Rows | Places) for one in call.states):
+        raise GivenUp  # of all values in one row
+    return gathered(it, call)
+
+
 def gathered(it: Interpreting, call: Call) -> State | None:
     """`tf.gather` and `tf.gather_nd`: of places the whole tensor; at rows something for each row."""
-    values, indices = call.needed("params", "reference", "#0"), call.needed("indices", "#1")
+    values, indices = call.needed("params", "reference", "x", "#0"), call.needed("indices", "#1")
     axis, batch = call.get("axis")[0], call.get("batch_dims")[0]
     is_nd = call.api.endswith("gather_nd")
     match values[1], indices[1]:
