@@ -142,7 +142,7 @@ class _Check(click.Command):
     "--file-timeout",
     type=float,
     metavar="SECONDS",
-    help="Processor time for one file; the rest of the file is skipped.",
+    help="Seconds for one file, counted in steps; the rest of the file is skipped.",
 )
 @click.option(
     "--probe",

@@ -170,7 +170,7 @@ class FileSettings(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", k
     file_timeout: (
         Annotated[
             float,
-            Meta(description="Seconds of processor time for one file; a file that takes longer is reported.", gt=0),
+            Meta(description="Seconds for one file, counted in steps; a file that takes longer is reported.", gt=0),
         ]
         | UnsetType
     ) = UNSET
