@@ -115,6 +115,16 @@ def test_shares_cover_every_file_once_in_order(sizes: list[int], text: int) -> N
     assert [position for share in ranges for position in share] == list(range(len(files)))
 
 
+def test_code_is_cut_finer_where_there_are_few_tests() -> None:
+    code = [(f"code/{number:03}.py", 60_000) for number in range(100)]
+    tests = [(f"tests/{number:03}.py", 60_000) for number in range(100)]
+    ranges = shares([*code, *tests])
+    assert {share.stop <= 100 or share.start >= 100 for share in ranges} == {True}
+    of_code = [len(share) for share in ranges if share.stop <= 100]
+    of_tests = [len(share) for share in ranges if share.start >= 100]
+    assert max(of_code) * 60_000 <= parts_module._MOST_WITHOUT_TESTS < max(of_tests) * 60_000
+
+
 @pytest.fixture(scope="module")
 def whole() -> Report:
     """The findings on all cases, analysed as one part."""

@@ -15,8 +15,10 @@ import hashlib
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, count, takewhile
+from itertools import accumulate, chain, count, takewhile
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+
+from ..program.modules import is_of_tests
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -30,8 +32,11 @@ Key: TypeAlias = tuple[str, int, str]
 # changed.
 _TEXT_OF_A_PART: Final = 50_000
 _PARTS: Final = 8
-# What no partition exceeds, however large the project is: about five seconds of work.
+# What no partition exceeds, however large the project is: about five seconds of work. Tests use much of what other
+# partitions have, too; where there are few of them, more partitions cost little, and one takes a second.
 _MOST_TEXT: Final = 2_000_000
+_MOST_WITHOUT_TESTS: Final = 512_000
+_FEW_TESTS: Final = 0.1  # of the text
 # Up to so much text, what all partitions know is held in memory together, whatever that is; of several processes each
 # may hold more, since partitions that run one after another in them are more often run again.
 _TOGETHER: Final = 4_000_000
@@ -168,9 +173,8 @@ def shares(files: Sequence[tuple[str, int]]) -> list[range]:
     one, and then no other."""
     if not files:
         return []
-    before = [0]
-    for _, size in files:
-        before.append(before[-1] + size)
+    before = list(accumulate((size for _, size in files), initial=0))
+    tests = list(accumulate((size if is_of_tests(path) else 0 for path, size in files), initial=0))
     most = max(_TEXT_OF_A_PART, min(1 << (before[-1] // _PARTS).bit_length(), _MOST_TEXT))
     ranks = [
         (_shared_folders(files[at - 1][0], path), _hash(path)) if at else (0, b"") for at, (path, _) in enumerate(files)
@@ -179,7 +183,8 @@ def shares(files: Sequence[tuple[str, int]]) -> list[range]:
     while pending:
         here = pending.pop()
         size = before[here.stop] - before[here.start]
-        if size <= most or len(here) == 1:
+        has_tests = tests[here.stop] - tests[here.start] > _FEW_TESTS * size
+        if size <= (most if has_tests else min(most, _MOST_WITHOUT_TESTS)) or len(here) == 1:
             found.append(here)
             continue
         cuts = here[1:]

@@ -93,6 +93,7 @@ class Interpreter(ABC):
         # How often each function was analysed: on the host counted apart, and what sets up objects for each class.
         self.analyses: dict[tuple[Function, bool, Class | None], int] = {}
         self.instances: dict[Class, Instance] = {}
+        self.visible_records: dict[Module, list[Class]] = {}  # that a file defines or imports by name
         self.orphans: list[tuple[FunctionValue, Context]] = []
         self.local_classes: list[Class] = []
         self.called: dict[object, Function] = {}  # compiled functions that the project calls itself, by identity

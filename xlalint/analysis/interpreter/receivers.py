@@ -20,8 +20,10 @@ def compiled_method(interpreter: Interpreter, frame: Frame, name: str) -> tuple[
 
 def is_number_field(interpreter: Interpreter, frame: Frame, name: str) -> bool:
     """Whether `name` is a Python number of the only record here that has such a field."""
-    records = [cls for cls in _visible_classes(frame.module) if interpreter.is_record(cls)]
-    owners = [cls for cls in records if name in interpreter.any_record(cls)]
+    module = frame.module
+    if module not in interpreter.visible_records:
+        interpreter.visible_records[module] = [*filter(interpreter.is_record, _visible_classes(module))]
+    owners = [cls for cls in interpreter.visible_records[module] if name in interpreter.any_record(cls)]
     return len(owners) == 1 and name in interpreter.number_fields(owners[0])
 
 

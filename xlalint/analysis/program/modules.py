@@ -87,7 +87,7 @@ class ProjectModule:
     @cached_property
     def is_test(self) -> bool:
         """Whether the file holds tests, by its name or its folder's."""
-        return _TESTS.search(PurePath(self.source.display).as_posix()) is not None
+        return is_of_tests(self.source.display)
 
     @cached_property
     def serves_tensorflow(self) -> bool:
@@ -236,6 +236,11 @@ def _is_for_tensorflow(value: Value | None) -> bool:
             return function.module.file.concerns_tensorflow(None)
         case _:
             return False
+
+
+def is_of_tests(path: str) -> bool:
+    """Whether a file holds tests, by its name or its folder's."""
+    return _TESTS.search(PurePath(path).as_posix()) is not None
 
 
 def _literal(node: ast.expr) -> Value:
