@@ -410,6 +410,7 @@ class L(keras.layers.Layer):
         (f"if not keras.version() or {ASKS}:\n    return tf.exp(x)\nreturn keras.ops.exp(x)", []),
         (f"if keras.version().startswith('3.') and not {ASKS}:\n    return x\nreturn tf.exp(x)", []),
         ("if not keras.version().startswith('3.'):\n    return tf.exp(x)\nreturn x", []),
+        ("if not traces():\n    return float(x[0, 0])\nreturn float(x[0, 0])", []),
         ("inside = tf.inside_function()\nif inside:\n    return tf.exp(x)\nreturn keras.ops.exp(x)", []),
     ],
 )
@@ -461,6 +462,14 @@ def test_a_layer_of_a_test_or_for_text_is_mostly_not_compiled(
     found = linted(tmp_path, {name: text}, settings)
     assert {one.severity for one in found} == {severity}
     assert "XLA101" in {one.code for one in found}
+
+
+@pytest.mark.parametrize(("made", "told"), [("tf.distribute.MirroredStrategy()", False), ("tf.constant(1)", True)])
+def test_a_script_with_a_strategy_of_tensorflow_is_not_run_on_jax(tmp_path: Path, made: str, told: bool) -> None:
+    text = f"import tensorflow as tf\nused = {made}\n{LAYER}".replace("ops.sum", "tf.reduce_sum")
+    settings = load([tmp_path], options={"backend": ["tensorflow", "jax"], "exposure": "certain"}, isolated=True)
+    found = linted(tmp_path, {"train.py": text}, settings)
+    assert ("XLA412" in {one.code for one in found}) is told
 
 
 def test_a_layer_that_looks_up_in_a_table_is_before_the_model(tmp_path: Path) -> None:

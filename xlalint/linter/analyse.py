@@ -31,7 +31,7 @@ from ..analysis.fixpoint.partitions import (
 from ..analysis.fixpoint.processes import CAN_FORK, ProcessLostError, run_each, run_in_turns, run_parts
 from ..analysis.fixpoint.recursion import deep_recursion
 from ..analysis.interpreter.events import Event, Run
-from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends, is_of_tensorflow
+from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends, is_distributed, is_of_tensorflow
 from ..analysis.program.exposure import NOT_EXPOSED, Exposed, exposures
 from ..analysis.program.guards import allowed
 from ..analysis.program.signs import ModuleSigns
@@ -345,9 +345,12 @@ class Analysis:
         found = backends(modules, lambda path: self._shown.get(path, path), required)
         shown = {self._shown.get(path, path): ran for path, ran in found.items()}
         left = {self._shown.get(path, path): backends for path, backends in allowed(modules).items()}
+        strategies = {self._shown.get(module.path, module.path) for module in modules if is_distributed(module)}
 
         def ran(path: str) -> Ran:
             found = whoever(path)
+            if path in strategies and found.on_tensorflow:
+                return ON_TENSORFLOW
             return found if path not in left else found._replace(backends=found.backends & left[path])
 
         def whoever(path: str) -> Ran:

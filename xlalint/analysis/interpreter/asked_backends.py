@@ -53,9 +53,12 @@ def by_comparison(interpreter: Interpreter, frame: Frame, test: cst.Comparison, 
 
 
 def by_trace(frame: Frame, value: Value, outcome: bool) -> None:
-    """Narrow the backends that run what follows, where a test asks whether TensorFlow traces."""
+    """Narrow the backends that run what follows, where a test asks whether TensorFlow traces: where it does not, JAX
+    does, or mostly nobody."""
     if isinstance(value, Static) and (kept := _KEPT.get(value.setting)) is not None:
         keep(frame, frozenset((kept,)) if outcome else frozenset(Backend) - {kept})
+        if (kept is Backend.JAX) is outcome:
+            frame.context = replace(frame.context, aside=True)
 
 
 def keep(frame: Frame, backends: frozenset[Backend]) -> None:

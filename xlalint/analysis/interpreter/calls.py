@@ -53,6 +53,7 @@ from ..library.keras_classes import backends_of, runs_on_host, takes_others
 from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
+    is_strategy,
     sets_up,
     shows_xla,
     strictest,
@@ -196,6 +197,8 @@ class Calls(Interpreter):
             self.show(frame, Shows.CLUSTERS, node, f"`{name}`")
         if ended_with_keras_2(name, bound) and self.said_keras(frame.module) is None:
             self.show(frame, Shows.KERAS_2, node, f"`{name}`")
+        if frame.is_module and self.project.files.jax and is_strategy(ApiObject(name)):
+            self.show(frame, Shows.STRATEGY, node, f"`{name}`")
         if name == "tf.GradientTape.gradient":
             frame.summary.trains = True
             if self.project.files.jax:

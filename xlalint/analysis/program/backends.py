@@ -102,6 +102,11 @@ def is_of_tensorflow(module: ModuleSigns) -> bool:
     return Shows.TENSORFLOW in module.signs and Shows.JAX not in module.signs
 
 
+def is_distributed(module: ModuleSigns) -> bool:
+    """Whether a script makes a strategy of TensorFlow's, and does not have Keras run on JAX."""
+    return Shows.STRATEGY in module.signs and Shows.ON_JAX not in module.signs
+
+
 def _programs(
     graph: ProgramGraph, units: Mapping[str, str], signs: Mapping[str, Sign], name: Callable[[str], str]
 ) -> dict[str, str]:

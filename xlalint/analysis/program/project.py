@@ -101,31 +101,39 @@ class Project:
     def signs(self) -> list[ModuleSigns]:
         """The modules that were read, what they import, and what they show."""
         found = []
-        for path, module in self._by_path.items():
-            if module is not None:
-                if module.imports_keras_2:
-                    self.show(module, Shows.KERAS_2, Sign(0, "an import that Keras 3 does not have"))
-                if self.files.jax:
-                    for shows, sign in imported(module):
-                        self.show(module, shows, sign)
-                    if asked := next((one.under[-1] for one in self._imports_in(module) if one.under), None):
-                        self.show(module, Shows.ON_SEVERAL, Sign(0, f"an import under `{asked}`"))
-                name, root = self.files.dotted_name(path)
-                top, inside, _ = name.partition(".")
-                package = root / top if inside or path.name == "__init__.py" else path
-                imports = self._imported.get(path, set()) | self._imports_of(module)
-                found.append(
-                    ModuleSigns(
-                        str(path),
-                        str(package),
-                        module.is_test,
-                        module.file.is_script,
-                        sorted(map(str, imports)),
-                        self._shown.get(path, {}),
-                        self._guarded(module),
-                    )
+        for path, module in self._read():
+            if module.imports_keras_2:
+                self.show(module, Shows.KERAS_2, Sign(0, "an import that Keras 3 does not have"))
+            if self.files.jax:
+                for shows, sign in imported(module):
+                    self.show(module, shows, sign)
+                if asked := next((one.under[-1] for one in self._imports_in(module) if one.under), None):
+                    self.show(module, Shows.ON_SEVERAL, Sign(0, f"an import under `{asked}`"))
+            name, root = self.files.dotted_name(path)
+            top, inside, _ = name.partition(".")
+            package = root / top if inside or path.name == "__init__.py" else path
+            imports = self._imported.get(path, set()) | self._imports_of(module)
+            found.append(
+                ModuleSigns(
+                    str(path),
+                    str(package),
+                    module.is_test,
+                    module.file.is_script,
+                    sorted(map(str, imports)),
+                    self._shown.get(path, {}),
+                    self._guarded(module),
                 )
+            )
         return found
+
+    def _read(self) -> Iterator[tuple[Path, ProjectModule]]:
+        """The modules that were read, and those that are read for what is asked of these."""
+        done = 0
+        while done < len(self._by_path):
+            for path, module in [*self._by_path.items()][done:]:
+                done += 1
+                if module is not None:
+                    yield path, module
 
     def _imports_of(self, module: ProjectModule) -> frozenset[Path]:
         """The files of the project that a module's imports name."""

@@ -28,6 +28,7 @@ class Shows(StrEnum):
     ON_TENSORFLOW = "on tensorflow"  # or on TensorFlow
     ON_SEVERAL = "on several"  # the code asks which it is, or whoever runs it decides
     TAPE = "tape"  # TensorFlow takes gradients of what Keras runs
+    STRATEGY = "strategy"  # a script makes a strategy of TensorFlow's, which nothing else runs models in
     OWN_KERAS = "own keras"  # an import of Keras, and not by way of TensorFlow
     TENSORFLOW = "tensorflow"  # an import of TensorFlow
     JAX = "jax"  # an import of JAX
