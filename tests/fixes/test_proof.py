@@ -70,6 +70,12 @@ def test_what_runs_none_of_the_changed_lines_proves_nothing() -> None:
     assert judged(outcome, "/a.py", decorated["f"])[0]
 
 
+def test_a_function_inside_counts_as_run_where_it_is_made() -> None:
+    before = "def f(x):\n    def inner(y):\n        return y + 1\n    return tf.map_fn(inner, x)\n"
+    places = changed_places(Rewritten(Path("/a.py"), before, before.replace("y + 1", "y + 2")))
+    assert places == {"f": [range(2, 4)]}
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)

@@ -128,9 +128,10 @@ def changed_functions(file: Rewritten) -> list[str]:
 
 def changed_places(file: Rewritten) -> dict[str, list[range]]:
     """By function, the lines of the file, as it was, at which the function is another afterwards: those of the smallest
-    statements around them. A decorator stands for the whole function."""
+    statements around them. A decorator stands for the whole function, and a function inside it for all of its own
+    statements, which AutoGraph may have copied to where nobody sees them run."""
     before, after = kept_lines(file.before), _sources(file.after)
-    statements = [node for node in ast.walk(ast.parse(file.before)) if isinstance(node, ast.stmt)]
+    statements = [*_statements(ast.parse(file.before))]
     found: dict[str, list[range]] = {}
     for one in _outer(file.before):
         first, last = one.lines
@@ -140,6 +141,16 @@ def changed_places(file: Rewritten) -> dict[str, list[range]]:
                 changed = range(first + start, max(first + end, first + start + 1))
                 found.setdefault(one.qualname, []).append(_around(changed, statements))
     return found
+
+
+def _statements(node: ast.AST, inside: bool = False) -> Iterator[ast.stmt]:
+    """The statements in a tree, without those of functions inside others."""
+    for child in ast.iter_child_nodes(node):
+        is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(child, ast.stmt):
+            yield child
+        if not (inside and is_function):
+            yield from _statements(child, inside or is_function)
 
 
 def _around(lines: range, statements: Sequence[ast.stmt]) -> range:
