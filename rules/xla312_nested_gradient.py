@@ -309,6 +309,23 @@ def f(x):
         ),
         Good(
             """
+class Twice(tf.keras.layers.Layer):
+    def call(self, x):
+        return tf.concat([x * x, x], 0)
+
+twice = Twice()
+
+@tf.function(jit_compile=True)
+def f(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(twice(x))
+    return tape.gradient(loss, x)
+""",
+            why="Keras runs `call` as a part of the function",
+        ),
+        Good(
+            """
 @tf.function
 def gradient(x):
     with tf.GradientTape() as tape:

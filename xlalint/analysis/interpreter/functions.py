@@ -415,13 +415,18 @@ def _traced_apart(interpreter: Interpreter, value: FunctionValue) -> Location | 
     """Where a function is made a `tf.function` of its own, whoever calls it: its decorator, or its definition where it
     has none; None where it is no `tf.function`."""
     compiled = value.compiled
-    if value.function.decorator_texts and (not isinstance(compiled, Compilation) or compiled.by_keras):
+    if value.function.decorator_texts and (not isinstance(compiled, Compilation) or _is_run_by_keras(compiled)):
         compiled = interpreter.decorated(value.compiled_by(None)).compiled
-    if not isinstance(compiled, Compilation) or compiled.by_keras:
+    if not isinstance(compiled, Compilation) or _is_run_by_keras(compiled):
         return None
     if compiled.kind not in (ContextKind.GRAPH, ContextKind.XLA):
         return None
     return compiled.decorator or value.function.label
+
+
+def _is_run_by_keras(compiled: Compilation) -> bool:
+    """Whether this is how Keras runs a method, inside of what calls it."""
+    return compiled.by_keras or compiled.keras is not None
 
 
 def context_of(value: FunctionValue, caller: Context) -> Context:
