@@ -87,6 +87,7 @@ from xlalint.linter.rule import (
     Rule,
     Runs,
     Safety,
+    Severity,
     TpuOutcome,
 )
 from xlalint.syntax import nodes as cst
@@ -296,16 +297,14 @@ def f(x):
         ),
         Good(
             """
-def padded(x):
-    return tf.pad(x * x, [[0, 1]])
+strategy = tf.distribute.TPUStrategy()
 
-@tf.function(jit_compile=True)
-def f(x):
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        loss = tf.reduce_sum(padded(x))
-    return tape.gradient(loss, x)
+@tf.function
+def evaluate(x):
+    return strategy.run(lambda x: tf.pad(x * x, [[0, 1]]), args=(x,))
 """,
+            None,
+            why="what a strategy runs is compiled as a whole",
         ),
         Good(
             """
@@ -440,7 +439,9 @@ model.fit(tf.random.normal([32, 3]), tf.random.normal([32, 1]), batch_size=8, ve
         needs = DraftNote(call.location, f"the gradient of `{brief(call.node)}` needs a constant")
         rewrite = partial(self._rewrite, path)
         on_tpu = TpuOutcome.OK if effect is Effect.RECOMPILES else None  # it is compiled there by shapes alone
-        return Draft(message, effect, HELP, path.apart, (needs, *notes), rewrite=rewrite, on_tpu=on_tpu)
+        most = Severity.WARNING if effect is Effect.RECOMPILES else Severity.INFO
+        found = (needs, *notes)
+        return Draft(message, effect, HELP, path.apart, found, at_most=most, rewrite=rewrite, on_tpu=on_tpu)
 
     def _rewrite(self, path: CallPath, names: Names) -> Rewrite | None:
         """Take the decorator away, unless AutoGraph has something to do there and does it for no code around it."""
@@ -463,8 +464,9 @@ def _steps(trail: CallPath | None, until: CallPath | None = None) -> Iterator[Ca
 
 
 def _apart(trail: CallPath | None, until: CallPath | None = None) -> Iterator[CallPath]:
-    """What is a `tf.function` of its own on the way to a call."""
-    return (path for path in _steps(trail, until) if path.apart is not None)
+    """What is a `tf.function` of its own on the way to a call, and entered there or called by compiled code."""
+    found = (path for path in _steps(trail, until) if path.apart is not None)
+    return (path for path in found if path.parent is None or path.parent.compiled)
 
 
 def _is_converted_around(path: CallPath) -> bool:

@@ -92,7 +92,8 @@ class CallPath(Record):
     """The frames from here back to the entry point; `place` is the definition or call that enters `name`. `wrapped`: a
     decorator of unknown intent stands around it, and may run it once, or under a condition. `apart`: where it
     is made a `tf.function` of its own, by a decorator or of its definition, if it is one; `converted`: AutoGraph
-    rewrites its control flow; `trains`: it takes gradients, or has an optimizer take a step."""
+    rewrites its control flow; `trains`: it takes gradients, or has an optimizer take a step; `compiled`: XLA
+    compiles it."""
 
     name: str
     location: Location
@@ -101,6 +102,7 @@ class CallPath(Record):
     apart: Location | None = None
     converted: bool = False
     trains: bool = False
+    compiled: bool = False
 
 
 class Run(Record, eq=False):

@@ -158,8 +158,8 @@ class Summary(Struct, eq=False):
             if self.function is None:
                 return None
             location = self.function.label
-        converted = self.context.converted
-        return CallPath(self.name, location, parent, self.wrapped, self.traced_apart, converted, self.trains)
+        converted, compiled = self.context.converted, self.context.kind is ContextKind.XLA
+        return CallPath(self.name, location, parent, self.wrapped, self.traced_apart, converted, self.trains, compiled)
 
 
 class Jumps(Struct, eq=False):
