@@ -131,7 +131,7 @@ def _by_both_sides(interpreter: Interpreter, frame: Frame, test: cst.BooleanOper
         narrow(interpreter, frame, test.left, outcome)
         narrow(interpreter, frame, test.right, outcome)
         return
-    if interpreter.project.files.jax and truth(interpreter.evaluate(frame, test.left)) is not outcome:
+    if interpreter.project.files.jax and truth(interpreter.evaluate(frame, test.left)) is (not outcome):
         narrow(interpreter, frame, test.right, outcome)  # which decides, where the other side's truth is known
     if interpreter.project.files.jax and isinstance(test.operator, cst.Or):
         _by_tensorflow_on_one_side(interpreter, frame, test)
