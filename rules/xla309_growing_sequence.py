@@ -171,6 +171,21 @@ slide(tf.ones([1, 8]))
         ),
         Good(
             f"""{STEP}
+import numpy as np
+
+def replay(steps):
+    memory = np.zeros((1, 8), np.float32)
+    for _ in range(steps):
+        memory = np.concatenate((memory, np.ones((1, 8), np.float32)))
+        step(memory[np.zeros(4, np.int64)])
+
+replay(4)
+""",
+            Runs(1),
+            why="as many rows as there are positions",
+        ),
+        Good(
+            f"""{STEP}
 def rows(tokens, count):
     for row in range(4):
         step(tokens[row : row + 1, :count])

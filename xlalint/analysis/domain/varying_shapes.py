@@ -149,8 +149,8 @@ def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tu
 
 def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tuple[Variation, ...]:
     """What remains of a tensor's variations in a part of it: a dimension that is taken at one position, or from which a
-    fixed piece is cut, varies no longer."""
-    if not varies:
+    fixed piece is cut, varies no longer; nor does what an array of positions takes, which has their length."""
+    if not varies or (len(index) == 1 and _is_of_fixed_positions(index[0])):
         return ()
     if any(item in (Static(...), Static(None)) for item in index):
         return ()  # which dimension is meant is not worth counting
@@ -160,6 +160,10 @@ def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tupl
         for variation in varies
         if (variation.axis not in fixed if variation.axis is not None else not fixed - {0})
     )
+
+
+def _is_of_fixed_positions(item: Value) -> bool:
+    return isinstance(item, Array) and item.dtype != "bool" and not item.varies
 
 
 def _follows_the_length(cut: Slice) -> bool:
