@@ -25,7 +25,7 @@ def steps(monkeypatch: pytest.MonkeyPatch, clock: Clock, seconds: float, *works:
     return done
 
 
-@pytest.mark.parametrize("seconds", [0.0, 1e-6, 1e-3])
+@pytest.mark.parametrize("seconds", [0.0, 1e-3, 8e-3])
 def test_the_analysis_gets_equally_far_on_any_machine(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(1.0)
     assert steps(monkeypatch, clock, seconds, ("a.py", Work.ANALYSIS)) == 15_000
@@ -37,7 +37,7 @@ def test_the_analysis_gets_equally_far_on_any_machine(seconds: float, monkeypatc
 
 def test_the_analysis_ends_where_its_steps_take_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(1.0)
-    assert steps(monkeypatch, clock, 0.1, ("a.py", Work.ANALYSIS)) < 64 * 26
+    assert 64 * 20 < steps(monkeypatch, clock, 0.1, ("a.py", Work.ANALYSIS)) < 64 * 26
     assert list(clock.given_up) == ["a.py"]
 
 
