@@ -21,8 +21,7 @@ from ..interpreter.events import HOST, Context, ContextKind, Event, Run
 from ..interpreter.frames import Arguments, Compilation, Summary
 from ..interpreter.interface import Entry, Options, method_value
 from ..interpreter.interpreter import ProjectInterpreter
-from ..library import api
-from ..library.keras_classes import stays_outside
+from ..library import api, keras_classes
 from ..models.registry import MODELS
 from ..program.code_names import names_in_code
 from ..program.definitions import DefinedFunction
@@ -295,14 +294,15 @@ class _Analysis:
         """Whether a layer says that Keras shall not compile it, or that it takes what is no tensor yet (lists, text),
         as those do that are mapped over datasets. Code that calls it may be compiled all the same. What the class
         itself says counts for nothing: Keras sets each object up again."""
-        return stays_outside(self.interpreter.canonical_instance(cls).attributes)
+        return keras_classes.stays_outside(self.interpreter.canonical_instance(cls).attributes)
 
     def _enter_tests(self) -> None:
-        """Tests are host code, and so is what only they call."""
+        """Tests are host code, and so is what only they call; the layers that these call are mostly not compiled."""
         for function in self._unreached():
             if is_run_by_host(function):
+                called, context = self.interpreter.as_called(function), replace(HOST, aside=function.module.is_test)
                 with self._about(function.module, function.qualname, function):
-                    self.interpreter.enter(self.interpreter.as_called(function), HOST, Arguments(unknown=True), "test")
+                    self.interpreter.enter(called, context, Arguments(unknown=True), "test")
         self._drain()
 
     def _unreached(self) -> Iterator[Function]:

@@ -434,9 +434,13 @@ def context_of(value: FunctionValue, caller: Context) -> Context:
     found = _compiled_context(value, caller)
     if caller.backends is not None and found.backends != caller.backends:
         found = replace(found, backends=caller.backends & (found.backends or caller.backends))
-    if caller.aside and not found.aside:
+    if caller.aside and not found.aside and (caller.kind is not ContextKind.HOST or not _asks_for_xla(value)):
         found = replace(found, aside=True)
     return found if found.scope is caller.scope else replace(found, scope=caller.scope)
+
+
+def _asks_for_xla(value: FunctionValue) -> bool:
+    return isinstance(value.compiled, Compilation) and value.compiled.jit
 
 
 def _compiled_context(value: FunctionValue, caller: Context) -> Context:
