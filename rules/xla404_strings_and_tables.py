@@ -191,6 +191,24 @@ def f(x):
             None,
             why="a plain `tf.function` has strings",
         ),
+        Good(
+            """
+strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver())
+
+def shown(x):
+    def printed(x):
+        tf.print(tf.strings.as_string(x))
+        return tf.identity(x)
+
+    return tf.compat.v1.tpu.outside_compilation(printed, x)
+
+@tf.function
+def step(x):
+    return strategy.run(lambda x: shown(x) * 2.0, args=(x,))
+""",
+            None,
+            why="the host of the TPU runs it",
+        ),
         Good("print(tf.strings.as_string(tf.ones([2])))\n", None, why="eager code of a script"),
     )
 

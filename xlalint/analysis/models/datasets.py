@@ -1,4 +1,4 @@
-"""Functions that run in input pipelines and in Python: `Dataset.map`, `tf.py_function`."""
+"""Functions that run in input pipelines and in Python, and on the host of a TPU: `Dataset.map`, `tf.py_function`."""
 
 from __future__ import annotations
 
@@ -51,6 +51,15 @@ def _on_host(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     tensor = Tensor(Dependence.VALUE, origin=Origin(Location(frame.unit, node), "a Python function's result"))
     outputs = arguments.get(2, "Tout")
     return Structure() if outputs is None or isinstance(outputs, Sequence) else tensor
+
+
+def _outside(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`tf.compat.v1.tpu.outside_compilation(computation, *args)`: the host runs it beside compiled code."""
+    function = arguments.get(0, "computation")
+    found = interpreter.functions_in(function) if function is not None else ()
+    for one in found:
+        interpreter.enter(one, HOST, Arguments(unknown=True), "host")
+    return Structure() if found else None
 
 
 def _dataset_function(
@@ -192,6 +201,7 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.py_function": _on_host,
     "tf.numpy_function": _on_host,
     "tf.py_func": _on_host,
+    "tf.tpu.outside_compilation": _outside,
 }
 METHODS: Final[dict[str, MethodModel]] = {
     **{
