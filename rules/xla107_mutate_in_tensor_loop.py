@@ -328,6 +328,22 @@ def f(x):
         ),
         Good(
             """
+def updated(state, changes):
+    state = state.copy()
+    state.update({name: value for name, value in changes.items() if name in state})
+    return state
+
+@tf.function(jit_compile=True)
+def f(x):
+    state = {"x": x, "y": x}
+    for _ in tf.range(3):
+        state = updated(state, {"y": state["x"] * 2.0})
+    return state["y"]
+""",
+            why="each call of the helper changes a copy of its own",
+        ),
+        Good(
+            """
 history = []
 for batch in tf.range(3):
     history.append(float(batch))

@@ -110,6 +110,10 @@ class Assignments(Interpreter):
         match target:
             case cst.Name(value=name):
                 self.bind(frame, name, value)
+                if isinstance(statement, cst.Assign | cst.AnnAssign) and _is_created(statement.value):
+                    frame.passed -= {name}
+                    if frame.outer_names:
+                        frame.outer_names[-1].discard(name)
             case cst.Tuple() | cst.List():
                 self._unpack(frame, target, value, statement)
             case cst.StarredElement(value=inner):
@@ -377,3 +381,14 @@ def _is_made_of(node: cst.BaseExpression, target: cst.BaseExpression) -> bool:
             return any(_is_made_of(argument.value, target) for argument in args)
         case _:
             return False
+
+
+def _is_created(node: cst.BaseExpression | None) -> bool:
+    """Whether an expression creates a container, so that nothing else has it."""
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="copy")), args=[]):
+            return True
+        case cst.Call(func=cst.Name(value="dict" | "list" | "set")):
+            return True
+        case _:
+            return isinstance(node, cst.Dict | cst.DictComp | cst.List | cst.ListComp | cst.Set | cst.SetComp)
