@@ -206,6 +206,27 @@ for _ in range(5):
         ),
         Good(
             f"""{STEP}
+window = tf.ones([1, 8])
+for _ in range(5):
+    window = tf.concat([window[:, 1:], step(window)], axis=1)
+""",
+            Runs(1),
+            why="a window that moves along",
+        ),
+        Good(
+            f"""{STEP}
+import numpy as np
+
+memory = np.ones([4, 8], np.float32)
+for _ in range(5):
+    memory = np.concatenate([memory, memory[:1]])
+    step(memory[np.random.choice(len(memory), size=2)])
+""",
+            Runs(1),
+            why="as many rows each time, drawn from ever more",
+        ),
+        Good(
+            f"""{STEP}
 start = tf.ones([1, 1])
 for _ in range(5):
     step(tf.concat([start, tf.ones([1, 2])], axis=1))

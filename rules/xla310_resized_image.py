@@ -136,6 +136,22 @@ def f(image):
             inputs=("f32[8, 8, 3]",),
             why="inside, the size of a static shape",
         ),
+        Good(
+            f"""{STEP}
+class Drawing:
+    def __init__(self, image):
+        side = tf.random.uniform([], 8, 32, tf.int32)
+        self.image = tf.Variable(tf.image.resize(image, (side, side)))
+
+    def train(self):
+        for _ in range(3):
+            step(self.image)
+
+Drawing(tf.ones([4, 4, 3])).train()
+""",
+            Runs(1),
+            why="a variable keeps its shape",
+        ),
         Good(f"{STEP}\nfor number in range(3):\n    step(tf.image.resize(tf.ones([8, 8, 3]), [4, 4]))\n", Runs(1)),
     )
 

@@ -149,9 +149,12 @@ def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tu
 
 def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tuple[Variation, ...]:
     """What remains of a tensor's variations in a part of it: a dimension that is taken at one position, or from which a
-    fixed piece is cut, varies no longer; nor does what an array of positions takes, which has their length."""
+    fixed piece is cut, varies no longer; nor does what an array of positions takes, which has their length. What is
+    joined to a part that leaves out an end is a window that moves along."""
     if not varies or (len(index) == 1 and _is_of_fixed_positions(index[0])):
         return ()
+    if any(isinstance(item, Slice) and _leaves_an_end(item) for item in index):
+        varies = tuple(variation for variation in varies if variation.kind != "joined")
     if any(item in (Static(...), Static(None)) for item in index):
         return ()  # which dimension is meant is not worth counting
     fixed = {axis for axis, item in enumerate(index) if not (isinstance(item, Slice) and _follows_the_length(item))}
@@ -163,7 +166,13 @@ def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tupl
 
 
 def _is_of_fixed_positions(item: Value) -> bool:
-    return isinstance(item, Array) and item.dtype != "bool" and not item.varies
+    match item:
+        case Array():
+            return item.dtype != "bool" and not item.varies
+        case Sequence(kind="list"):
+            return not item.varies
+        case _:
+            return False
 
 
 def _follows_the_length(cut: Slice) -> bool:
@@ -171,6 +180,11 @@ def _follows_the_length(cut: Slice) -> bool:
     lower = cut.start is None or _sign(cut.start) > 0
     upper = cut.stop is None or _sign(cut.stop) < 0
     return lower and upper
+
+
+def _leaves_an_end(cut: Slice) -> bool:
+    """`[1:]`, `[:-1]`."""
+    return any(bound is not None and _sign(bound) for bound in (cut.start, cut.stop))
 
 
 def told_apart(items: tuple[Value, ...], location: Location) -> tuple[Value, ...]:

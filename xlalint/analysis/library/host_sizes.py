@@ -29,6 +29,7 @@ _SIZES: Final[Mapping[str, tuple[str, ...]]] = {
         _SHAPE,
     ),
     **dict.fromkeys(("np.random.normal", "np.random.uniform", "np.random.randint", "np.linspace"), _THIRD),
+    "np.random.choice": ("size", "*1"),
     **dict.fromkeys(("tf.linspace", "keras.ops.linspace"), ("num",)),
     **dict.fromkeys(("np.tile", "np.repeat", "np.resize", "np.broadcast_to", "np.reshape"), _SECOND),
     **dict.fromkeys(("tf.tile", "tf.repeat", "tf.broadcast_to", "tf.reshape"), _SECOND),

@@ -381,7 +381,7 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
         if bounded is None and rank_rule == "reduce":
             dependence, origin = Dependence.VALUE, origin or inside.bounded
     mixed = carried and (inside.outside or flag in _OF_DATA or not is_folded(call.name))
-    varies = () if flag == "fixed" else carried_over(call.name, rank_rule, inside.varies)
+    varies = () if flag in ("fixed", "variable") else carried_over(call.name, rank_rule, inside.varies)
     made = Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
     return made.with_(int32=call.location) if made.variable and _is_int32(call) else made
 
@@ -456,8 +456,9 @@ def _numpy(call: Call) -> Value:
     word = call.name.rpartition(".")[2]
     if word in NUMPY_NUMBERS and call.arguments:
         return Array(word.rstrip("0123456789").removeprefix("u"))
+    drawn = call.name.startswith("np.random.") and word not in ("permutation", "permuted", "shuffle")
     found = [leaf for value in call.arguments.values() for leaf in leaves(value)]
-    if found and all(isinstance(leaf, Static | Api) for leaf in found):
+    if found and all(isinstance(leaf, Static | Api) for leaf in found) and not (drawn and _makes_array(call)):
         plain = all(isinstance(option, Static | Api) for value in call.arguments.values() for option in options(value))
         if word in NUMPY_SCALARS or (plain and word not in NUMPY_MAKERS and not _holds_list(call.arguments)):
             return STATIC
@@ -466,8 +467,14 @@ def _numpy(call: Call) -> Value:
     explicit = next(filter(None, map(named_dtype, call.arguments.values())), None)
     if explicit or "/" not in spec or (word in NUMPY_MAKERS and len(call.arguments) > 1):
         return Array(explicit, _written_length(call))  # a maker's second argument may be a dtype
-    varies = carried_over(call.name, spec.split("/")[1], content(call).varies)
+    varies = () if drawn else carried_over(call.name, spec.split("/")[1], content(call).varies)  # see `host_sizes`
     return Array(_result_dtype(spec.partition("/")[0], call, _deciding(call)), _written_length(call), varies)
+
+
+def _makes_array(call: Call) -> bool:
+    """Whether a call that draws by chance is asked for as many as a size says."""
+    size = call.get("size", "*1") if call.name == "np.random.choice" else call.get("size", "*2")
+    return size is not None and size != NONE
 
 
 def _written_length(call: Call) -> int | None:
