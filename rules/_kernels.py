@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from xlalint.analysis.domain.kinds import as_tensor, leaves, options
 from xlalint.analysis.domain.values import Api, ApiObject, Array, Dependence, Static, Tensor, Value
@@ -17,7 +17,7 @@ from xlalint.facts.kernels import about, lacking, listed, missing_of
 from xlalint.facts.replacements import instead_of
 from xlalint.facts.tables import ApiFact, Case
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import RAW_OPS, Draft, Effect, Severity
+from xlalint.linter.rule import RAW_OPS, Draft, Effect, Severity, Told
 
 NOT_READY = frozenset(tables.refused_names())  # XLA408 is about them
 TENSOR = re.compile(r"\w+\[")  # how a tensor is written among measured arguments
@@ -95,6 +95,13 @@ def is_folded(value: Value) -> bool:
         isinstance(leaf, Static | Array) or (isinstance(leaf, Tensor) and leaf.dependence < Dependence.VALUE)
         for leaf in leaves(value)
     )
+
+
+def told_of(missing: Iterable[str], version: str | None) -> Told:
+    """For what code a missing kernel is told: where a TPU has all of them, not where a TPU alone compiles it."""
+    known = [tables.op(op, version) for op in missing]
+    has = all(one is not None and (tpu := one.kernels.get("tpu")) is not None and tpu.supported for one in known)
+    return Told.NOT_FOR_TPU_ALONE if has else Told.ALWAYS
 
 
 def worst(event: ApiCall) -> Severity:

@@ -53,7 +53,7 @@ from xlalint.fixes.quoted import brief
 from xlalint.fixes.replacements import replacement
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity
 
-from ._kernels import case_of, fact_of, help_for, names_lacking, raw_missing, worst
+from ._kernels import case_of, fact_of, help_for, names_lacking, raw_missing, told_of, worst
 
 
 class NoKernel(Rule):
@@ -288,6 +288,24 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4, 4, 3])).map(crop)
         ),
         Good(
             """
+strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver())
+
+def summed(x):
+    x = tf.raw_ops.AllToAll(
+        input=x, group_assignment=[[0, 1]], concat_dimension=0, split_dimension=0, split_count=2
+    )
+    return tf.reduce_sum(x, axis=0)
+
+@tf.function
+def step(x):
+    return strategy.run(summed, args=(x,))
+""",
+            None,
+            why="a TPU has a kernel",
+            target="tpu",
+        ),
+        Good(
+            """
 @tf.function(jit_compile=True)
 def f(x):
     return tf.sort(tf.random.shuffle(tf.range(tf.shape(x)[0])))
@@ -320,10 +338,17 @@ class L(tf.keras.layers.Layer):
         match event:
             case ApiCall() if missing := raw_missing(event, self.code, self.tensorflow):
                 message = f"`{brief(event.node)}`: {lacking(missing, self.tensorflow)}"
-                yield Draft(message, Effect.FAILS, at_most=worst(event))
+                yield Draft(message, Effect.FAILS, at_most=worst(event), told=told_of(missing, self.tensorflow))
             case ApiCall(arguments=arguments) if fact := fact_of(event, self.tensorflow):
                 case = case_of(fact, arguments)
                 if case is not None and about(missing := missing_of(case), self.code):
                     message = f"`{brief(event.node)}`: {lacking(missing, self.tensorflow)}"
                     rewrite = partial(replacement, event)
-                    yield Draft(message, Effect.FAILS, help_for(fact, case), at_most=worst(event), rewrite=rewrite)
+                    yield Draft(
+                        message,
+                        Effect.FAILS,
+                        help_for(fact, case),
+                        at_most=worst(event),
+                        rewrite=rewrite,
+                        told=told_of(missing, self.tensorflow),
+                    )

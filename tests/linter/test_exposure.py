@@ -411,3 +411,40 @@ print(size(tf.constant(["a", "b"])))
 def test_autoclustering_leaves_strings_out(tmp_path: Path, jit: str, codes: list[str]) -> None:
     (tmp_path / "text.py").write_text(TEXT.format(jit=jit), encoding="utf-8")
     assert [one.code for one in check([tmp_path], Settings()).findings] == codes
+
+
+SPREAD: Final = """\
+import tensorflow as tf
+
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+tf.tpu.experimental.initialize_tpu_system(resolver)
+strategy = tf.distribute.TPUStrategy(resolver)
+
+def spread(x, row):
+    x = tf.raw_ops.AllToAll(
+        input=x, group_assignment=[[0, 1]], concat_dimension=0, split_dimension=0, split_count=2
+    )
+    return x[row]
+
+@tf.function
+def step(x, row):
+    return strategy.run(spread, args=(x, row))
+"""
+COMPILED: Final = """
+@tf.function(jit_compile=True)
+def other(x):
+    return x * 2.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (SPREAD, {("XLA206", Severity.INFO)}),
+        (SPREAD + COMPILED, {("XLA206", Severity.WARNING), ("XLA401", Severity.ERROR)}),
+    ],
+    ids=["a TPU alone", "another device, too"],
+)
+def test_what_is_so_on_other_devices(tmp_path: Path, code: str, expected: set[tuple[str, Severity]]) -> None:
+    (tmp_path / "m.py").write_text(code, encoding="utf-8")
+    assert {(one.code, one.severity) for one in check([tmp_path], Settings()).findings} == expected

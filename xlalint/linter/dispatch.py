@@ -120,7 +120,8 @@ class _Judged:
 class Candidate:
     """What one rule says of one place, as plain data that processes can hand to each other. `refused`: it has a
     rewrite, but not for every way in which the place is reached; `on_tpu`: what it says instead where the project
-    turns out to be for TPUs, too; `withheld`: it says nothing where not; `unexposed`: how grave it is where nothing
+    turns out to be for TPUs, too, and `on_tpu_alone` where nothing else compiles the program; `withheld`: it says
+    nothing where not; `unexposed`: how grave it is where nothing
     shows that XLA compiles the program; `lowered_by`: why it is no more than information, where its program is so;
     `on_tensorflow`: TensorFlow may run the place, and it is about that; `on_jax`: what it says where JAX runs it."""
 
@@ -129,6 +130,7 @@ class Candidate:
     refused: bool
     unexposed: Severity
     on_tpu: Candidate | None = None
+    on_tpu_alone: Candidate | None = None
     withheld: bool = False
     lowered_by: tuple[str, ...] = ()
     on_tensorflow: bool = True
@@ -237,10 +239,10 @@ class Dispatcher:
                 help = answers.get(fix) or None
                 if fix is not None and fix.safety is Safety.SAFE and not _handled_always(location, handled):
                     fix = replace(fix, safety=Safety.UNSAFE, differs=_SOMETIMES)
-                told = []
+                told: dict[frozenset[str], Candidate] = {}
                 differs = target is None and any(map(_depends_on_tpu, handled))
-                for known in (targets, targets | TPU) if differs else (targets,):
-                    said = [one for one in handled if one.draft.told.of(known)]
+                for known in (targets, targets | TPU, TPU) if differs else (targets,):
+                    said = [one for one in handled if one.draft.told.of(known) and not _is_set_alone(one, target)]
                     if said:
                         judged = [one.judged(known) for one in said if _is_on_tensorflow(one)] or [
                             one.judged(known) for one in said
@@ -252,19 +254,21 @@ class Dispatcher:
                             finding = replace(finding, help=said_so)
                         finding = replace(finding, fix=fix, help=finding.help or help)
                         unexposed = severities.get(rule.code, max(one.unexposed for one in judged))
-                        told.append(Candidate(gravest.gravity, finding, refused, unexposed))
+                        told[known] = Candidate(gravest.gravity, finding, refused, unexposed)
                 if told:
-                    withheld = not any(one.draft.told.of(targets) for one in handled)
                     lowered_by = tuple(reason for reason, holds in _REASONS.items() if all(map(holds, handled)))
                     on_jax = said_on_jax(map(_about_jax, handled), severities.get(rule.code))
                     on_tensorflow = any(map(_is_on_tensorflow, handled))
-                    by_target = [
-                        replace(one, lowered_by=lowered_by, on_tensorflow=on_tensorflow, on_jax=on_jax) for one in told
-                    ]
-                    on_tpu = by_target[-1]
-                    if not any(one.draft.told.of(targets | TPU) for one in handled):
-                        on_tpu = replace(on_tpu, withheld=True)
-                    yield replace(by_target[0], on_tpu=on_tpu if differs else None, withheld=withheld)
+                    by_target = {
+                        known: replace(one, lowered_by=lowered_by, on_tensorflow=on_tensorflow, on_jax=on_jax)
+                        for known, one in told.items()
+                    }
+                    silent = replace(next(iter(by_target.values())), withheld=True)
+                    yield replace(
+                        by_target.get(targets, silent),
+                        on_tpu=by_target.get(targets | TPU, silent) if differs else None,
+                        on_tpu_alone=by_target.get(TPU, silent) if differs else None,
+                    )
 
     def _answers(
         self, rule: Rule, location: Location, handled: Iterable[_Handled], bounds: Mapping[str, int]
@@ -305,7 +309,12 @@ def _is_run_by_keras(handled: Iterable[_Handled]) -> bool:
 
 def _depends_on_tpu(handled: _Handled) -> bool:
     """Whether another thing is said of it where a strategy for TPUs is made."""
-    return handled.draft.on_tpu is not None or handled.draft.told is Told.FOR_GPU
+    return handled.draft.on_tpu is not None or handled.draft.told in (Told.FOR_GPU, Told.NOT_FOR_TPU_ALONE)
+
+
+def _is_set_alone(handled: _Handled, target: str | None) -> bool:
+    """Whether it is told only where a setting says that the code is for TPUs alone, and none does."""
+    return handled.draft.told is Told.FOR_TPU_ALONE and target is None
 
 
 def _is_on_tensorflow(handled: _Handled) -> bool:
@@ -338,7 +347,8 @@ def gravest_of(
     it is of a file that XLA compiles its program, None: for certain; `ran`: what runs a file."""
     by_rule: dict[tuple[str, Span, str], list[Candidate]] = {}
     for candidate in candidates:
-        candidate = (tpu and candidate.on_tpu) or candidate
+        of_tpu = exposed is not None and exposed(candidate.finding.path).tpu_alone and candidate.on_tpu_alone
+        candidate = of_tpu or (tpu and candidate.on_tpu) or candidate
         told = None if candidate.withheld else _run_by(candidate, ran(candidate.finding.path))
         if told is None:
             continue

@@ -130,6 +130,7 @@ class Told(Enum):
     ALWAYS = auto()
     FOR_TPU = auto()  # a TPU is among it: the setting says so, or a strategy for TPUs is made
     FOR_TPU_ALONE = auto()  # the setting says so
+    NOT_FOR_TPU_ALONE = auto()  # something else than a TPU may run it
     FOR_GPU = auto()  # it may be run on a GPU: no setting says otherwise, and no strategy for TPUs is made
 
     def of(self, targets: frozenset[str]) -> bool:
@@ -141,6 +142,8 @@ class Told(Enum):
                 return "tpu" in targets
             case Told.FOR_TPU_ALONE:
                 return targets == {"tpu"}
+            case Told.NOT_FOR_TPU_ALONE:
+                return targets != {"tpu"}
             case Told.FOR_GPU:
                 return "gpu" in targets and "tpu" not in targets
 

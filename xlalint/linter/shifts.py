@@ -143,7 +143,8 @@ class Moved:
 
     def candidate(self, candidate: Candidate) -> Candidate:
         on_tpu = None if candidate.on_tpu is None else self.candidate(candidate.on_tpu)
-        return replace(candidate, finding=self._finding(candidate.finding), on_tpu=on_tpu)
+        alone = None if candidate.on_tpu_alone is None else self.candidate(candidate.on_tpu_alone)
+        return replace(candidate, finding=self._finding(candidate.finding), on_tpu=on_tpu, on_tpu_alone=alone)
 
     def _finding(self, finding: Finding) -> Finding:
         context, fix, here = finding.context, finding.fix, self.by_path.get(finding.path)

@@ -192,7 +192,7 @@ class Calls(Interpreter):
         """Say that a library function is called, and that it is passed a bounded dynamic shape."""
         compiled = frame.context.kind is ContextKind.XLA
         if shows_xla(name):
-            self.show(frame, Shows.XLA, node, f"`{name}`")
+            self.show(frame, Shows.XLA if name.startswith("tf.xla.") else Shows.TPU, node, f"`{name}`")
         if turns_clustering_on(name, bound):
             self.show(frame, Shows.CLUSTERS, node, f"`{name}`")
         if ended_with_keras_2(name, bound) and self.said_keras(frame.module) is None:

@@ -17,7 +17,8 @@ class Exposed(Struct, frozen=True):
     calls what they do not lead to; a package without a script, or one that is made to be installed, has users
     elsewhere. `keras_2`: the program does not run on Keras 3; `keras_decides`: nothing asks for XLA, and Keras 3
     compiles where it finds a device; `clusters`: nothing but autoclustering compiles it, which leaves out what XLA
-    refuses and compiles the rest again for new shapes and sizes (measured)."""
+    refuses and compiles the rest again for new shapes and sizes (measured); `tpu_alone`: nothing but a TPU's strategy
+    compiles it."""
 
     exposure: Exposure
     shown: str = ""
@@ -25,12 +26,14 @@ class Exposed(Struct, frozen=True):
     keras_2: bool = False
     keras_decides: bool = False
     clusters: bool = False
+    tpu_alone: bool = False
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
 _LIBRARY: Final = Exposed(Exposure.LIKELY, "the package defines Keras classes, which its users may compile")
 _LEVELS: Final = {
     Shows.XLA: Exposure.CERTAIN,
+    Shows.TPU: Exposure.CERTAIN,
     Shows.PERHAPS: Exposure.LIKELY,
     Shows.KERAS_3: Exposure.LIKELY,
     Shows.CLUSTERS: Exposure.LIKELY,
@@ -46,6 +49,7 @@ def exposures(
     of_keras_2 = graph.programs({graph.unit[file]: NOT_EXPOSED for file, _ in graph.of(Shows.KERAS_2)})
     own: dict[str, Exposed] = {}
     units: dict[str, Exposed] = {}
+    on_others: set[str] = set()  # the units that something else than a TPU's strategy may compile
     for shows, exposure in _LEVELS.items():
         signs = {
             file: Exposed(
@@ -58,7 +62,9 @@ def exposures(
             if shows is not Shows.KERAS_3 or graph.unit[file] not in of_keras_2
         }
         own = {**signs, **own}
-        units = {**graph.programs({graph.unit[file]: said for file, said in signs.items()}), **units}
+        shown = graph.programs({graph.unit[file]: said for file, said in signs.items()})
+        units = {**shown, **units}
+        on_others.update(shown if shows is not Shows.TPU else ())
     libraries = dict.fromkeys(graph.libraries(), _LIBRARY)
     units = {**spread(libraries, graph.imports), **units}
     found = {file: units.get(unit, NOT_EXPOSED) for file, unit in graph.unit.items()}
@@ -69,6 +75,11 @@ def exposures(
     }
     whole = graph.used_by_scripts(is_installed)
     return {
-        file: replace(of, whole=graph.unit[file] in whole, keras_2=graph.unit[file] in of_keras_2)
+        file: replace(
+            of,
+            whole=(unit := graph.unit[file]) in whole,
+            keras_2=unit in of_keras_2,
+            tpu_alone=of.exposure is Exposure.CERTAIN and unit not in on_others,
+        )
         for file, of in found.items()
     }

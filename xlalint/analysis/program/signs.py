@@ -18,6 +18,7 @@ class Shows(StrEnum):
     """What a place in a file shows of its program."""
 
     XLA = "xla"  # XLA compiles something, for certain
+    TPU = "tpu"  # the same, and all that shows it is about TPUs
     PERHAPS = "perhaps"  # a switch decides that when it runs
     KERAS_3 = "keras 3"  # Keras decides that when it runs, if it is Keras 3
     CLUSTERS = "clusters"  # autoclustering compiles parts of its graphs
