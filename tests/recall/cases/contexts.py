@@ -282,3 +282,26 @@ class Bagged(keras.Model):
 class Sized(keras.Model):
     def widen(self, words, size):
         return self(words) + tf.zeros([tf.cast(size, tf.int32)])
+
+
+# case: not run: what a model that nobody sees makes of images may be several tensors
+def joined(levels):
+    return keras.ops.concatenate([keras.ops.reshape(level, (1, -1)) for level in list(levels)], axis=1)
+
+
+class Joined(keras.layers.Layer):
+    def call(self, levels):
+        shapes = []
+        for level in levels:
+            shapes.append(level.shape)
+        return joined(levels), shapes
+
+
+class Detector(keras.Model):
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+        self.joined = Joined()
+
+    def detect(self, images):
+        return self.joined(self.body(images, training=False))

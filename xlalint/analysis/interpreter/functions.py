@@ -137,6 +137,8 @@ class Functions(Interpreter):
             passed = frozenset(name for name, item in env.items() if self.is_from_before(frame, item))
         if arguments.inputs or (crossing and frame is not None and context.kind is ContextKind.XLA):
             inputs = _undeclared(node, env, context.by_keras and not arguments.inputs)
+            if context.by_keras and not arguments.inputs:  # the first one of a layer may be several tensors
+                env, inputs = env | dict.fromkeys(inputs, Structure()), frozenset()
         owner = value.bound.cls if function.name == "__init__" and isinstance(value.bound, Instance) else None
         counted = (function, context.kind is ContextKind.HOST, owner)
         count = self.analyses.get(counted, 0)
