@@ -19,8 +19,9 @@ With Keras 3.15 on JAX 0.10:
 
 - `keras.random.normal(shape)` without a seed raises ValueError ("[JAX RNG] When tracing a JAX function, you should only
   use seeded random ops").
-- With a `SeedGenerator` of a module, `fit` raises UnexpectedTracerError, and `predict` draws the same numbers each
-  time. Keras passes on the state of those generators alone that are attributes of a layer.
+- With a `SeedGenerator` of a module, `fit` and `predict` draw the same numbers at each step. In a `jax.jit` of your own
+  it raises UnexpectedTracerError at its next use. Keras passes on the state of those generators alone that are
+  attributes of a layer.
 - A `SeedGenerator()` that `call` creates draws the same numbers at each call; with a seed, it does so eagerly, too.
 
 ## Example
@@ -203,10 +204,10 @@ class L(keras.layers.Layer):
 """,
             ["keras.random.dropout(x, 0.5, seed=seed)"],
             None,
-            effect=Effect.FAILS,
+            effect=Effect.DIVERGES,
             backend="jax",
             help="SeedGenerator",
-            why="`jax.jit` alone compiles it; `fit` fails",
+            why="the same numbers at each step, of `fit`, too",
         ),
         Bad(
             """
@@ -336,7 +337,7 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(augment)
 
 HELD = "make a keras.random.SeedGenerator in `__init__`, as an attribute of the layer, and pass it as the seed"
 UNSEEDED = "this raises ValueError"
-UNHELD = "`fit` raises UnexpectedTracerError, and `predict` draws the same numbers each time"
+UNHELD = "`fit` and `predict` draw the same numbers at each step"
 ALIKE = "it draws the same numbers at every call"
 TOO = "it is a constant of the trace"
 BEFORE = "read the clock outside the compiled function, or pass the time as a tensor"
@@ -355,7 +356,7 @@ def _on_jax(event: ApiCall, code: str) -> OnJax | None:
         return OnJax(Effect.FAILS, f"`{code}` has no seed", UNSEEDED)
     match seed, event.argument_nodes.get("seed"):
         case ApiObject(api=api), cst.Name() as node if api == GENERATOR and _is_global(event.location.unit, node):
-            return OnJax(Effect.FAILS, f"no layer holds the generator of `{code}`", UNHELD)
+            return OnJax(Effect.DIVERGES, f"no layer holds the generator of `{code}`", UNHELD)
     return None
 
 
