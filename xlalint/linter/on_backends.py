@@ -42,9 +42,11 @@ def said_on_jax(drafts: Iterable[tuple[Draft, Event]], severity: Severity | None
 
 
 def _is_on_jax(event: Event) -> bool:
-    """Whether JAX may run code: Keras calls it, or nobody is seen to. What `tf.function` compiles is TensorFlow's."""
+    """Whether JAX may run code: Keras or JAX calls it, or nobody is seen to. What `tf.function` compiles is
+    TensorFlow's."""
     context = event.context
     is_called = context.keras is not None or context.kind is ContextKind.OPEN or (event.of_host and context.by_keras)
+    is_called = is_called or context.is_for_jax
     return context.kind in _TRACED and is_called and context.runs_on(Backend.JAX)
 
 
@@ -59,8 +61,10 @@ def _judged(draft: Draft, on_jax: OnJax, context: Context, severity: Severity | 
         judged = min(judged, on_jax.at_most)
     elif effect is draft.effect:
         judged = min(judged, draft.at_most)
-    # Keras traces all that it runs on JAX, whether or not XLA compiles it.
+    # Keras traces all that it runs on JAX, whether or not XLA compiles it; what JAX itself compiles asks for it.
     unexposed = min(judged, Severity.WARNING if effect is Effect.FAILS else Severity.INFO)
+    if context.kind is ContextKind.XLA and context.is_for_jax and not context.by_keras:
+        unexposed = judged
     return Said(on_jax, judged if severity is None else severity, unexposed if severity is None else severity)
 
 

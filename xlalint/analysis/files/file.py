@@ -30,6 +30,8 @@ _OF_SNIPPETS: Final = frozenset(("keras", "numpy", "tensorflow", "tf_keras"))
 _STORES: Final = re.compile(r"\]\s*=[^=]|\.(?:append|add|update|setdefault|insert|register)\(")
 SMALL: Final = 12_000  # characters of a file that does little else
 _MENTIONS: Final = re.compile(r"\b(?:tf|keras)\.")
+KERAS: Final = frozenset(("keras", "keras_core", "keras_cv", "keras_hub", "keras_nlp", "keras_rs"))
+"""Keras 3 by its own name, and the libraries of its layers."""
 
 
 def stores(text: str) -> bool:
@@ -173,6 +175,15 @@ class File:
         """Whether the file is there to be run by itself: a notebook, or one that asks whether it is."""
         text = self.source.text
         return bool(self.source.cells) or ("__main__" in text and _RUN.search(text) is not None)
+
+    @cached_property
+    def imports_keras(self) -> bool:
+        """Whether an import brings Keras 3 by its own name, or a library of its layers."""
+        return any(
+            isinstance(binding, ImportOutline) and (binding.module or "").partition(".")[0] in KERAS
+            for bindings in self.outline.bindings.values()
+            for binding in bindings
+        )
 
     @property
     def tells_keras(self) -> bool:

@@ -9,6 +9,7 @@ from ...findings.findings import Backend
 from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor, options
 from ..domain.values import Array, Dict, OneOf, Sequence, Setting, Static, Structure, Tensor, Value
+from ..library import jax_names
 from ..record import replace
 from .events import ContextKind, TensorflowAttribute, TensorflowCall
 from .frames import Arguments, Frame
@@ -23,6 +24,8 @@ RUNS_EAGERLY: Final = Static(setting=Setting(False, "whether TensorFlow runs eag
 TRACES: Final = Static(setting=Setting(True, "whether TensorFlow runs eagerly"))
 """What `tf.inside_function()` gives there."""
 
+# Of functions of JAX: what says how large the result is.
+_FIXED: Final = frozenset(("length", "num_segments", "size", "total_repeat_length"))
 _KEPT: Final = {RUNS_EAGERLY.setting: Backend.JAX, TRACES.setting: Backend.TENSORFLOW}
 _STRUCTURES: Final = ("tf.nest.", "tf.keras.")
 # What does not convert the tensors that it gets.
@@ -65,6 +68,17 @@ def keep(frame: Frame, backends: frozenset[Backend]) -> None:
     """Nothing but these runs what follows."""
     known = frame.context.backends
     frame.context = replace(frame.context, backends=backends if known is None else known & backends)
+
+
+def as_keras(frame: Frame, name: str, arguments: Arguments) -> tuple[str, Arguments]:
+    """A call of JAX as that of the function of `keras.ops` that does the same, if there is one and the size of its
+    result is not fixed. Code that JAX traces is JAX's; a file without Keras is none of ours."""
+    found = jax_names.function_of(name)
+    if found is None or not frame.module.file.imports_keras or not arguments.keywords.keys().isdisjoint(_FIXED):
+        return name, arguments
+    if frame.context.kind is ContextKind.XLA:
+        keep(frame, frozenset((Backend.JAX,)))
+    return found[0], arguments.renamed(found[1])
 
 
 def report_tensorflow(

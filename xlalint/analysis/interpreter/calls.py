@@ -66,7 +66,7 @@ from ..program.parameter_uses import takes_text
 from ..program.python_library import may_be_written
 from ..program.signs import Shows
 from ..record import Record, replace
-from .asked_backends import as_taken, made_by_tensorflow, report_tensorflow
+from .asked_backends import as_keras, as_taken, made_by_tensorflow, report_tensorflow
 from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead, Tracing
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
@@ -122,6 +122,8 @@ class Calls(Interpreter):
     def _call_api(self, frame: Frame, name: str, arguments: Arguments, node: cst.BaseExpression) -> Value:
         if (function := raw_ops.function_of(name)) is not None:
             name, arguments = function[0], arguments.renamed(function[1])
+        if name.startswith("jax."):
+            name, arguments = as_keras(frame, name, arguments)
         traits = _traits(self.models, name)
         if traits.eager:
             frame.summary.host_only = True

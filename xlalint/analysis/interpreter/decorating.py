@@ -9,6 +9,7 @@ from ...syntax.build import parse_expression
 from ...syntax.expression_builder import NestedTooDeepError
 from ..budget import Clock
 from ..domain.values import (
+    STATIC,
     Api,
     Class,
     ClassValue,
@@ -17,7 +18,10 @@ from ..domain.values import (
     Instance,
     Module,
     ModuleValue,
+    Origin,
+    Structure,
     Unknown,
+    Value,
 )
 from ..files.file import stores
 from ..files.unit import Location, Unit
@@ -109,7 +113,7 @@ class Decorating(Interpreter):
         """Whether a decorator is worth evaluating: it is TensorFlow's, or a function of the project that names it."""
         match module.resolve_text(text.partition("(")[0]):
             case Api(name):
-                return name.startswith(("tf.", "functools.partial"))
+                return name.startswith(("tf.", "jax.", "functools.partial"))
             case FunctionValue(function):
                 return function.module.serves_tensorflow and self._names_compilers(function)
             case Unknown():
@@ -211,13 +215,28 @@ class Decorating(Interpreter):
     def enter_compiled(self, value: FunctionValue) -> None:
         """Register a compiled function as called from outside."""
         if isinstance(value.compiled, Compilation) and value.compiled.kind is not ContextKind.OPEN:
-            self.enter(value, value.compiled, Arguments(unknown=True), "compiled")
+            self.enter(value, value.compiled, _inputs_of(value), "compiled")
 
     def as_called(self, function: Function) -> FunctionValue:
         """A function as somebody outside calls it: a method on an instance that nobody in particular made."""
         if function.owner is None or self.decorators_of(function) & {"staticmethod", "classmethod"}:
             return FunctionValue(function)
         return method_value(function, self.canonical_instance(function.owner))
+
+
+def _inputs_of(value: FunctionValue) -> Arguments:
+    """What those pass to a compiled function who are not seen: JAX makes tensors of all but defaults and what is
+    static."""
+    static = value.compiled.static if isinstance(value.compiled, Compilation) else None
+    if static is None:
+        return Arguments(unknown=True)
+    given: list[Value] = []
+    for parameter in value.function.node.params.params[0 if value.bound is None else 1 :]:
+        if parameter.default is not None:
+            break
+        origin = Origin(value.function.label, f"`{parameter.name.value}` is traced by JAX")
+        given.append(STATIC if parameter.name.value in static else Structure(origin=origin))
+    return Arguments(given, unknown=True)
 
 
 def _is_tf_function(function: Function, decorator: str) -> bool:

@@ -41,6 +41,9 @@ class Tracing(StrEnum):
     EITHER = f"{KERAS_3} (Keras 2 converts it)"  # nothing says which it is
 
 
+_JAX: Final = frozenset((Backend.JAX,))
+
+
 class Context(Record):
     """How a function is run. `entry` completes "reached from ..." in a message, and `keras` the entry, where Keras
     makes the call; `plain_python` says why AutoGraph converts nothing here although it is on ("a walrus", "a match
@@ -63,6 +66,11 @@ class Context(Record):
     backends: frozenset[Backend] | None = None
     aside: bool = False
     behind: bool = False
+
+    @property
+    def is_for_jax(self) -> bool:
+        """Nothing but JAX runs it."""
+        return self.backends == _JAX
 
     def runs_on(self, backend: Backend) -> bool:
         """Whether no test keeps the code from running on a backend."""

@@ -43,6 +43,7 @@ class Compilation(Record):
     backends: frozenset[Backend] | None = None  # as in `Context`
     aside: bool = False  # likewise
     decorator: Location | None = None  # `tf.function` as a decorator, which makes it of the function
+    static: frozenset[str] | None = None  # of JAX: the parameters that stay Python values; all else becomes tensors
 
     @property
     def context(self) -> Context:

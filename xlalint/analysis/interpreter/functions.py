@@ -98,8 +98,11 @@ class Functions(Interpreter):
         return UNKNOWN if self.has_another_result(value.function) else summary.value
 
     def _is_compiled(self, how: Compilation) -> bool:
-        """Whether XLA compiles a function by itself; for a target, and with autoclustering, what becomes a graph."""
+        """Whether TensorFlow has XLA compile a function by itself; for a target, and with autoclustering, what becomes
+        a graph."""
         graphs = self.options.target is not None or self.project.files.clusters
+        if how.static is not None:
+            return False  # JAX does
         return how.jit or (graphs and how.kind is ContextKind.GRAPH)
 
     def analyse(

@@ -14,14 +14,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from ...syntax import nodes as cst
 from ..budget import Clock
-from ..domain.values import (
-    Class,
-    Function,
-    FunctionValue,
-    Instance,
-    Module,
-    Value,
-)
+from ..domain.values import Class, Function, FunctionValue, Instance, Module, Value
 from ..files.unit import Unit
 from ..program.project import Project
 from ..program.signs import Shows
@@ -317,6 +310,10 @@ class Interpreter(ABC):
     @abstractmethod
     def enter(self, value: FunctionValue, compilation: Compilation | Context, arguments: Arguments, tag: str) -> None:
         """Register a function that is called from outside (a compiled function, a loss, a callback), once."""
+
+    @abstractmethod
+    def enter_compiled(self, value: FunctionValue) -> None:
+        """Register a compiled function as called from outside."""
 
     @abstractmethod
     def keras_version(self, module: Module) -> int:

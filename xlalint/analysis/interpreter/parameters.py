@@ -91,6 +91,8 @@ class Parameters(Interpreter):
         if parameters.star_kwarg is not None:
             others = arguments.rest_keywords or (UNKNOWN if arguments.unknown else None)
             env[parameters.star_kwarg.name.value] = Dict(keywords, others)
+        if value.compiled is not None and (static := value.compiled.static) is not None:
+            env = {name: given if name in static else _traced_by_jax(given) for name, given in env.items()}
         return env, aliases
 
     def _promise(self, scope: Frame, value: FunctionValue, parameter: cst.Param) -> _Promise | None:
@@ -254,6 +256,19 @@ def _from_keywords(parameter: cst.Param, arguments: Arguments) -> Value | None:
             return arguments.rest_keywords
         case _:
             return None
+
+
+def _traced_by_jax(value: Value) -> Value:
+    """What JAX makes of an argument: numbers are tensors, too."""
+    match value:
+        case Static(constant=bool() | int() | float() as number):
+            return Tensor(Dependence.VALUE, type(number).__name__, 0)
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(_traced_by_jax, items)))
+        case Dict(entries, element):
+            return Dict({key: _traced_by_jax(item) for key, item in entries.items()}, element)
+        case _:
+            return value
 
 
 def _as_placeholder(value: Value) -> Value:

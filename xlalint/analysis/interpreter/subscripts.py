@@ -38,6 +38,7 @@ from ..domain.varying_shapes import after_index, cut
 from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
+from ..library.objects import UPDATED
 from .events import NOT_TRACED, Consume, ContextKind, HostRead, IndexWith
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
@@ -57,7 +58,7 @@ class Subscripts(Interpreter):
             return self.evaluate_name(frame, element.value)
         assert isinstance(element, cst.Slice)
         sides = (element.lower, element.upper, element.step)
-        return Slice(*(None if side is None else self.evaluate(frame, side) for side in sides))
+        return Slice(*(None if side is None else _bound(frame, self.evaluate(frame, side)) for side in sides))
 
     def subscript(
         self, frame: Frame, node: cst.Subscript, base: Value, index: tuple[Value, ...], store: bool = False
@@ -101,6 +102,9 @@ class Subscripts(Interpreter):
                 return index_static(constant, index)
             case Static() | Api():
                 return STATIC
+            case ApiObject(api=library, payload=updated) if library == UPDATED and updated is not None:
+                self.subscript(frame, node, updated, index)
+                return base
             case ApiObject():
                 return api.attribute(base, "__getitem__") or UNKNOWN
             case Instance(cls) if method := cls.find("__getitem__"):
@@ -229,6 +233,14 @@ class Subscripts(Interpreter):
     EXPRESSIONS: ClassVar[Handlers[Value]] = {
         cst.Subscript: _subscript,
     }
+
+
+def _bound(frame: Frame, value: Value) -> Value:
+    """A bound of a slice: of what JAX is passed, which holds no Python numbers, it is a tensor."""
+    context = frame.context
+    if isinstance(value, Structure) and not value.passed and not context.by_keras and context.is_for_jax:
+        return value.tensor
+    return value
 
 
 def _parts(item: Value) -> tuple[Value, ...]:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 _SHAPE: Final = Sequence("tuple", None, STATIC)
 _MASK: Final = OneOf((NONE, Tensor(Dependence.VALUE, "bool")))
+UPDATED: Final = "jax.Array.at"
+"""What updates a copy of an array on JAX: `x.at`."""
 _DICT_METHODS: Final = frozenset(("keys", "values", "items", "get", "pop", "copy", "setdefault", "update", "_asdict"))
 
 
@@ -105,6 +107,8 @@ def _tensor_attribute(owner: Tensor | Structure, name: str) -> Value | None:
             return _dtype_object(dtype_of(owner))
         case "_keras_mask":
             return _MASK
+        case "at":
+            return ApiObject(UPDATED, payload=owner)
     if spec := _inverted("attributes", "tensor").get(name):
         if isinstance(owner, Structure) and "/" in spec:
             return owner.part  # a structure may have members of these names as well

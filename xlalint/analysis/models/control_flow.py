@@ -282,6 +282,22 @@ def _switched(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
     return chosen_by(_decisive(arguments), join_all(*results)) if results else UNKNOWN
 
 
+def _jax_cond(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`jax.lax.cond(pred, true_fun, false_fun, *operands)`."""
+    operands = arguments.positional[3:]
+    sides = (arguments.get(1, "true_fun"), arguments.get(2, "false_fun"))
+    results = [_called(interpreter, frame, side, operands, node, False) for side in sides]
+    return chosen_by(as_tensor(arguments.get(0, "pred") or UNKNOWN, Dependence.STATIC), join_all(*results))
+
+
+def _jax_while(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`jax.lax.while_loop(cond_fun, body_fun, init_val)`."""
+    state = _loop_variable(arguments.get(2, "init_val") or Structure())
+    for position, name in ((0, "cond_fun"), (1, "body_fun")):
+        _called(interpreter, frame, arguments.get(position, name), [state], node, True)
+    return state
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.cond": _cond,
     "tf.case": _cases,
@@ -299,4 +315,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "keras.ops.fori_loop": _fori,
     "keras.ops.scan": _keras_scanned,
     "keras.ops.switch": _switched,
+    "jax.lax.cond": _jax_cond,
+    "jax.lax.while_loop": _jax_while,
 }

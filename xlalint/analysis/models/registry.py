@@ -13,6 +13,7 @@ from . import (
     coroutines,
     datasets,
     functions,
+    jax_programs,
     keras_backends,
     keras_models,
     notebook_cells,
@@ -38,6 +39,7 @@ MODELS: Final = Models(
         **functions.FUNCTIONS,
         **keras_backends.FUNCTIONS,
         **control_flow.FUNCTIONS,
+        **jax_programs.FUNCTIONS,
         **structures.FUNCTIONS,
         **datasets.FUNCTIONS,
         **keras_models.FUNCTIONS,
@@ -54,6 +56,7 @@ MODELS: Final = Models(
         **compilation.METHODS,
         **tokenizer_calls.METHODS,
         **strategies.METHODS,
+        **jax_programs.METHODS,
     },
     containers=containers.METHODS,
 )

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ...findings.findings import Backend
 from ...sources.outline import ImportOutline
+from ..files.file import KERAS
 from .modules import ProjectModule
 from .signs import ModuleSigns, ProgramGraph, Shows, Sign, place, spread
 
@@ -38,9 +39,8 @@ Required: TypeAlias = tuple[frozenset[Backend], str]
 ON_TENSORFLOW: Final = Ran(frozenset((Backend.TENSORFLOW,)))
 BOTH: Final = frozenset(Backend)
 _TOLD: Final = {Shows.ON_JAX: Backend.JAX, Shows.ON_TENSORFLOW: Backend.TENSORFLOW}
-_KERAS: Final = frozenset(("keras", "keras_core", "keras_cv", "keras_hub", "keras_nlp", "keras_rs"))
 _LIBRARIES: Final = {
-    **dict.fromkeys(_KERAS, Shows.OWN_KERAS),
+    **dict.fromkeys(KERAS, Shows.OWN_KERAS),
     "tensorflow": Shows.TENSORFLOW,
     "jax": Shows.JAX,
 }
