@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `for .. in range(N)` in code that XLA compiles, if the loop computes with tensors and N is known and at least
-`unrolled-rounds` of the settings (32).
+`unrolled-rounds` of the settings (32). If N is not known, it reports a loop through the steps of a sequence (`for t in
+range(x.shape[1])`, `for step in tf.unstack(x)`) that passes to a function or layer what the step before computed.
 
 ## What XLA does
 Tracing unrolls Python's `range`, with and without AutoGraph. Compile times measured with TensorFlow 2.21 on a CPU,
@@ -107,6 +108,62 @@ def f(x):
             ["range(steps)"],
             Compiles(),
         ),
+        Bad(
+            """
+class Reader(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.cell = tf.keras.layers.GRUCell(4)
+
+    def call(self, words):
+        state, seen = tf.zeros([words.shape[0], 4]), []
+        for t in range(words.shape[1]):
+            output, state = self.cell(words[:, t], state)
+            seen.append(output)
+        return tf.stack(seen, axis=1)
+""",
+            ["range(words.shape[1])"],
+            None,
+            why="the example's input has no steps",
+        ),
+        Bad(
+            """
+def advance(state, action, over):
+    return tf.where(over, tf.zeros_like(state), tf.tanh(state + action))
+
+@tf.function(jit_compile=True)
+def episode(state, actions, over):
+    states = []
+    for action, ended in zip(tf.unstack(actions), tf.unstack(over)):
+        state = advance(state, action, ended)
+        states.append(state)
+    return tf.stack(states)
+""",
+            ["zip(tf.unstack(actions), tf.unstack(over))"],
+            None,
+            severity=Severity.WARNING,
+            why="it takes an episode",
+        ),
+        Bad(
+            """
+def static_scan(step, inputs, start, reverse=False):
+    last, outputs = start, []
+    indices = range(len(tf.nest.flatten(inputs)[0]))
+    if reverse:
+        indices = reversed(indices)
+    for index in indices:
+        last = step(last, tf.nest.map_structure(lambda part: part[index], inputs))
+        outputs.append(last)
+    return tf.stack(outputs)
+
+@tf.function(jit_compile=True)
+def returns(rewards, values):
+    return static_scan(lambda total, now: now[0] + 0.9 * now[1] * total, (rewards, values), values[-1], True)
+""",
+            ["indices"],
+            None,
+            why="it takes an episode",
+        ),
     )
     good = (
         Good(
@@ -161,17 +218,48 @@ def f(x):
 """,
             why="Python numbers cost nothing",
         ),
+        Good(
+            """
+class L(tf.keras.layers.Layer):
+    def __init__(self, widths=(4, 4)):
+        super().__init__()
+        self.parts = [tf.keras.layers.Dense(width) for width in widths]
+
+    def call(self, x):
+        for part in self.parts:
+            x = part(x)
+        for i in range(len(self.parts)):
+            x = self.parts[i](x)
+        return x
+""",
+            None,
+            why="layers, which differ",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    channels = []
+    for i in range(x.shape[-1]):
+        channels.append(x[..., i] * 2.0)
+    return tf.stack(channels, axis=-1)
+""",
+            None,
+            why="what a step computes does not reach the next one",
+        ),
     )
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, UnrollLoop)
-        if event.context.kind is not ContextKind.XLA or event.rounds < self.unrolled_rounds:
+        if event.context.kind is not ContextKind.XLA or 0 < event.rounds < self.unrolled_rounds:
             return
+        steps = f"{event.rounds} iterations" if event.rounds else "one iteration for each step of a sequence"
         counter = one_line(event.statement.target)
-        if event.context.converted:
+        numbers = one_line(event.statement.iter).startswith("range(")
+        if event.context.converted and numbers:
             help = f"for {counter} in tf.{one_line(event.statement.iter)}:"
         else:
             help = f"use tf.while_loop or keras.ops.fori_loop over {counter}: AutoGraph does not convert this code"
-        message = f"tracing unrolls this loop into {event.rounds} iterations, and XLA compiles each one separately"
-        jax = OnJax(Effect.RECOMPILES, f"a loop of {event.rounds} iterations", "tracing unrolls it")
+        message = f"tracing unrolls this loop into {steps}, and XLA compiles each one separately"
+        jax = OnJax(Effect.RECOMPILES, f"a loop of {steps}", "tracing unrolls it")
         yield Draft(message, Effect.RECOMPILES, help, at_most=Severity.WARNING, jax=jax)

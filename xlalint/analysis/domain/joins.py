@@ -218,8 +218,9 @@ def _meet_sequences(a: Sequence, b: Sequence) -> Sequence | None:
         items = tuple(map(join, a.items, b.items))
         return a if all(map(lambda x, y: x is y, items, a.items)) else Sequence(a.kind, items)
     element, varies = _join_optional(element_of(a), element_of(b)), united(a.varies, b.varies)
-    same = a.items is None and element is a.element and varies == a.varies
-    return a if same else Sequence(a.kind, None, element, varies=varies)
+    steps = a.steps if a.steps == b.steps else None if a.steps is None or b.steps is None else 0
+    same = a.items is None and element is a.element and varies == a.varies and steps == a.steps
+    return a if same else Sequence(a.kind, None, element, varies=varies, steps=steps)
 
 
 def _meet_dicts(a: Dict, b: Dict) -> Dict:

@@ -8,6 +8,7 @@ from typing import Final, TypeGuard
 from .values import (
     KEYS,
     NONE,
+    ApiObject,
     Array,
     Deferred,
     Dependence,
@@ -54,6 +55,19 @@ def options(value: Value) -> Iterator[Value]:
 def is_key(value: Value | None) -> TypeGuard[Static]:
     """Whether a value is a constant that tells entries of a dict apart."""
     return isinstance(value, Static) and isinstance(value.constant, KEYS)
+
+
+def steps_of(iterable: Value) -> int | None:
+    """How many numbers a range has, or steps a tensor; 0 where that is not known, None for anything else."""
+    match iterable:
+        case ApiObject("builtins.range", payload=Static(int() as count)):
+            return count
+        case ApiObject("builtins.range", payload=None):
+            return 0
+        case Sequence(steps=steps):
+            return steps
+        case _:
+            return None
 
 
 def surely_tensor(value: Value) -> bool:

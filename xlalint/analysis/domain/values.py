@@ -214,7 +214,8 @@ class Array(Record):
 
 class Sequence(Record):
     """A list, tuple or set. `items` is None when the length is unknown; `element` is then what it holds. `varies`: on
-    the host, what makes it longer. `left`: of what a generator yields, what it returns at its end.
+    the host, what makes it longer. `left`: of what a generator yields, what it returns at its end. `steps`: of parts
+    along an axis of a tensor, or of a range of numbers, how many they are; 0 where that is not known.
 
     `size` is how many values it is to somebody who follows every way into it: `x = (x, x)` doubles it, with hardly any
     memory for it. Of one that is too large, or too deep, nothing is known but the kind.
@@ -227,6 +228,7 @@ class Sequence(Record):
     depth: int = 0
     varies: tuple[Variation, ...] = ()
     left: Value | None = None
+    steps: int | None = None
 
     def __post_init__(self) -> None:
         size, depth = _extent(self.items or (self.element,))

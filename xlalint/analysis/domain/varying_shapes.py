@@ -126,9 +126,9 @@ def filtered(value: Value, keep: Callable[[Variation], bool]) -> Value:
 def mapped(value: Value, function: Callable[[Value], Value]) -> Value:
     """The structure with `function` applied to each of its leaves."""
     match value:
-        case Sequence(kind, items, element):
+        case Sequence(kind, items, element, steps=steps):
             inner = None if items is None else tuple(mapped(item, function) for item in items)
-            return Sequence(kind, inner, None if element is None else mapped(element, function))
+            return Sequence(kind, inner, None if element is None else mapped(element, function), steps=steps)
         case Dict(entries, element):
             kept = {key: mapped(item, function) for key, item in entries.items()}
             return Dict(kept, None if element is None else mapped(element, function))

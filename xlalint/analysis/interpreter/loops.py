@@ -7,8 +7,8 @@ from typing import ClassVar, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import join_environments
-from ..domain.kinds import as_condition, as_tensor, leaves
-from ..domain.values import STATIC, ApiObject, Dependence, FunctionValue, Sequence, Static, Tensor, Value
+from ..domain.kinds import as_condition, as_tensor, leaves, steps_of
+from ..domain.values import STATIC, Api, ApiObject, Dependence, FunctionValue, Sequence, Static, Tensor, Unknown, Value
 from ..domain.varying_shapes import is_data
 from ..program.parameter_uses import Parts
 from .events import (
@@ -44,9 +44,9 @@ class Loops(Interpreter):
         empty = isinstance(iterable, Sequence) and iterable.kind == "tuple" and iterable.items == ()
         if not empty:
             item = self.element(frame, iterable, node.iter, in_graph=over_tensor and frame.context.converted)
+            start = dict(frame.env or {})
             self._loop(frame, node, over_tensor, lambda: self.assign(frame, node.target, item))
-            if isinstance(iterable, ApiObject) and iterable.api == "builtins.range":
-                self._unrolled(frame, node, iterable.payload)
+            self._unrolled(frame, node, iterable, start)
         elif node.orelse is not None:
             self.execute_body(frame, node.orelse.body)
 
@@ -146,22 +146,34 @@ class Loops(Interpreter):
                     case Static(int() | float() as number) if not isinstance(number, bool):
                         after[name] = self.counter(frame, node)
 
-    def _unrolled(self, frame: Frame, node: cst.For, rounds: Value | None) -> None:
-        """Say that a loop over a known number of rounds is unrolled while it is traced: one that computes the same in
-        each round, not one that goes through the layers of a network."""
-        if not isinstance(rounds, Static) or frame.context.kind not in (ContextKind.XLA, ContextKind.GRAPH):
+    def _unrolled(self, frame: Frame, node: cst.For, iterable: Value, start: dict[str, Value]) -> None:
+        """Say that a loop is unrolled while it is traced: one that computes the same in each iteration, not one that
+        goes through the layers of a network. If their number is not known, one through the steps of a tensor, each of
+        which is passed what the one before left (`start`: what names were before)."""
+        rounds = steps_of(iterable)
+        if rounds is None or frame.context.kind not in (ContextKind.XLA, ContextKind.GRAPH) or frame.env is None:
             return
-        if frame.env is None or not isinstance(node.target, cst.Name):
-            return
-        finder = Parts(node.target.value)
+        finder = Parts(_counter_of(node.target, iterable))
         node.body.visit(finder)
-        changed = [frame.env[name] for name in finder.changed if name in frame.env]
-        if not any(is_data(leaf) for value in changed for leaf in leaves(value)):
+        changed = {name: frame.env[name] for name in finder.changed if name in frame.env}
+        if not any(is_data(leaf) for value in changed.values() for leaf in leaves(value)):
             return
         bases = [self.evaluate(frame, base) for base in finder.bases]
         if finder.named or any(as_tensor(base, Dependence.STATIC) is None for base in bases):
             return
-        self.emit(frame, UnrollLoop, node.iter, rounds=rounds.constant, statement=node)
+        if not rounds:
+            bases += [self.evaluate(frame, step) for step in finder.steps]
+            parts = (leaf for base in bases for leaf in leaves(base))
+            through = isinstance(iterable, Sequence) or any(map(_may_be_data, parts))
+            if not through or not self._is_recurrent(frame, finder, changed, start):
+                return
+        self.emit(frame, UnrollLoop, node.iter, rounds=rounds, statement=node)
+
+    def _is_recurrent(self, frame: Frame, finder: Parts, changed: dict[str, Value], start: dict[str, Value]) -> bool:
+        """Whether a loop's body passes to a function or layer what the iteration before computed."""
+        state = {name for name, value in changed.items() if name in start and any(map(_may_be_data, leaves(value)))}
+        called = [function for function, names in finder.calls if names & state]
+        return any(not isinstance(self.evaluate(frame, function), Api) for function in called)
 
     def _jump(self, frame: Frame, node: cst.Break | cst.Continue) -> None:
         self.report_leaving(frame, node, "break" if isinstance(node, cst.Break) else "continue")
@@ -187,6 +199,23 @@ def _joined(env: dict[str, Value] | None, others: Iterable[dict[str, Value]]) ->
     for other in others:
         env = join_environments(env, other)
     return env
+
+
+def _may_be_data(value: Value) -> bool:
+    return isinstance(value, Unknown) or is_data(value)
+
+
+def _counter_of(target: cst.BaseExpression, iterable: Value) -> str | None:
+    """The name of a loop's counter, which goes through the numbers of a range or counts what it goes through."""
+    match target, iterable:
+        case cst.Name(value=name), _:
+            return name
+        case cst.Tuple(elements=[cst.Element(value=cst.Name(value=name)), *_]), Sequence(
+            element=Sequence("tuple", (Static(), *_))
+        ):
+            return name
+        case _:
+            return None
 
 
 def _are_steps(items: tuple[Value, ...], traced: bool) -> bool:

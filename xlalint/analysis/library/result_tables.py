@@ -66,7 +66,7 @@ RESULTS: Final = {
     "like/-1": "np.concat",
     "like/squeeze": "keras.ops.squeeze tf.squeeze tnp.squeeze",
     "int/1/bounded": "tf.image.non_max_suppression",
-    "[like/-1]": "np.unstack",
+    "steps": "np.unstack tf.unstack keras.ops.unstack",
     "[like/same]": "keras.ops.split np.array_split hsplit vsplit dsplit",
     "int/1/shape": "tf.broadcast_dynamic_shape",
     "promote/1/fixed": "range arange",

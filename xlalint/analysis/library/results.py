@@ -293,6 +293,12 @@ def _owner(call: Call) -> Value:
     return call.owner or UNKNOWN
 
 
+def _steps(call: Call) -> Sequence:
+    count = call.get("num", "*1")
+    known = count.constant if isinstance(count, Static) and isinstance(count.constant, int) else 0
+    return Sequence("list", None, tensor("like", "-1", "", call), steps=known)
+
+
 def _nest(call: Call) -> Structure:
     return Structure(Dependence.VALUE, content(call).origin or call.here("returns tensors"))
 
@@ -339,7 +345,7 @@ def _leaf(call: Call) -> Value:
     return UNKNOWN if inside.dependence else STATIC
 
 
-_MAKERS: Final[dict[str, Callable[[Call], Value]]] = {"self": _owner, "nest": _nest, "leaf": _leaf}
+_MAKERS: Final[dict[str, Callable[[Call], Value]]] = {"self": _owner, "nest": _nest, "leaf": _leaf, "steps": _steps}
 
 
 def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
@@ -462,7 +468,7 @@ def _numpy(call: Call) -> Value:
         plain = all(isinstance(option, Static | Api) for value in call.arguments.values() for option in options(value))
         if word in NUMPY_SCALARS or (plain and word not in NUMPY_MAKERS and not _holds_list(call.arguments)):
             return STATIC
-    if ", " in spec or spec.startswith("["):
+    if ", " in spec or spec.startswith("[") or spec == "steps":
         return Sequence("list", None, Array())
     explicit = next(filter(None, map(named_dtype, call.arguments.values())), None)
     if explicit or "/" not in spec or (word in NUMPY_MAKERS and len(call.arguments) > 1):

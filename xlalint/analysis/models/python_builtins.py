@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_parts, without_none
-from ..domain.kinds import as_tensor, is_key, options
+from ..domain.kinds import as_tensor, is_key, options, steps_of
 from ..domain.operators import concatenate
 from ..domain.values import (
     KEYS,
@@ -76,14 +76,17 @@ def _iterator(form: str) -> FunctionModel:
         if form in ("zip", "enumerate"):
             if form == "zip" and (rows := _rows(iterables, elements)) is not None:
                 return Sequence("list", tuple(Sequence("tuple", row) for row in rows))
-            return Sequence("list", None, Sequence("tuple", tuple(elements)))
+            steps = max((count for count in map(steps_of, iterables) if count is not None), default=None)
+            return Sequence("list", None, Sequence("tuple", tuple(elements)), steps=steps)
         kind = "tuple" if form == "tuple" else "set" if form == "set" else "list"
         match iterables[:1]:
             case [Sequence(items=tuple(items))] if form in ("list", "tuple"):
                 return Sequence(kind, items)
             case [Sequence(items=tuple(items))] if form == "reversed":
                 return Sequence(kind, items[::-1])
-        return Sequence(kind, None, elements[0]) if elements else Sequence(kind, ())
+            case [ApiObject("builtins.range") as numbers] if form == "reversed":
+                return numbers
+        return Sequence(kind, None, elements[0], steps=steps_of(iterables[0])) if elements else Sequence(kind, ())
 
     return handle
 

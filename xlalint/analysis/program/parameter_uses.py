@@ -83,19 +83,31 @@ class _Asking(cst.CSTVisitor):
 
 
 class Parts(cst.CSTVisitor):
-    """What the body of a loop does: of what it takes the part at the position of its counter (`bases`), whether it
-    makes names of the counter, as those who number their layers do, and which names it binds or appends to."""
+    """What the body of a loop does: of what it takes the part at the position of its counter (`bases`; `steps`: along
+    an axis, or by a function that is passed on with it), whether it makes names of the counter, as those who number
+    their layers do, which names it binds or appends to, and the calls, each with the names in its arguments."""
 
-    def __init__(self, counter: str) -> None:
+    def __init__(self, counter: str | None) -> None:
         self.bases: list[cst.BaseExpression] = []
+        self.steps: list[cst.BaseExpression] = []
         self.named = False
         self.changed: set[str] = set()
+        self.calls: list[tuple[cst.BaseExpression, frozenset[str]]] = []
         self._counter = counter
+        self._own: list[str] = []  # the parameters of the functions around
 
     def visit_Subscript(self, node: cst.Subscript) -> None:  # noqa: N802
-        match node.slice:
-            case [cst.SubscriptElement(slice=cst.Index(value=cst.Name(value=name)))] if name == self._counter:
-                self.bases.append(node.value)
+        if not any(_is_at(part.slice, self._counter) for part in node.slice):
+            return
+        inside = isinstance(node.value, cst.Name) and node.value.value in self._own
+        if not inside:
+            (self.bases if len(node.slice) == 1 else self.steps).append(node.value)
+
+    def visit_Lambda(self, node: cst.Lambda) -> None:  # noqa: N802
+        self._own.extend(parameter.name.value for parameter in node.params.params)
+
+    def leave_Lambda(self, node: cst.Lambda) -> None:  # noqa: N802
+        del self._own[len(self._own) - len(node.params.params) :]
 
     def visit_AssignTarget(self, node: cst.AssignTarget) -> None:  # noqa: N802
         self.changed |= {name.value for name in _names_in(node.target)}
@@ -107,11 +119,41 @@ class Parts(cst.CSTVisitor):
         match node.func:
             case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value="append")):
                 self.changed.add(name)
+            case cst.Name() | cst.Attribute():
+                names = _Names()
+                for argument in node.args:
+                    argument.value.visit(names)
+                self.calls.append((node.func, frozenset(names.found)))
+        if any(isinstance(argument.value, cst.Lambda) and self._takes_step(argument.value) for argument in node.args):
+            self.steps += [argument.value for argument in node.args if not isinstance(argument.value, cst.Lambda)]
+
+    def _takes_step(self, function: cst.Lambda) -> bool:
+        """Whether it returns the part of its argument at the position of the counter: `lambda x: x[t]`."""
+        own = {parameter.name.value for parameter in function.params.params}
+        match function.body:
+            case cst.Subscript(value=cst.Name(value=name), slice=parts):
+                return name in own and any(_is_at(part.slice, self._counter) for part in parts)
+            case _:
+                return False
 
     def visit_FormattedStringExpression(self, node: cst.FormattedStringExpression) -> None:  # noqa: N802
         match node.expression:
             case cst.Name(value=name) if name == self._counter:
                 self.named = True
+
+
+class _Names(cst.CSTVisitor):
+    """Collects names."""
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+
+    def visit_Name(self, node: cst.Name) -> None:  # noqa: N802
+        self.found.add(node.value)
+
+
+def _is_at(index: cst.BaseSlice, name: str | None) -> bool:
+    return isinstance(index, cst.Index) and isinstance(index.value, cst.Name) and index.value.value == name
 
 
 def _names_in(target: cst.BaseExpression) -> Iterator[cst.Name]:
