@@ -217,6 +217,44 @@ class L(keras.layers.Layer):
     }
 
 
+def test_a_case_that_names_a_backend_is_of_no_other_nor_what_is_defined_there(tmp_path: Path) -> None:
+    text = """\
+import keras
+from keras import ops
+
+def gradient_of(f, x):
+    match keras.backend.backend():
+        case "jax":
+            import jax
+            return jax.grad(f)
+        case "tensorflow":
+            import tensorflow as tf
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x)
+            def gradient(upstream):
+                return tape.gradient(y, x, upstream)
+        case "torch" | "numpy":
+            return f(x[x > 1.0])
+        case other:
+            raise NotImplementedError(other)
+    return gradient
+
+class L(keras.layers.Layer):
+    def call(self, x):
+        backend = keras.config.backend()
+        match backend:
+            case "tensorflow":
+                x = x[x > 2.0]
+            case _:
+                x = x[x > 3.0]
+        return gradient_of(ops.sum, x)(ops.ones_like(x))
+"""
+    found = {one.span.line: dict(one.backends) for one in linted(tmp_path, {"layer.py": text})}
+    assert found.keys().isdisjoint((12, 15, 17))
+    assert (found[27][JAX], found[29]) == (None, {JAX: Effect.FAILS})
+
+
 MASKED: Final = f"import jax\n{LAYER}"
 CHOOSES: Final = """\
 from keras.backend import backend

@@ -55,6 +55,28 @@ def by_comparison(interpreter: Interpreter, frame: Frame, test: cst.Comparison, 
                     keep(frame, frozenset(Backend) - named if outcome else named)
 
 
+def by_pattern(frame: Frame, value: Value, pattern: cst.MatchPattern, left: frozenset[Backend]) -> frozenset[Backend]:
+    """Narrow the backends that run a case, where a statement matches the backend with names; what is left of them for
+    the cases that follow."""
+    if value != ASKED:
+        return left
+    named = _matched(pattern)
+    keep(frame, left if named is None else left & named)
+    return frozenset() if named is None else left - named
+
+
+def _matched(pattern: cst.MatchPattern) -> frozenset[Backend] | None:
+    """The backends that a pattern names; None of one that takes any."""
+    match pattern:
+        case cst.MatchValue(value=cst.SimpleString() as text):
+            return frozenset(backend for backend in Backend if backend.value == text.evaluated_value)
+        case cst.MatchOr(patterns=patterns):
+            found = [_matched(each.pattern) for each in patterns]
+            return None if None in found else frozenset().union(*(names for names in found if names is not None))
+        case _:
+            return None
+
+
 def by_trace(frame: Frame, value: Value, outcome: bool) -> None:
     """Narrow the backends that run what follows, where a test asks whether TensorFlow traces: where it does not, JAX
     does, or mostly nobody."""

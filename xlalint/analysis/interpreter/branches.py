@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ...findings.findings import Backend
 from ...syntax import nodes as cst
 from ..domain.choosing import chosen_where_they_differ
 from ..domain.joins import join_environments, mismatch
 from ..domain.kinds import as_condition, as_tensor
 from ..domain.values import UNKNOWN, Dependence, Tensor, Value
 from ..files.unit import Location
+from .asked_backends import by_pattern
 from .events import (
     AssertOn,
     BranchOn,
@@ -119,9 +121,10 @@ class Branches(Interpreter):
         subject = self.evaluate(frame, node.subject)
         if as_tensor(subject, Dependence.STATIC):
             self.emit(frame, BranchOn, node.subject, test=subject, form="match", statement=node, names=frame.env or {})
-        before, after = frame.env, None
+        before, after, context, backends = frame.env, None, frame.context, frozenset(Backend)
         for position, case in enumerate(node.cases):
-            frame.env = dict(before) if before is not None else None
+            frame.env, frame.context = dict(before) if before is not None else None, context
+            backends = by_pattern(frame, subject, case.pattern, backends)
             matched = self.matches(frame, case.pattern, subject, node.subject)
             if matched is False:
                 frame.summary.skipped.append(case.body)
@@ -137,7 +140,7 @@ class Branches(Interpreter):
                 break
         else:
             after = join_environments(after, before)
-        frame.env = after
+        frame.env, frame.context = after, context
 
     def _assert(self, frame: Frame, node: cst.Assert) -> None:
         test = self.evaluate_test(frame, node.test)

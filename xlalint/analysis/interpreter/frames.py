@@ -212,6 +212,7 @@ class Frame(Struct, eq=False):
     nonlocals: set[str] = field(default_factory=set)
     jumps: Jumps = field(default_factory=Jumps)
     left: dict[str, Value] | None = None  # the names at `return`: functions made here see them later
+    made_for: dict[Function, frozenset[Backend]] = field(default_factory=dict)  # by these alone
     branch_returns: Location | None = None  # a tensor conditional that returns on one side only
     alternatives: list[tuple[Location, int]] = field(
         default_factory=list

@@ -437,8 +437,10 @@ def _is_run_by_keras(compiled: Compilation) -> bool:
 def context_of(value: FunctionValue, caller: Context) -> Context:
     """The context in which a function runs that is called from `caller`."""
     found = _compiled_context(value, caller)
-    if caller.backends is not None and found.backends != caller.backends:
-        found = replace(found, backends=caller.backends & (found.backends or caller.backends))
+    made_for = None if value.scope is None else value.scope.made_for.get(value.function)
+    for backends in (caller.backends, made_for):
+        if backends is not None and found.backends != backends:
+            found = replace(found, backends=backends if found.backends is None else backends & found.backends)
     if caller.aside and not found.aside and (caller.kind is not ContextKind.HOST or not _asks_for_xla(value)):
         found = replace(found, aside=True)
     return found if found.scope is caller.scope else replace(found, scope=caller.scope)

@@ -179,6 +179,8 @@ class Statements(Interpreter):
         texts = tuple(frame.unit.code(decorator.decorator) for decorator in node.decorators)
         function = DefinedFunction(frame.module, name, prefix + name, None, texts, _unit=frame.unit, _node=node)
         value = self.remember_local(frame, FunctionValue(function, None if frame.is_module else frame))
+        if frame.context.backends is not None:
+            frame.made_for[value.function] = frame.context.backends
         self.bind(frame, name, self.decorated(value, frame))
 
     def _class(self, frame: Frame, node: cst.ClassDef) -> None:
