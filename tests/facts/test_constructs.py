@@ -94,7 +94,6 @@ MISJUDGED_LAYERS: Final = {
         "|ops.while_loop that grows|ops.while_loop that changes a dtype|ops.vectorized_map with ops.cond"
     ),
     "what fails is said, and not that it is caught": ("try around a branch"),
-    "that the size of a selection is no number is not followed": ("size of a mask in Python"),
     "what is assigned to an attribute while tracing is not followed": ("Python counter"),
     "variables and seeds that a layer creates in `call` are not followed": (
         "variable made in call|SeedGenerator made in call"

@@ -132,6 +132,8 @@ def _meet(a: Value, b: Value) -> Value | None:
 
 def _meet_static(a: Static, b: Static) -> Static | None:
     varies = united(a.varies, b.varies)
+    if a.dimension != b.dimension:
+        a, b = replace(a, dimension=None), replace(b, dimension=None)
     if not a.known or (type(a.constant) is type(b.constant) and a.constant == b.constant):
         return a if varies == a.varies else replace(a, varies=varies)
     # None stays apart: `x is None` is the commonest question of all.
@@ -287,6 +289,8 @@ def join_environments(a: dict[str, Value] | None, b: dict[str, Value] | None) ->
 
 def without_none(value: Value) -> Value:
     """The value where it is known not to be None."""
+    if isinstance(value, Static) and value.dimension is not None:
+        return replace(value, dimension=None)
     if isinstance(value, OneOf):
         rest = tuple(option for option in value.options if option != NONE)
         return rest[0] if len(rest) == 1 else OneOf(rest) if rest else value
@@ -306,7 +310,7 @@ def _static_pattern(value: Static, depth: int) -> Hashable:
     constant = value.constant
     plain = constant is None or isinstance(constant, _TOLD_APART)
     told = (type(constant), constant) if plain else (constant is not UNSET,)
-    return ("static", *told, value.varies, value.setting)
+    return ("static", *told, value.varies, value.setting, value.dimension is not None)
 
 
 def _tensor_pattern(value: Tensor, depth: int) -> Hashable:

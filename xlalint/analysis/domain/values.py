@@ -127,13 +127,24 @@ class Setting(Record):
     name: str
 
 
+class Dimension(Record):
+    """A dimension of a bounded dynamic shape, which is None while tracing. `axis`: which one; None: not known. `read`:
+    where the shape is asked for this one."""
+
+    bounded: Origin
+    axis: int | None = None
+    read: Location | None = None
+
+
 class Static(Record):
     """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
-    one in each iteration of a loop, say. `setting`: it is not known, but what it is by default."""
+    one in each iteration of a loop, say. `setting`: it is not known, but what it is by default. `dimension`: it is that
+    one, so None where the code is traced, and a number in eager execution."""
 
     constant: Any = UNSET
     varies: tuple[Variation, ...] = ()
     setting: Setting | None = None
+    dimension: Dimension | None = None
 
     @property
     def known(self) -> bool:

@@ -15,6 +15,7 @@ from ..domain.values import (
     ClassValue,
     Dependence,
     Dict,
+    Dimension,
     Instance,
     ModuleValue,
     OneOf,
@@ -31,6 +32,7 @@ from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.parameter_uses import asked_for
 from ..program.project import Project
 from ..program.signs import Shows
+from .dimensions import dimension_at
 from .events import (
     ContextKind,
     IterateOver,
@@ -159,6 +161,8 @@ class Assignments(Interpreter):
             case Sequence(items=tuple(items)) if starred is not None and len(items) >= count - 1:
                 behind = len(items) - (count - starred - 1)
                 return [*items[:starred], Sequence("list", items[starred:behind]), *items[behind:]]
+            case Sequence(items=None, element=Static(dimension=Dimension())) if starred is None:
+                return [dimension_at(value, Static(place)) for place in range(count)]
         parts = [self.element(frame, value, target)] * count
         if starred is not None:
             parts[starred] = Sequence("list", None, parts[starred])

@@ -37,6 +37,7 @@ from ..library.strategies import making_of
 from ..library.text import METHODS as TEXT_METHODS
 from ..record import replace
 from .asked_backends import made_by_tensorflow, report_attribute
+from .dimensions import with_dimensions
 from .events import NOT_TRACED, ContextKind
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
@@ -144,6 +145,7 @@ class Attributes(Interpreter):
                     report_attribute(self, frame, owner, name, node)
                 known = api.attribute(owner, name)
                 if known is not None:
+                    known = with_dimensions(frame, owner, known) if name == "shape" else known
                     return made_by_tensorflow(owner.api, known) if isinstance(owner, ApiObject) else known
                 return STATIC if isinstance(owner, Static) else UNKNOWN
 

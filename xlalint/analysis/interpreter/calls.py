@@ -67,6 +67,7 @@ from ..program.python_library import may_be_written
 from ..program.signs import Shows
 from ..record import Record, replace
 from .asked_backends import as_keras, as_taken, made_by_tensorflow, report_tensorflow
+from .dimensions import report_dimension
 from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead, Tracing
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
@@ -207,6 +208,7 @@ class Calls(Interpreter):
                 self.show(frame, Shows.TAPE, node, f"`{name}`")
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
+        report_dimension(self, frame, bound, node, name)
         for value in bound.values():
             if type(value) not in _WITH_SHAPE or (isinstance(value, Tensor) and value.bounded is None):
                 continue  # most arguments

@@ -17,6 +17,7 @@ from ..domain.operators import (
     rank_of,
 )
 from ..domain.values import STATIC, UNKNOWN, Array, Dependence, Dict, Sequence, Static, Tensor, Unknown, Value
+from .dimensions import ask_for_none, report_dimension
 from .events import BranchOn, TruthOf
 from .frames import Frame
 from .host_reads import mix_number
@@ -42,6 +43,7 @@ class Comparisons(Interpreter):
                 return self._comparison(frame, node, tested=True)
             case _:
                 value = self.evaluate(frame, node)
+                ask_for_none(frame, value)
                 self.refute_tensor(frame, value)  # a flag is tested by itself, a tensor is compared
                 return value
 
@@ -55,6 +57,7 @@ class Comparisons(Interpreter):
             frame.summary.skipped.append(node.right)
             return left
         self.doubt_tensor(frame, left)
+        ask_for_none(frame, left)
         before, context = frame.env, frame.context
         if before is not None:
             frame.env = dict(before)
@@ -103,6 +106,7 @@ class Comparisons(Interpreter):
     ) -> Value:
         match sign:
             case cst.Is() | cst.IsNot():
+                ask_for_none(frame, left)
                 return identity(left, right, isinstance(sign, cst.Is))
             case cst.In() | cst.NotIn():
                 found = self.special(frame, right, "__contains__", (left,), node)
@@ -111,6 +115,10 @@ class Comparisons(Interpreter):
         if overloaded is not None:
             return overloaded
         mix_number(self, frame, node, left, right)
+        equality = isinstance(sign, cst.Equal | cst.NotEqual)
+        if not equality or (isinstance(left, Static) and isinstance(right, Static)):
+            how = "equality" if equality else "comparison"
+            report_dimension(self, frame, {"left": left, "right": right}, node, how)
         return self.compare_values(frame, sign, left, right)
 
     def compare_values(self, frame: Frame, sign: cst.BaseCompOp, left: Value, right: Value) -> Value:

@@ -14,7 +14,7 @@ from msgspec import field
 
 from ...findings.findings import Backend
 from ...syntax import nodes as cst
-from ..domain.values import Dependence, Scope, Slice, Tensor, Value
+from ..domain.values import Dependence, Dimension, Scope, Slice, Tensor, Value
 from ..files.unit import Location
 from ..record import Record
 
@@ -261,6 +261,18 @@ class DivideBy(Event):
     left: Value
     right: Value
     sign: str
+
+
+class UseDimension(Event):
+    """A dimension of a bounded dynamic shape, which is None here, is used as a number; place: the whole operation.
+
+    `used_by`: the canonical name of what is called, or "operator", "comparison", "equality", "index". `argument`: the
+    parameter, or the side, that it is.
+    """
+
+    dimension: Dimension
+    used_by: str
+    argument: str
 
 
 class MixNumber(Event):

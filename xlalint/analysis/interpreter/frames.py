@@ -202,6 +202,7 @@ class Frame(Struct, eq=False):
     iterated: set[str] = field(default_factory=set)  # names of what is iterated as people iterate lists alone
     shapes: set[str] = field(default_factory=set)  # names that are given whole as the shape of something
     undefined: set[str] = field(default_factory=set)
+    asked: set[Location] = field(default_factory=set)  # where shapes become bounded whose dimensions are asked for None
     inputs: frozenset[str] = frozenset()  # parameters that a compiled function makes tensors of
     returns: list[Value] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)

@@ -36,6 +36,7 @@ from ..domain.values import (
     Value,
 )
 from ..record import replace
+from .dimensions import ask_for_none, report_dimension
 from .events import Consume, DivideBy, TruthOf
 from .frames import Frame
 from .host_reads import mix_number
@@ -63,6 +64,7 @@ class Operations(Interpreter):
         if isinstance(node.operator, cst.Not):
             self.refute_tensor(frame, value)
             return self.negate(frame, node, value, tested=False)
+        report_dimension(self, frame, {"": value}, node, "operator")
         match value:
             case Instance() if (name := _UNARY.get(type(node.operator))) is not None:
                 return self.special(frame, value, name, (), node) or UNKNOWN
@@ -81,6 +83,7 @@ class Operations(Interpreter):
             self.emit(frame, TruthOf, node, operands=(value,), form="not", tested=tested, names=dict(frame.env or {}))
             return tensor.with_(dtype="bool", rank=0)
         self.doubt_tensor(frame, value)
+        ask_for_none(frame, value)
         match value:
             case Static(constant, setting=Setting(default=default, name=name)) if constant is UNSET:
                 return Static(setting=Setting(not default, name))
@@ -102,6 +105,8 @@ class Operations(Interpreter):
         """The value of `left sign right`."""
         if (overloaded := self.overloaded(frame, sign, left, right, node)) is not None:
             return overloaded
+        if not (isinstance(left, Static) and isinstance(left.constant, str)):  # `"%s" % n`
+            report_dimension(self, frame, {"left": left, "right": right}, node, "operator")
         if type(sign) in _ARITHMETIC and not (isinstance(left, Tensor) and isinstance(right, Tensor)):
             for side, other in ((left, right), (right, left)):
                 if isinstance(side, Unknown | Structure) and _tells_numbers(side, other):

@@ -21,6 +21,7 @@ from ..domain.values import (
     ClassValue,
     Dependence,
     Dict,
+    Dimension,
     FunctionValue,
     Instance,
     ModuleValue,
@@ -39,6 +40,7 @@ from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
 from ..library.objects import UPDATED
+from .dimensions import dimension_at, read_at, report_dimension
 from .events import NOT_TRACED, Consume, ContextKind, HostRead, IndexWith
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
@@ -51,6 +53,7 @@ class Subscripts(Interpreter):
         base = self.evaluate(frame, node.value)
         index = tuple(self.index_element(frame, element.slice) for element in node.slice)
         part = self.subscript(frame, node, base, index)
+        part = read_at(part, Location(frame.unit, node)) if type(part) is Static and part.dimension else part
         return cut(part, index, Location(frame.unit, node)) if frame.context.kind in NOT_TRACED else part
 
     def index_element(self, frame: Frame, element: cst.BaseSlice) -> Value:
@@ -70,6 +73,8 @@ class Subscripts(Interpreter):
             parts = [part for item in index for part in _parts(item)]
             meant = tensors if any(as_tensor(part, Dependence.STATIC) for part in parts) else ()
             return join_all(*(self.subscript(frame, node, option, index, store) for option in meant or base.options))
+        if isinstance(base, Tensor):
+            report_dimension(self, frame, {str(place): item for place, item in enumerate(index)}, node, "index")
         alone = len(index) == 1
         index = tuple(without_none(self._as_mask(frame, base, item, alone)) for item in index)
         base = as_tuple(base)
@@ -219,6 +224,8 @@ class Subscripts(Interpreter):
                 if all(constant is None or isinstance(constant, int) for constant in constants) and constants[2] != 0:
                     return Sequence(kind, items[slice(*constants)])
                 return Sequence(kind, None, element_of(base))
+            case Sequence(items=None, element=Static(dimension=Dimension())), _:
+                return dimension_at(base, item)
             case Sequence(), Slice():
                 return base
             case Sequence(), _:

@@ -65,6 +65,11 @@ def _class_key(api: str) -> str:
     return "layer" if kind == "model" else kind or api
 
 
+# The fields of the named tuples that functions return: `tf.unique`, `tf.unique_with_counts`, `tf.math.top_k`,
+# `tf.sets.difference` and their relatives, by their place.
+_FIELDS: Final = {"y": 0, "idx": 1, "count": 2, "values": 0, "indices": 1, "out": 0}
+
+
 # -- attributes -------------------------------------------------------------------------------------------------------
 
 
@@ -80,6 +85,8 @@ def attribute(owner: Value, name: str) -> Value | None:
                 return STATIC if items is None else Static(len(items))
             if name == "dims":
                 return owner
+            if (place := _FIELDS.get(name, len(items or ()))) < len(items or ()):
+                return items[place] if items and all(isinstance(item, Tensor) for item in items) else None
             return TensorMethod(owner, name) if known(f"tf.TensorShape.{name}") else None
         case ApiObject(api, None):
             return _object_attribute(owner, api, name)

@@ -22,6 +22,7 @@ from . import (
     python_numbers,
     records,
     reflection,
+    shapes,
     strategies,
     structures,
     tokenizer_calls,
@@ -34,6 +35,7 @@ MODELS: Final = Models(
         **python_numbers.FUNCTIONS,
         **ordering.FUNCTIONS,
         **reflection.FUNCTIONS,
+        **shapes.FUNCTIONS,
         **records.FUNCTIONS,
         **compilation.FUNCTIONS,
         **functions.FUNCTIONS,
@@ -47,6 +49,7 @@ MODELS: Final = Models(
     },
     methods={
         **records.METHODS,
+        **shapes.METHODS,
         **command_line.METHODS,
         **coroutines.METHODS,
         **datasets.METHODS,

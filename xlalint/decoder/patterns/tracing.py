@@ -233,4 +233,22 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "AutoGraph does not convert {what}: every `if`, `while` or `for` on a tensor in it fails.",
         (candidate("XLA101", "control flow on tensors in that function"),),
     ),
+    Pattern(
+        wording(
+            r"unsupported operand type\(s\) for [^\n]{1,9}: [^\n]{0,40}`NoneType`"
+            r"|bad operand type for unary -: `NoneType`"
+            r"|not supported between instances of (?:`NoneType`|`\w+` and `NoneType`)"
+            r"|`NoneType` object cannot be interpreted as an integer|\w+\(\) argument must be [^\n]{1,60}not `NoneType`"
+            r"|must be real number, not NoneType|but got None of type `NoneType`|None values not supported"
+            r"|Failed to convert elements of [\[(][^\n]{0,80}\bNone\b|Cannot convert a partially known TensorShape"
+        ),
+        "A dimension that is a number in eager execution is None while tracing: it depends on values (a mask,"
+        " `tf.where`), or the input has an open dimension.",
+        (
+            candidate("XLA209", "the dimension of what a mask, `tf.where` or `tf.unique` selects"),
+            candidate("XLA305", "a dimension of the input is open"),
+        ),
+        rewrite="Read the number as a tensor: `tf.shape(x)[0]`.",
+        beside=re.compile(r"in user code:|polymorphic_function|def_function|func_graph|autograph|tf__"),
+    ),
 )

@@ -1,0 +1,87 @@
+"""Dimensions of bounded dynamic shapes. They are None while tracing, where eager execution has numbers.
+
+Who asks whether a dimension is None (`if n is None`, `n or 4`) knows it, and is told nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...syntax import nodes as cst
+from ..domain.bounds import counted
+from ..domain.values import STATIC, Dimension, Sequence, Slice, Static, Tensor, Value
+from ..files.unit import Location
+from ..record import replace
+from .events import NOT_TRACED, UseDimension
+from .frames import Frame
+from .interface import Interpreter
+
+
+def with_dimensions(frame: Frame, tensor: Value, shape: Value) -> Value:
+    """The shape of a tensor with those of its dimensions marked that are None here."""
+    if not isinstance(tensor, Tensor) or not isinstance(shape, Sequence) or frame.context.kind in NOT_TRACED:
+        return shape
+    origin = tensor.bounded
+    if origin is None or origin.perhaps or origin.axes is None or shape.varies:
+        return shape
+    if shape.items is None:
+        return replace(shape, element=Static(dimension=Dimension(origin)))
+    axes = counted(origin.axes, len(shape.items))
+    items = (
+        Static(dimension=Dimension(origin, axis)) if axis in axes else item for axis, item in enumerate(shape.items)
+    )
+    return replace(shape, items=tuple(items))
+
+
+def dimension_at(shape: Sequence, item: Value | Slice) -> Value:
+    """What a subscript takes of a shape of unknown rank."""
+    match shape.element, item:
+        case Static(dimension=Dimension(bounded=origin)), Static(int(axis)) if origin.axes and axis in origin.axes:
+            return Static(dimension=Dimension(origin, axis))
+        case _, Slice():
+            return replace(shape, element=STATIC)
+        case _:
+            return STATIC
+
+
+def read_at(part: Value, location: Location) -> Value:
+    """A dimension as read in this subscript of a shape."""
+    match part:
+        case Static(dimension=Dimension(axis=int(), read=None) as dimension):
+            return replace(part, dimension=replace(dimension, read=location))
+        case _:
+            return part
+
+
+def ask_for_none(frame: Frame, value: Value) -> None:
+    """Note that code asks whether a value is None, or true."""
+    if isinstance(value, Static) and value.dimension is not None:
+        frame.asked.add(value.dimension.bounded.location)
+
+
+def report_dimension(
+    interpreter: Interpreter, frame: Frame, values: Mapping[str, Value], node: cst.CSTNode, used_by: str
+) -> None:
+    """Say what uses a dimension, by the names of the arguments: an operator, a comparison, a call."""
+    if frame.context.kind in NOT_TRACED:
+        return
+    for argument, value in values.items():
+        for dimension in _dimensions(value):
+            if dimension.bounded.location not in frame.asked:
+                interpreter.emit(frame, UseDimension, node, dimension=dimension, used_by=used_by, argument=argument)
+
+
+def _dimensions(value: Value) -> Iterator[Dimension]:
+    match value:
+        case Static(dimension=Dimension(axis=int()) as dimension):
+            yield dimension
+        case Sequence(items=None, element=Static(dimension=Dimension() as dimension)):
+            yield dimension
+        case Sequence(items=tuple(items)):
+            for item in items:
+                if isinstance(item, Static) and item.dimension is not None and item.dimension.axis is not None:
+                    yield item.dimension
+        case Slice(start, stop, step):
+            for part in (start, stop, step):
+                if part is not None:
+                    yield from _dimensions(part)

@@ -1,0 +1,29 @@
+"""Calls that give the shape of a tensor, or a dimension of one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import Static, Tensor, Value
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+
+
+def _get_shape(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`x.get_shape()`: as `x.shape`."""
+    return interpreter.attribute(frame, owner, "shape", node) if isinstance(owner, Tensor) else None
+
+
+def _dimension_value(
+    interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`tf.compat.dimension_value(x.shape[0])`: the same."""
+    given = arguments.get(0, "dimension")
+    return given if isinstance(given, Static) else None
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {"tf.compat.dimension_value": _dimension_value}
+METHODS: Final[dict[str, MethodModel]] = {".get_shape": _get_shape}
