@@ -251,6 +251,15 @@ NUMPY_MAKERS: Final = words(
 # A dtype given by hand decides; these are the names of that parameter.
 DTYPE_PARAMETERS: Final = ("dtype", "out_type", "output_type", "Tout", "type")
 
+# Words of functions that take no integers, so that what they give is floating, or complex, which is rare.
+FLOATING: Final = words(
+    """
+    exp expm1 log log1p sqrt rsqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh erf erfc lgamma digamma
+    sigmoid log_sigmoid softmax log_softmax softplus softsign elu selu gelu silu swish reduce_logsumexp logsumexp
+    l2_normalize
+    """
+)
+
 # Parameters that say how, not on what.
 CONFIGURATION: Final = words(
     """

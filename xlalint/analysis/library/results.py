@@ -48,6 +48,7 @@ from .result_tables import (
     DATA_PARAMETERS,
     DATASET_SIZES,
     DTYPE_PARAMETERS,
+    FLOATING,
     NUMERIC,
     NUMPY_MAKERS,
     NUMPY_NUMBERS,
@@ -255,6 +256,8 @@ def _result_dtype(rule: str, call: Call, values: list[Value]) -> str | None:
         return rule
     several = rule == "promote" or (rule == "real" and len(values) > 1)
     dtype = _promoted(call, values) if several else dtype_of(values[0] if values else None)
+    if dtype is None and call.name.rpartition(".")[2] in FLOATING:
+        return "float"
     return _CHANGED.get(rule, {}).get(dtype or "", dtype)
 
 

@@ -7,6 +7,15 @@ from typing import Final
 
 from ..pattern import Pattern, candidate, wording
 
+# Functions of two tensors, whose first argument decides the dtype.
+_CALLED_WITH_TWO: Final = "|".join(
+    f"call {name}"
+    for name in (
+        *("maximum", "minimum", "multiply", "subtract", "squared_difference", "pow", "floordiv", "floormod", "where"),
+        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+        *("atan2", "igamma", "igammac", "polygamma", "xdivy", "xlogy", "zeta"),
+    )
+)
 _SYMBOLIC: Final = r"(?:Symbolic|Keras)?Tensor"
 _NOT_CONVERTED: Final = (
     "During tracing a tensor has no value, so Python cannot test its truth. AutoGraph converts an `if` or a `while`,"
@@ -72,11 +81,16 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             r"must have the same dtype, got tf\.\w+ != tf\.\w+"
             r"|has type int32 that does not match type (?:b?float|half)\w* of argument"
             r"|has type (?:b?float|half)\w* that does not match type int32 of argument"
+            r"|has DataType int32 not in list of allowed values: [^\n]{0,40}float"
+            r"|Tensor conversion requested dtype int32 for Tensor with dtype (?:b?float|half)"
         ),
         "An operator combines tensors of different dtypes, which TensorFlow never does. In eager execution `int(t)` is"
         " a Python number, which fits every dtype; AutoGraph converts it to an int32 tensor. Mixed precision is another"
         " cause.",
-        (candidate("XLA111", "`int(t)` is combined with a float tensor"),),
+        (
+            candidate("XLA111", "`int(t)` is combined with a float tensor"),
+            candidate("XLA112", "a call has an integer before a float tensor: `tf.maximum(0, x)`", _CALLED_WITH_TWO),
+        ),
         rewrite="Cast one of them: `tf.cast(n, x.dtype)`.",
     ),
     Pattern(
