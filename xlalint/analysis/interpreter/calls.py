@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
@@ -26,7 +26,6 @@ from ..domain.values import (
     Module,
     OneOf,
     Sequence,
-    Slice,
     Static,
     Structure,
     Tensor,
@@ -67,8 +66,8 @@ from ..program.python_library import may_be_written
 from ..program.signs import Shows
 from ..record import Record, replace
 from .asked_backends import as_keras, as_taken, made_by_tensorflow, report_tensorflow
-from .dimensions import report_dimension
-from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Consume, Context, ContextKind, HostRead, Tracing
+from .dimensions import report_bounded
+from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Context, ContextKind, HostRead, Tracing
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
 from .host_reads import MAKE_CONSTANTS, report_constant, report_host_read
@@ -76,7 +75,6 @@ from .interface import Entry, FunctionModel, Interpreter, Models, method_value
 from .receivers import compiled_method
 from .several_callees import fitting, perhaps
 
-_WITH_SHAPE: Final = frozenset((Tensor, OneOf, Sequence))
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
 
 
@@ -208,13 +206,7 @@ class Calls(Interpreter):
                 self.show(frame, Shows.TAPE, node, f"`{name}`")
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
-        report_dimension(self, frame, bound, node, name)
-        for value in bound.values():
-            if type(value) not in _WITH_SHAPE or (isinstance(value, Tensor) and value.bounded is None):
-                continue  # most arguments
-            for part in _direct(value):
-                if isinstance(part, Tensor) and part.bounded is not None:
-                    self.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
+        report_bounded(self, frame, bound, node, name)
         if self.project.files.jax and compiled and name.startswith("tf."):
             report_tensorflow(self, frame, name, bound, nodes, node)
         if isinstance(node, cst.Call) and (name in self.wanted_apis or name.startswith(raw_ops.PREFIX)):
@@ -451,23 +443,6 @@ def _first_converted(arguments: Arguments) -> Arguments:
 def _is_input(value: Value) -> bool:
     """Whether a value is a part of what a compiled function is passed; what a layer is passed may be a number."""
     return isinstance(value, Structure) and not value.passed
-
-
-def _direct(value: Value) -> Iterator[Value]:
-    """The value, and what a list or tuple of it holds."""
-    match value:
-        case OneOf(alternatives):
-            for option in alternatives:
-                yield from _direct(option)
-        case Sequence(items=tuple(items)):
-            for item in items:
-                yield from item.options if isinstance(item, OneOf) else (item,)
-        case Sequence(element=element) if element is not None:
-            yield element
-        case Slice():
-            return
-        case _:
-            yield value
 
 
 class _Traits(Record):

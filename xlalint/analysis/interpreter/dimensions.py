@@ -1,4 +1,4 @@
-"""Dimensions of bounded dynamic shapes. They are None while tracing, where eager execution has numbers.
+"""Bounded dynamic shapes that are passed on, and their dimensions: None while tracing, numbers in eager execution.
 
 Who asks whether a dimension is None (`if n is None`, `n or 4`) knows it, and is told nothing of it.
 """
@@ -6,15 +6,18 @@ Who asks whether a dimension is None (`if n is None`, `n or 4`) knows it, and is
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.bounds import counted
-from ..domain.values import STATIC, Dimension, Sequence, Slice, Static, Tensor, Value
+from ..domain.values import STATIC, Dimension, OneOf, Sequence, Slice, Static, Tensor, Value
 from ..files.unit import Location
 from ..record import replace
-from .events import NOT_TRACED, UseDimension
+from .events import NOT_TRACED, Consume, UseDimension
 from .frames import Frame
 from .interface import Interpreter
+
+_WITH_SHAPE: Final = frozenset((Tensor, OneOf, Sequence))
 
 
 def with_dimensions(frame: Frame, tensor: Value, shape: Value) -> Value:
@@ -59,6 +62,19 @@ def ask_for_none(frame: Frame, value: Value) -> None:
         frame.asked.add(value.dimension.bounded.location)
 
 
+def report_bounded(
+    interpreter: Interpreter, frame: Frame, bound: Mapping[str, Value], node: cst.CSTNode, name: str
+) -> None:
+    """Say that a library function is passed a bounded dynamic shape, or a dimension of one."""
+    report_dimension(interpreter, frame, bound, node, name)
+    for value in bound.values():
+        if type(value) not in _WITH_SHAPE or (isinstance(value, Tensor) and value.bounded is None):
+            continue  # most arguments
+        for part in _direct(value):
+            if isinstance(part, Tensor) and part.bounded is not None:
+                interpreter.emit(frame, Consume, node, tensor=part, consumer=name, node=node, arguments=bound)
+
+
 def report_dimension(
     interpreter: Interpreter, frame: Frame, values: Mapping[str, Value], node: cst.CSTNode, used_by: str
 ) -> None:
@@ -85,3 +101,20 @@ def _dimensions(value: Value) -> Iterator[Dimension]:
             for part in (start, stop, step):
                 if part is not None:
                     yield from _dimensions(part)
+
+
+def _direct(value: Value) -> Iterator[Value]:
+    """The value, and what a list or tuple of it holds."""
+    match value:
+        case OneOf(alternatives):
+            for option in alternatives:
+                yield from _direct(option)
+        case Sequence(items=tuple(items)):
+            for item in items:
+                yield from item.options if isinstance(item, OneOf) else (item,)
+        case Sequence(element=element) if element is not None:
+            yield element
+        case Slice():
+            return
+        case _:
+            yield value
