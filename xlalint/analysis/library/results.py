@@ -35,20 +35,19 @@ from . import raw_ops
 from . import tokenizers as texts
 from .axes import gathered_axes, masked_axes, result_axes
 from .call import Call, Content
-from .dtypes import agreed_dtype, dtype_of, named_dtype
+from .dtypes import named_dtype
 from .folding import is_folded
 from .keras_classes import kind_of
 from .measured_results import built_with, measured, measured_with, shape_only
-from .ranks import chosen, drops_first_axis, names_every_size, rank_of, result_rank
+from .ranks import drops_first_axis, names_every_size, rank_of, result_rank
 from .refusing_layers import BY_CUDNN, layers_of, run_by_cudnn
+from .result_dtypes import result_dtype
 from .result_tables import (
     CAPITAL_FUNCTIONS,
     CONFIGURATION,
     DATA_NAMESPACES,
     DATA_PARAMETERS,
     DATASET_SIZES,
-    DTYPE_PARAMETERS,
-    FLOATING,
     NUMERIC,
     NUMPY_MAKERS,
     NUMPY_NUMBERS,
@@ -90,15 +89,6 @@ _MADE: Final = {
     "layer": "computes a tensor",
 }
 
-
-# Rules that take a dtype over, but for these.
-_CHANGED: Final = {
-    "real": {"bool": "float", "int": "float"},
-    "count": {"bool": "int"},
-    "truth": {"bool": "float"},
-    "part": {"complex": "float"},
-}
-_COPYING: Final = frozenset(("like", "promote", *_CHANGED))
 
 # Values that bring nothing into the result of a call.
 _WITHOUT_CONTENT: Final = frozenset((Static, Api))
@@ -229,38 +219,6 @@ def _in_order(name: str, given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(each for each in names if each not in CONFIGURATION)
 
 
-# -- dtype ------------------------------------------------------------------------------------------------------------
-
-
-def _promoted(call: Call, values: list[Value]) -> str | None:
-    """The dtype class of an operation on all these. TensorFlow takes the tensors' own; Keras and NumPy the widest."""
-    tensors = [value for value in values if not isinstance(value, Static)]
-    known = [dtype for value in tensors if (dtype := dtype_of(value))]
-    if call.name.startswith("tf.") and known:
-        return known[0]
-    known += [dtype for value in values if isinstance(value, Static) and (dtype := dtype_of(value))]
-    widest = agreed_dtype(known)
-    certain = all(map(dtype_of, tensors))
-    return widest if certain or widest in ("float", "complex", "string") else None
-
-
-def _result_dtype(rule: str, call: Call, values: list[Value]) -> str | None:
-    rule, values = chosen(rule, call, values)
-    for name in DTYPE_PARAMETERS:
-        explicit = call.arguments.get(name)
-        if explicit is not None and explicit != NONE:
-            return named_dtype(explicit)
-    if rule == "?":
-        return None
-    if rule not in _COPYING:
-        return rule
-    several = rule == "promote" or (rule == "real" and len(values) > 1)
-    dtype = _promoted(call, values) if several else dtype_of(values[0] if values else None)
-    if dtype is None and call.name.rpartition(".")[2] in FLOATING:
-        return "float"
-    return _CHANGED.get(rule, {}).get(dtype or "", dtype)
-
-
 # -- what comes out ---------------------------------------------------------------------------------------------------
 
 
@@ -356,7 +314,7 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
     values = _deciding(call)
     inside = content(call)
     rank = result_rank(rank_rule, call, values)
-    dtype = _result_dtype(dtype_rule, call, values)
+    dtype = result_dtype(dtype_rule, call, values)
     dependence, origin, bounded, carried = inside.dependence, inside.origin, inside.bounded, inside.carried
     here = call.here(_MADE[flag]) if flag in _MADE else None
     match flag:
@@ -477,7 +435,7 @@ def _numpy(call: Call) -> Value:
     if explicit or "/" not in spec or (word in NUMPY_MAKERS and len(call.arguments) > 1):
         return Array(explicit, _written_length(call))  # a maker's second argument may be a dtype
     varies = () if drawn else carried_over(call.name, spec.split("/")[1], content(call).varies)  # see `host_sizes`
-    return Array(_result_dtype(spec.partition("/")[0], call, _deciding(call)), _written_length(call), varies)
+    return Array(result_dtype(spec.partition("/")[0], call, _deciding(call)), _written_length(call), varies)
 
 
 def _makes_array(call: Call) -> bool:
