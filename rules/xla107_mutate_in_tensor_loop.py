@@ -10,6 +10,9 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. The body is traced once, 
 - A stored tensor belongs to the body's own graph. Using it outside raises `InaccessibleTensorError`. This concerns
   `append`, `extend`, `update`, `setdefault`, `nonlocal`, and an attribute set by a function that the loop calls.
 - If no tensor is stored, the result is silently wrong: `pop` and `append(1)` in a loop of three iterations happen once.
+- With Keras 3.15 on JAX 0.10, `variable.assign(..)` in a function that `keras.ops.cond`, `map`, `scan`, `fori_loop`,
+  `while_loop` or `vectorized_map` calls raises UnexpectedTracerError, compiled or not. TensorFlow compiles it, but in
+  `scan`.
 - A new key in one branch fails ("must also be initialized in the else branch").
 - Keys and attributes that the loop statement itself assigns compile, because AutoGraph makes them loop variables.
 
@@ -30,7 +33,7 @@ Or use `tf.map_fn` or `tf.scan`, which collect what the body returns.
 ## Not flagged
 - Python loops (`range(4)`), which tracing unrolls.
 - `d["key"] = ..`, `self.x = ..`, and `nonlocal` or `global` names in a `for` or `while` that AutoGraph converts.
-- Assignments to a `tf.Variable`, and lists created inside the body.
+- Assignments to a `tf.Variable` on TensorFlow, and lists created inside the body.
 
 ## Fix safety
 `unsafe`: a loop over `tf.range` with at most sixteen iterations becomes a loop over `range`. Tracing unrolls it and
@@ -48,7 +51,7 @@ from itertools import takewhile
 from xlalint.analysis.interpreter.events import Event, MutateInLoop
 from xlalint.fixes.arrays import unrolled
 from xlalint.fixes.quoted import path_to
-from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Fails, Good, Rule, Safety
+from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Fails, Good, OnJax, Rule, Safety
 from xlalint.syntax import nodes as cst
 
 from ._jax import LEAKED, fails
@@ -59,6 +62,7 @@ CARRIED = frozenset(("new key", "item", "attribute", "nonlocal", "global"))
 PLACES = {"loop": "a TensorFlow loop", "branch": "a branch on a tensor"}
 DIFFERS = "the result differs from eager execution"
 UNUSABLE = "using the result outside fails"
+RETURNED = "return the new value from the function, and assign it outside"
 OUT_OF_SCOPE = Fails("is out of scope and cannot be used here")
 
 
@@ -197,8 +201,70 @@ def f(x):
             Fails("must also be initialized in the else branch"),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+import keras
+from keras import ops
+
+class L(keras.layers.Layer):
+    def build(self, shape):
+        self.seen = self.add_weight(shape=(), initializer="zeros", trainable=False)
+
+    def call(self, x):
+        def counted():
+            self.seen.assign(self.seen + 1.0)
+            return x * 2.0
+
+        return ops.cond(ops.sum(x) > 0, counted, lambda: x)
+""",
+            ["self.seen.assign(self.seen + 1.0)"],
+            None,
+            effect=Effect.FAILS,
+            backend="jax",
+            help="return the new value",
+            why="`fit` raises UnexpectedTracerError; TensorFlow compiles it",
+        ),
+        Bad(
+            """
+import keras
+from keras import ops
+
+class L(keras.layers.Layer):
+    def build(self, shape):
+        self.total = self.add_weight(shape=(), initializer="zeros", trainable=False)
+
+    def added(self, row):
+        self.total.assign_add(ops.sum(row))
+        return row
+
+    def call(self, x):
+        return ops.map(self.added, x)
+""",
+            ["self.total.assign_add(ops.sum(row))"],
+            None,
+            effect=Effect.FAILS,
+            backend="jax",
+            why="`fit` raises UnexpectedTracerError; TensorFlow compiles it",
+        ),
     )
     good = (
+        Good(
+            """
+import keras
+from keras import ops
+
+class L(keras.layers.Layer):
+    def build(self, shape):
+        self.seen = self.add_weight(shape=(), initializer="zeros", trainable=False)
+
+    def call(self, x):
+        self.seen.assign(ops.cond(ops.sum(x) > 0, lambda: self.seen + 1.0, lambda: self.seen * 1.0))
+        return x
+""",
+            None,
+            backend="jax",
+            why="the functions return the new value",
+        ),
         Good(
             """
 import copy
@@ -355,6 +421,10 @@ for batch in tf.range(3):
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case MutateInLoop(form=form, inside="function", target=target):
+                what = f"`{target}.{form}` in a function of a condition or loop"
+                raises = OnJax(Effect.FAILS, what, "this raises UnexpectedTracerError")
+                yield Draft(what, Effect.FAILS, RETURNED, jax=raises, on_jax_alone=True)
             case MutateInLoop(form=form) if form in CARRIED and _in_the_statement(event):
                 return
             case MutateInLoop(inside="branch", context=context) if not context.converted:

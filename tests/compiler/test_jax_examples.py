@@ -59,3 +59,34 @@ def test_what_asks_for_attributes_that_jax_s_tensors_lack_fails_without_a_trace_
     failure = on_jax.measure(with_import(code), (spec,)).failure
     assert failure is not None
     assert failure.startswith("AttributeError")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "ops.cond(ops.sum(x) > 0, assigned, lambda: x)",
+        "ops.map(assigned, x)",
+        "ops.scan(lambda c, row: (c, assigned(row)), 0.0, x)",
+        "ops.fori_loop(0, 3, lambda i, c: assigned(c), x)",
+        "ops.while_loop(lambda i, c: i < 3, lambda i, c: (i + 1, assigned(c)), (0, x))",
+        "ops.switch(0, [assigned, lambda c: c], x)",
+    ],
+)
+def test_assignments_in_functions_that_jax_traces_apart_fail_without_a_trace_around_them_as_well(call: str) -> None:
+    code = f"""
+from keras import ops
+
+class L(keras.layers.Layer):
+    def build(self, shape):
+        self.seen = self.add_weight(shape=(), initializer="zeros", trainable=False)
+
+    def call(self, x):
+        def assigned(row=x):
+            self.seen.assign(ops.sum(row) * 0.0 + 1.0)
+            return row
+
+        return {call}
+"""
+    failure = on_jax.measure(with_import(f"import keras\n{code}"), ("f32[4]",)).failure
+    assert failure is not None
+    assert failure.startswith(("TracerArrayConversionError", "UnexpectedTracerError"))

@@ -52,7 +52,8 @@ class Context(Record):
     decides whether XLA compiles it; `unused`: nothing that is run here was seen to lead to it, and no step of training
     does; `backends`: a test has left only these to run it on, None: any; `aside`: it is of a layer that is mostly not
     compiled, since it takes what is no tensor yet and the host calls it, as one does that is mapped over datasets, or
-    since a test calls or has it; `behind`: on JAX, what stands before it raises."""
+    since a test calls or has it; `behind`: on JAX, what stands before it raises; `apart`: it is in a function of a
+    condition or loop, which JAX traces by itself."""
 
     kind: ContextKind
     autograph: bool
@@ -66,6 +67,7 @@ class Context(Record):
     backends: frozenset[Backend] | None = None
     aside: bool = False
     behind: bool = False
+    apart: bool = False
 
     @property
     def is_for_jax(self) -> bool:
@@ -334,6 +336,7 @@ class MutateInLoop(Event):
     """Python state that lives outside is changed inside a tensor loop or a branch on a tensor; place: the mutation.
 
     `form`: "append", "extend", "insert", "pop", "new key", "attribute", "nonlocal", ...; `inside`: "loop" or "branch".
+    Also a variable ("assign") in a "function" of `keras.ops.cond` or a loop, which JAX traces by itself.
     """
 
     form: str

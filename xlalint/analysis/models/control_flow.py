@@ -23,9 +23,9 @@ from ..domain.values import (
     Tensor,
     Value,
 )
-from ..interpreter.events import JoinBranches
+from ..interpreter.events import ContextKind, JoinBranches, MutateInLoop
 from ..interpreter.frames import Arguments, Frame
-from ..interpreter.interface import FunctionModel, Interpreter
+from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..interpreter.narrowing import truth
 from ..program.parameter_uses import passed_on
 from ..record import replace
@@ -43,13 +43,16 @@ def _called(
 ) -> Value:
     if function is None:
         return UNKNOWN
-    outer = frame.outer_names
+    outer, context = frame.outer_names, frame.context
+    if interpreter.project.files.jax and context.kind is ContextKind.XLA and not context.apart:
+        frame.context = replace(context, apart=True)
     if loop:
         frame.loop += 1
         frame.outer_names = [*outer, set(frame.env or ())]
     try:
         return interpreter.call(frame, function, Arguments(given), node)
     finally:
+        frame.context = context
         if loop:
             frame.loop -= 1
             frame.outer_names = outer
@@ -278,7 +281,7 @@ def _switched(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
     """`keras.ops.switch(index, branches, *operands)`."""
     branches = arguments.get(1, "branches")
     found = branches.items if isinstance(branches, Sequence) and branches.items else ()
-    results = [interpreter.call(frame, branch, Arguments(arguments.positional[2:]), node) for branch in found]
+    results = [_called(interpreter, frame, branch, arguments.positional[2:], node, False) for branch in found]
     return chosen_by(_decisive(arguments), join_all(*results)) if results else UNKNOWN
 
 
@@ -298,6 +301,17 @@ def _jax_while(interpreter: Interpreter, frame: Frame, arguments: Arguments, nod
     return state
 
 
+def _assigned(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`variable.assign(..)`, in a function that JAX traces by itself."""
+    if frame.context.apart and isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        target = frame.unit.code(node.func.value)
+        interpreter.emit(frame, MutateInLoop, node, form=node.func.attr.value, inside="function", target=target)
+    return None
+
+
+METHODS: Final[dict[str, MethodModel]] = dict.fromkeys((".assign", ".assign_add", ".assign_sub"), _assigned)
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.cond": _cond,
     "tf.case": _cases,

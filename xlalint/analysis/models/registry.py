@@ -60,6 +60,7 @@ MODELS: Final = Models(
         **tokenizer_calls.METHODS,
         **strategies.METHODS,
         **jax_programs.METHODS,
+        **control_flow.METHODS,
     },
     containers=containers.METHODS,
 )
