@@ -12,6 +12,7 @@ from ..analysis.files.unit import Location, QuotedUnit
 from ..analysis.interpreter.events import (
     ApiCall,
     CallPath,
+    Context,
     ContextKind,
     Event,
     FeedForeign,
@@ -96,7 +97,8 @@ class _Handled:
             least = min(least, Severity.WARNING)  # where it is not said that a GPU runs it
         about_setup = isinstance(self.event, FeedForeign | Program | Setup)
         context = self.event.context
-        if self.traced and severe is Effect.NAMED and context.kind is ContextKind.GRAPH and context.converted:
+        of_program = context.kind is ContextKind.GRAPH or (nowhere_else and _is_of_a_step(context))
+        if self.traced and severe is Effect.NAMED and context.converted and of_program:
             least = min(least, Severity.INFO)  # its own `tf.function` has AutoGraph convert it, whoever compiles it
         if context.aside:
             least = min(least, Severity.WARNING)  # it may be part of a model that is compiled, and mostly is not
@@ -309,7 +311,14 @@ def _is_run_by_keras(handled: Iterable[_Handled]) -> bool:
 
 def _depends_on_tpu(handled: _Handled) -> bool:
     """Whether another thing is said of it where a strategy for TPUs is made."""
-    return handled.draft.on_tpu is not None or handled.draft.told in (Told.FOR_GPU, Told.NOT_FOR_TPU_ALONE)
+    draft, context = handled.draft, handled.event.context
+    is_named = handled.traced and draft.effect is Effect.NAMED and context.converted and _is_of_a_step(context)
+    return is_named or draft.on_tpu is not None or draft.told in (Told.FOR_GPU, Told.NOT_FOR_TPU_ALONE)
+
+
+def _is_of_a_step(context: Context) -> bool:
+    """Whether XLA compiles it as a part of what a program has compiled itself, not of what Keras calls."""
+    return context.kind is ContextKind.XLA and context.keras is None
 
 
 def _is_set_alone(handled: _Handled, target: str | None) -> bool:

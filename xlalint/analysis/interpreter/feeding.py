@@ -78,9 +78,13 @@ def report_compiled_call(
     node: cst.CSTNode,
     target: object,
 ) -> None:
-    """A compiled function is called from host code."""
-    context = Context(ContextKind.XLA, True, how.entry)
-    if isinstance(how, Wrapped) or how.jit:  # what autoclustering compiles leaves strings out
+    """A compiled function is called from host code, or one of which the graph may be compiled: for a target, or by
+    autoclustering, which leaves strings out. That one is a part of the graph that calls it."""
+    itself = isinstance(how, Wrapped) or how.jit
+    if not itself and frame.context.kind not in NOT_TRACED:
+        return
+    context = Context(ContextKind.XLA if itself else ContextKind.GRAPH, True, how.entry)
+    if itself:
         _report_text(interpreter, frame, context, passed_values(arguments, node))
     report_feed(interpreter, frame, context, passed_values(arguments, node), node, target, traced=not how.signature)
 

@@ -62,9 +62,11 @@ def exposures(
             if shows is not Shows.KERAS_3 or graph.unit[file] not in of_keras_2
         }
         own = {**signs, **own}
-        shown = graph.programs({graph.unit[file]: said for file, said in signs.items()})
-        units = {**shown, **units}
-        on_others.update(shown if shows is not Shows.TPU else ())
+        units = {**graph.programs({graph.unit[file]: said for file, said in signs.items()}), **units}
+        if shows is not Shows.TPU:
+            parts = {graph.unit[file]: True for file, sign in graph.of(shows) if file in signs and sign.line}
+            on_others.update(graph.programs(parts))
+    fragments = {file for file, sign in graph.of(Shows.PERHAPS) if not sign.line}
     libraries = dict.fromkeys(graph.libraries(), _LIBRARY)
     units = {**spread(libraries, graph.imports), **units}
     found = {file: units.get(unit, NOT_EXPOSED) for file, unit in graph.unit.items()}
@@ -79,7 +81,7 @@ def exposures(
             of,
             whole=(unit := graph.unit[file]) in whole,
             keras_2=unit in of_keras_2,
-            tpu_alone=of.exposure is Exposure.CERTAIN and unit not in on_others,
+            tpu_alone=of.exposure is Exposure.CERTAIN and unit not in on_others and file not in fragments,
         )
         for file, of in found.items()
     }
