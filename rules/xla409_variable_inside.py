@@ -201,6 +201,30 @@ def f(x):
     good = (
         Good(
             """
+class Passes:
+    def setup(self, x):
+        self.scale = tf.Variable(tf.ones([4]))
+
+    def forward(self, x):
+        return x * 2.0
+
+    def backward(self, x):
+        return x / 2.0
+
+    def run(self, x, back):
+        name = "backward" if back else "forward"
+        return getattr(self, name)(x)
+
+passes = Passes()
+
+@tf.function(jit_compile=True)
+def f(x, back=len(__name__) > 3):
+    return passes.run(x, back)
+""",
+            why="a method by one of two names",
+        ),
+        Good(
+            """
 class L(tf.keras.layers.Layer):
     def __init__(self):
         super().__init__()

@@ -45,9 +45,31 @@ def _getattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
             value = interpreter.attribute(frame, owner, name, node)
             return default[0] if isinstance(value, Unknown) and default and isinstance(owner, Instance) else value
         case [Instance() as owner, *_]:
+            names = _either(frame, arguments.nodes[1]) if len(arguments.nodes) > 1 else ()
+            if names:
+                return join_all(*(interpreter.attribute(frame, owner, name, node) for name in names))
             return _any_method(interpreter, frame, owner, node)
         case _:
             return UNKNOWN
+
+
+def _either(frame: Frame, name: cst.BaseExpression) -> tuple[str, ...]:
+    """The two names between which an expression chooses that stands there, or is what a variable of the function is."""
+    if isinstance(name, cst.Name) and frame.function is not None:
+        assigned = [
+            statement.value
+            for statement in cst.within(frame.function.node)
+            if isinstance(statement, cst.Assign)
+            for target in statement.targets
+            if isinstance(target.target, cst.Name) and target.target.value == name.value
+        ]
+        name = assigned[0] if len(assigned) == 1 else name
+    match name:
+        case cst.IfExp(body=cst.SimpleString() as first, orelse=cst.SimpleString() as second):
+            found = (first.evaluated_value, second.evaluated_value)
+            return tuple(one for one in found if isinstance(one, str))
+        case _:
+            return ()
 
 
 def _any_method(interpreter: Interpreter, frame: Frame, owner: Instance, node: cst.BaseExpression) -> Value:
