@@ -191,7 +191,7 @@ class Assignments(Interpreter):
             case Api("os.environ") if sets_clustering(index[0], value):
                 self.show(frame, Shows.CLUSTERS, target, f"`{frame.unit.code(target)}`")
             case Api("os.environ") if index[0] == BACKEND_VARIABLE:
-                self.show_backend(frame, value, statement)
+                self.show_backend(frame, value, statement, read_at_import=True)
             case Sequence(kind, tuple(items)) if isinstance(index[0], Slice):
                 self._mutated(frame, statement, target.value, "item")
                 put = value.items if isinstance(value, Sequence) else None

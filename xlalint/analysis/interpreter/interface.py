@@ -128,7 +128,7 @@ class Interpreter(ABC):
         """Note what stands at `node` and shows whether XLA compiles the program."""
 
     @abstractmethod
-    def show_backend(self, frame: Frame, value: Value, node: cst.CSTNode) -> None:
+    def show_backend(self, frame: Frame, value: Value, node: cst.CSTNode, *, read_at_import: bool = False) -> None:
         """Note that a program tells Keras what to run on; what is computed may be either."""
 
     @abstractmethod

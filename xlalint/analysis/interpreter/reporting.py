@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any, Final
@@ -35,6 +36,7 @@ from .interface import Interpreter
 _OF_LIBRARIES: Final = (HostRead, IterateOver, TruthOf)
 # The libraries whose calls rules judge, and Python's own.
 _SEEN: Final = frozenset(("tf", "tnp", "keras", "tf_keras", "np", "scipy", *sys.stdlib_module_names, *dir(builtins)))
+_IMPORT_OF_KERAS: Final = re.compile(r"(?:import|from) keras(?:_hub|_cv|_nlp)?\b")
 _OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
 
 
@@ -82,9 +84,11 @@ class Reporting(Interpreter):
         """Note what stands at `node` and shows whether XLA compiles the program."""
         self.project.show(frame.module, shows, Sign(Location(frame.unit, node).line, text))
 
-    def show_backend(self, frame: Frame, value: Value, node: cst.CSTNode) -> None:
-        """Note that a program tells Keras what to run on; what is computed may be either."""
-        if not self.project.files.jax:
+    def show_backend(self, frame: Frame, value: Value, node: cst.CSTNode, *, read_at_import: bool = False) -> None:
+        """Note that a program tells Keras what to run on; what is computed may be either. Keras reads some of
+        that once, as it is imported, so that a module which has imported it before says nothing."""
+        too_late = read_at_import and frame.is_module and _imports_keras(Location(frame.unit, node))
+        if not self.project.files.jax or too_late:
             return
         match value:
             case Static(constant=str() as name, setting=None):
@@ -176,3 +180,9 @@ class Reporting(Interpreter):
             result=result,
             node=node,
         )
+
+
+def _imports_keras(location: Location) -> bool:
+    """Whether the lines of a file above a location import Keras, at its top."""
+    above = location.unit.file.source.text.split("\n")[: location.line - 1]
+    return any(map(_IMPORT_OF_KERAS.match, above))

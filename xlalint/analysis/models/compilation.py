@@ -172,7 +172,7 @@ def _environment(interpreter: Interpreter, frame: Frame, arguments: Arguments, n
     if sets_clustering(variable, value):
         interpreter.show(frame, Shows.CLUSTERS, node, "`TF_XLA_FLAGS`")
     elif variable == BACKEND_VARIABLE:
-        interpreter.show_backend(frame, value or UNKNOWN, node)
+        interpreter.show_backend(frame, value or UNKNOWN, node, read_at_import=True)
     return UNKNOWN
 
 
