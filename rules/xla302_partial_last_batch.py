@@ -441,6 +441,7 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, FeedCompiled)
         padded = {variation.location for variation in varying(event, "padded batch", "bucket")}
+        windows: set[str] = set()  # which are cut from several arrays alike
         for variation in varying(event, "last batch"):
             if variation.location in padded:
                 continue  # each batch has another shape there, which is XLA303's
@@ -452,6 +453,10 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
             if variation.location == event.location:
                 yield fed(event, variation, message, ARRAYS)
             elif isinstance(node, cst.Subscript):
+                window = variation.location.unit.code(node.slice[0])
+                if window in windows:
+                    continue
+                windows.add(window)
                 yield fed(event, variation, message, "drop the remainder, or pad it and give the padding the weight 0")
             elif variation.detail == FOLDER:
                 help = with_arguments(node, batch_size="None")

@@ -63,6 +63,76 @@ def load(pattern, size):
             "train.py": f"{HEAD}from data import load\n\n{MODEL}model.fit(load('*.tfrecord', 32))\n",
         },
     ),
+    "batches that an object cuts from arrays": one(
+        f"""{HEAD}import math
+
+{MODEL}
+class Rows(keras.utils.PyDataset):
+    def __init__(self, x, y, size):
+        super().__init__()
+        self.x, self.y, self.size = x, y, size
+
+    def __len__(self):
+        return math.ceil(len(self.x) / self.size)
+
+    def __getitem__(self, number):
+        rows = range(number * self.size, (number + 1) * self.size)
+        return self.x[number * self.size:(number + 1) * self.size], self.y[number * self.size:(number + 1) * self.size]
+
+class Chosen(keras.utils.Sequence):
+    def __init__(self, paths, size):
+        self.paths, self.size, self.order = paths, size, np.arange(len(paths))
+
+    def __len__(self):
+        return int(np.ceil(len(self.paths) / float(self.size)))
+
+    def __getitem__(self, number):
+        chosen = self.order[number * self.size:(number + 1) * self.size]
+        return np.array([np.load(self.paths[row]) for row in chosen]), np.zeros(self.size)
+
+model.fit(Rows(np.load("x.npy"), np.load("y.npy"), 32))
+model.fit(Chosen(open("paths.txt").readlines(), 32))
+""",
+        ("XLA302", "return self.x["),
+        ("XLA302", "chosen = self.order["),
+    ),
+    "batches that an object cuts from arrays, the whole ones": one(
+        f"""{HEAD}{MODEL}
+class Rows(keras.utils.PyDataset):
+    def __init__(self, x, size):
+        super().__init__()
+        self.x, self.size = x, size
+
+    def __len__(self):
+        return len(self.x) // self.size
+
+    def __getitem__(self, number):
+        rows = np.arange(len(self.x))[number * self.size:(number + 1) * self.size]
+        return self.x[rows], np.array([self.x[row] for row in rows])
+
+model.fit(Rows(np.load("x.npy"), 32))
+"""
+    ),
+    "slices by the number of the batch": one(
+        f"""{HEAD}{JIT}
+def train(x, y, size, epochs):
+    whole = len(x) // size
+    batches = int(np.ceil(len(x) / size))
+    order = np.random.permutation(len(x))
+    for _ in range(epochs):
+        for number in range(batches):
+            step(x[number * size:(number + 1) * size], y[number * size:(number + 1) * size])
+        for number in range(whole):
+            step(x[number * size:(number + 1) * size])
+        for start in range(0, len(order), size):
+            rows = order[start:start + size]
+            step(x[rows], y[rows])
+
+train(np.load("x.npy"), np.load("y.npy"), 32, 10)
+""",
+        ("XLA302", "step(x[number * size:(number + 1) * size], y["),
+        ("XLA302", "rows = order[start:start + size]"),
+    ),
     "a model and its data as attributes": one(
         HEAD
         + """

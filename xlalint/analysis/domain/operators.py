@@ -116,6 +116,18 @@ def rank_of(value: Value) -> int | None:
             return None
 
 
+def rounded(sign: type[object], left: Static, right: Static) -> Static | None:
+    """A quotient that is not known, and how it is rounded: `n // size`, `n // size + 1`; None for anything else."""
+    if left.known and right.known:
+        return None
+    if sign is cst.FloorDivide:
+        return Static(rounded=-1)
+    one_more = sign is cst.Add and any(
+        a.rounded < 0 and isinstance(b.constant, int) and b.constant > 0 for a, b in ((left, right), (right, left))
+    )
+    return Static(rounded=1) if one_more else None
+
+
 def fold(sign: type[object], a: Any, b: Any) -> Static:
     plain = (bool, int, float, str)
     act = _FOLDED.get(sign)

@@ -139,12 +139,14 @@ class Dimension(Record):
 class Static(Record):
     """A Python value at trace time; `constant` is the value itself where it is a known literal. `varies`: it is another
     one in each iteration of a loop, say. `setting`: it is not known, but what it is by default. `dimension`: it is that
-    one, so None where the code is traced, and a number in eager execution."""
+    one, so None where the code is traced, and a number in eager execution. `rounded`: which way it was, -1 or 1, where
+    it is a quotient that is not known."""
 
     constant: Any = UNSET
     varies: tuple[Variation, ...] = ()
     setting: Setting | None = None
     dimension: Dimension | None = None
+    rounded: int = 0
 
     @property
     def known(self) -> bool:

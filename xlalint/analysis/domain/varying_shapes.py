@@ -210,6 +210,8 @@ def cut(value: Value, index: tuple[Value, ...], location: Location) -> Value:
     bounds varies. Where both do, it is a window, of which the last one may be smaller."""
     found: tuple[Variation, ...] = ()
     for axis, item in enumerate(index):
+        if isinstance(item, Array | Sequence) and axis == 0:
+            found = (*found, *last_batches(item))
         if not isinstance(item, Slice):
             continue
         start, stop = variations_of(item.start), variations_of(item.stop)
@@ -222,6 +224,12 @@ def cut(value: Value, index: tuple[Value, ...], location: Location) -> Value:
             return replace(value, varies=united(value.varies, found))
         case _:
             return value
+
+
+def last_batches(value: Value) -> tuple[Variation, ...]:
+    """Why a list or an array has fewer elements once."""
+    varies = value.varies if isinstance(value, Array | Sequence | Unknown | Tensor) else ()
+    return tuple(variation for variation in varies if variation.kind == LAST and not variation.axis)
 
 
 def _sign(value: Value) -> int:

@@ -9,7 +9,7 @@ from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts, pattern
 from ..domain.kinds import as_condition, is_key
 from ..domain.values import KEYS, UNKNOWN, Dict, Sequence, Static, Structure, Value
-from ..domain.varying_shapes import told_apart
+from ..domain.varying_shapes import last_batches, told_apart
 from ..files.unit import Location
 from .events import NOT_TRACED, BranchOn
 from .frames import Frame
@@ -77,7 +77,9 @@ class Displays(Interpreter):
         if isinstance(node, cst.DictComp):
             self.evaluate(inner, node.key)
             return Dict({}, self.evaluate(inner, node.value))
-        return Sequence("set" if isinstance(node, cst.SetComp) else "list", None, self.evaluate(inner, node.elt))
+        varies = () if clause.ifs or clause.inner_for_in is not None else last_batches(iterable)
+        element = self.evaluate(inner, node.elt)
+        return Sequence("set" if isinstance(node, cst.SetComp) else "list", None, element, varies=varies)
 
     def _chosen(self, inner: Frame, clause: cst.CompFor, items: tuple[Value, ...]) -> tuple[Value, ...] | None:
         """The items that the conditions of a clause let pass; None where that is not known of each."""

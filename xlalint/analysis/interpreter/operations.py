@@ -17,6 +17,7 @@ from ..domain.operators import (
     fold,
     joined_structures,
     rank_of,
+    rounded,
 )
 from ..domain.values import (
     STATIC,
@@ -70,8 +71,8 @@ class Operations(Interpreter):
                 return self.special(frame, value, name, (), node) or UNKNOWN
             case Static(constant, varies) if isinstance(node.operator, cst.Minus) and isinstance(constant, int | float):
                 return Static(-constant, varies)
-            case Static(varies=varies):
-                return Static(varies=varies) if varies else STATIC
+            case Static(varies=varies, rounded=way):
+                return Static(varies=varies, rounded=-way) if varies or way else STATIC
             case Structure():
                 return value.tensor
             case _:
@@ -123,7 +124,7 @@ class Operations(Interpreter):
         self.doubt_tensor(frame, right)
         match left, right:
             case Static(a), Static(b):
-                made = fold(type(sign), a, b)
+                made = rounded(type(sign), left, right) or fold(type(sign), a, b)
                 varies = () if type(sign) in _REMAINDERS else united(left.varies, right.varies)
                 return replace(made, varies=varies) if varies else made
             case (Array(), _) | (_, Array()):

@@ -7,11 +7,14 @@ from typing import Final
 
 from ..domain.kinds import leaves
 from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import variations_of, varied
+from ..domain.varying_shapes import last_batches, variations_of, varied
 from ..files.unit import Location
 
 _JOINING: Final = frozenset(
     ("keras.ops.append", "keras.ops.concatenate", "np.append", "np.concatenate", "np.hstack", "np.vstack", "tf.concat")
+)
+_STACKING: Final = frozenset(
+    ("np.array", "np.asarray", "np.stack", "tf.constant", "tf.convert_to_tensor", "tf.stack", "keras.ops.stack")
 )
 _RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "keras.ops.image.resize"))
 
@@ -25,6 +28,9 @@ def shaped(
         return varied(result, (_joined(arguments, location),))
     if name in _RESIZING and not traced and _size_varies(arguments):
         return varied(result, (Variation("resized", location, axis=None),))
+    if name in _STACKING and not traced:
+        rows = next(iter(arguments.values()), NONE)
+        return varied(result, last_batches(rows) if isinstance(rows, Sequence) else ())
     if name == "keras.Input" and _is_open(arguments):
         return varied(result, (Variation("undeclared", location),))
     return result

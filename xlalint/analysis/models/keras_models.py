@@ -28,7 +28,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import LAST, filtered
+from ..domain.varying_shapes import LAST, STEPS, filtered
 from ..files.unit import Location
 from ..interpreter.events import NOT_TRACED, Context, ContextKind, HoldLayer
 from ..interpreter.feeding import (
@@ -372,6 +372,8 @@ def _run(
         if (method, step) in _LIMITS and arguments.get(*_LIMITS[method, step]) not in (None, NONE):
             datasets = [_whole_batches(dataset) for dataset in datasets]
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
+        if isinstance(value, Instance) and (batch := _batch(interpreter, frame, value, node)) is not None:
+            given.append((batch, node))
         split = arguments.get(6, "validation_split") if step == "train" else None
         likely = certain and step == "train"  # of others it is a single example as often as not
         targets = arguments.get(1, "y") if name == "x" and method != "predict" else None
@@ -385,6 +387,18 @@ def _run(
         # Of results that are asked for once, one compilation more is the price of having them all.
         often = method != "predict" or frame.looped or frame.python_loop > 0
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=often)
+
+
+def _batch(interpreter: Interpreter, frame: Frame, batches: Instance, node: cst.Call) -> Value | None:
+    """What an object of the project returns for an index, as Keras asks it: `keras.utils.Sequence`, `PyDataset`."""
+    match interpreter.special(frame, batches, "__len__", (), node):
+        case Static(rounded=1):
+            index = interpreter.counter(frame, node, detail=STEPS)
+        case None:
+            return None
+        case _:
+            index = interpreter.counter(frame, node)
+    return interpreter.special(frame, batches, "__getitem__", (index,), node)
 
 
 def _whole_batches(dataset: Value) -> Value:

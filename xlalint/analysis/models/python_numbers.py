@@ -58,8 +58,11 @@ def _reader(name: str) -> FunctionModel:
         interpreter.doubt_tensor(frame, value)
         if isinstance(value, Static) and value.known and isinstance(value.constant, int | float) and name == "int":
             return Static(int(value.constant), value.varies) if abs(value.constant) < 1 << 62 else STATIC
-        varies = value.varies if isinstance(value, Static) and name in ("int", "float", "round") else ()
-        return Static(varies=varies) if varies else STATIC
+        match value:
+            case Static(varies=varies, rounded=rounded) if name in ("int", "float", "round") and (varies or rounded):
+                return Static(varies=varies, rounded=rounded)
+            case _:
+                return STATIC
 
     return handle
 
@@ -100,13 +103,18 @@ def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: c
         tensor = as_tensor(value, Dependence.STATIC)
         if tensor is not None and (payload is None or tensor.dependence is Dependence.VALUE):
             payload = value
-    steps = len(arguments.positional) == 3 and _leaves_a_rest(arguments)
+    steps = _leaves_a_rest(arguments)
     return ApiObject("builtins.range", payload=payload, options=(("steps", Static(True)),) if steps else ())
 
 
 def _leaves_a_rest(arguments: Arguments) -> bool:
-    """Whether `range(start, stop, step)` goes in steps that need not reach `stop`: it is not computed for that."""
+    """Whether `range(start, stop, step)` goes in steps that need not reach `stop`: it is not computed for that. So does
+    a range whose length is a quotient that is rounded up."""
     match arguments.positional, arguments.nodes:
+        case [Static(rounded=1)] | [Static(0), Static(rounded=1)], _:
+            return True
+        case [_] | [_, _], _:
+            return False
         case [_, _, Static(1 | -1)], _:
             return False
         case [Static(int() as start), Static(int() as stop), Static(int() as step)], _ if step:
@@ -140,9 +148,20 @@ def _folded(function: Callable[..., float]) -> FunctionModel:
     return handle
 
 
+def _ceil(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`math.ceil(n / size)`, `np.ceil(..)`: of numbers that are not known, it is known which way it is rounded."""
+    match arguments.positional:
+        case [Static(varies=()) as number] if not number.known:
+            return Static(rounded=1)
+        case _:
+            return _folded(math.ceil)(interpreter, frame, arguments, node)
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{f"builtins.{name}": _reader(name) for name in ("int", "float", "bool", "complex", "round", "memoryview")},
     "builtins.len": _len,
     "builtins.range": _range,
-    **{f"math.{function.__name__}": _folded(function) for function in (math.isclose, math.ceil, math.floor, math.sqrt)},
+    **{f"math.{function.__name__}": _folded(function) for function in (math.isclose, math.floor, math.sqrt)},
+    "math.ceil": _ceil,
+    "np.ceil": _ceil,
 }
