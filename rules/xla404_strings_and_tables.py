@@ -118,6 +118,27 @@ class L(tf.keras.layers.Layer):
         ),
         Bad(
             """
+import keras
+
+model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse", jit_compile=True)
+spec = {"x": tf.io.FixedLenFeature([4], tf.float32), "name": tf.io.FixedLenFeature([], tf.string)}
+
+def parsed(row):
+    example = tf.io.parse_single_example(row, spec)
+    return example["x"], example["name"]
+
+rows = tf.data.TFRecordDataset("rows.tfrecord").map(parsed).batch(8, drop_remainder=True)
+model.predict(rows)
+model.predict(rows.map(lambda x, name: x))
+""",
+            ["rows"],
+            None,
+            help="dataset.map",
+            why="there is no such file",
+        ),
+        Bad(
+            """
 from tensorflow import strings
 
 def label(x):

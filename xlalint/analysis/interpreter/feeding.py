@@ -85,13 +85,14 @@ def report_compiled_call(
         return
     context = Context(ContextKind.XLA if itself else ContextKind.GRAPH, True, how.entry)
     if itself:
-        _report_text(interpreter, frame, context, passed_values(arguments, node))
+        report_text(interpreter, frame, context, passed_values(arguments, node))
     report_feed(interpreter, frame, context, passed_values(arguments, node), node, target, traced=not how.signature)
 
 
-def _report_text(
+def report_text(
     interpreter: Interpreter, frame: Frame, context: Context, given: Iterable[tuple[Value, cst.CSTNode]]
 ) -> None:
+    """Say where a compiled function is passed strings."""
     if frame.context.kind is ContextKind.XLA or frame.context.pipeline:
         return
     for value, where in given:

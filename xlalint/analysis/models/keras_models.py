@@ -34,6 +34,7 @@ from ..interpreter.events import NOT_TRACED, Context, ContextKind, HoldLayer
 from ..interpreter.feeding import (
     passed_values,
     report_feed,
+    report_text,
 )
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
@@ -372,6 +373,9 @@ def _run(
         if (method, step) in _LIMITS and arguments.get(*_LIMITS[method, step]) not in (None, NONE):
             datasets = [_whole_batches(dataset) for dataset in datasets]
         given: list[tuple[Value, cst.CSTNode]] = [(dataset, node) for dataset in datasets]
+        where = arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])
+        if certain:
+            report_text(interpreter, frame, context, [(part, where) for part in _beside_inputs(datasets)])
         if isinstance(value, Instance) and (batch := _batch(interpreter, frame, value, node)) is not None:
             given.append((batch, node))
         split = arguments.get(6, "validation_split") if step == "train" else None
@@ -383,10 +387,18 @@ def _run(
         # An epoch has many batches of one size, whatever is left.
         if value is not None and not datasets and step != "train":
             whole = filtered(value, lambda variation: variation.kind in _WHOLE)
-            given.append((whole, arguments.keyword_nodes.get(name, (*arguments.nodes, node)[0])))
+            given.append((whole, where))
         # Of results that are asked for once, one compilation more is the price of having them all.
         often = method != "predict" or frame.looped or frame.python_loop > 0
         report_feed(interpreter, frame, context, given, node, (how.location, step), certain=certain, often=often)
+
+
+def _beside_inputs(datasets: list[Value]) -> Iterator[Value]:
+    """What elements hold beside the inputs, which are texts where a layer takes them that Keras does not compile."""
+    for dataset in datasets:
+        match dataset:
+            case ApiObject(payload=Sequence("tuple", (_, *others))):
+                yield from others
 
 
 def _batch(interpreter: Interpreter, frame: Frame, batches: Instance, node: cst.Call) -> Value | None:
