@@ -256,6 +256,25 @@ class L(keras.layers.Layer):
     assert (found[27][JAX], found[29]) == (None, {JAX: Effect.FAILS})
 
 
+def test_what_a_layer_does_where_it_is_asked_to_is_a_warning_unless_somebody_asks(tmp_path: Path) -> None:
+    text = """\
+import keras
+from keras import ops
+
+class Flow(keras.layers.Layer):
+    def call(self, x, inverse=False, training=False):
+        if training:
+            return x * float(ops.sum(x))
+        if inverse:
+            return x * float(ops.max(x))
+        return x
+"""
+    asks = "\nclass M(keras.Model):\n    def call(self, x):\n        return Flow()(x, inverse=True)\n"
+    for code, severity in ((text, Severity.WARNING), (text + asks, Severity.ERROR)):
+        found = {one.span.line: one.severity for one in linted(tmp_path, {"layer.py": code})}
+        assert found == {7: Severity.ERROR, 9: severity}
+
+
 MASKED: Final = f"import jax\n{LAYER}"
 CHOOSES: Final = """\
 from keras.backend import backend

@@ -11,6 +11,7 @@ from ..domain.joins import join_environments, mismatch
 from ..domain.kinds import as_condition, as_tensor
 from ..domain.values import UNKNOWN, Dependence, Tensor, Value
 from ..files.unit import Location
+from ..record import replace
 from .asked_backends import by_pattern
 from .events import (
     AssertOn,
@@ -53,6 +54,8 @@ class Branches(Interpreter):
             frame.env, frame.context = dict(before), context
             narrow(self, frame, node.test, taken)
             narrowed = frame.context
+            if taken and known is None and _asks_for_more(frame, node.test):
+                frame.context = replace(frame.context, aside=True)
             frame.conditional += known is None and tensor is None
             frame.guards += 1
             if taken:
@@ -155,6 +158,21 @@ class Branches(Interpreter):
         cst.Match: _match,
         cst.Assert: _assert,
     }
+
+
+def _asks_for_more(frame: Frame, test: cst.BaseExpression) -> bool:
+    """Whether a layer's `call` asks for what is off by default, and nobody is seen to turn on: Keras itself passes the
+    inputs, masks and `training` alone."""
+    function = frame.function
+    if not (frame.context.by_keras and isinstance(test, cst.Name) and function is not None and function.name == "call"):
+        return False
+    params = function.node.params
+    return any(
+        parameter.name.value == test.value != "training"
+        and isinstance(parameter.default, cst.Name)
+        and parameter.default.value == "False"
+        for parameter in (*params.params, *params.kwonly_params)
+    )
 
 
 def _only_raises(node: cst.If) -> bool:

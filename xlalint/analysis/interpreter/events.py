@@ -52,8 +52,8 @@ class Context(Record):
     decides whether XLA compiles it; `unused`: nothing that is run here was seen to lead to it, and no step of training
     does; `backends`: a test has left only these to run it on, None: any; `aside`: it is of a layer that is mostly not
     compiled, since it takes what is no tensor yet and the host calls it, as one does that is mapped over datasets, or
-    since a test calls or has it; `behind`: on JAX, what stands before it raises; `apart`: it is in a function of a
-    condition or loop, which JAX traces by itself."""
+    since a test calls or has it, or since it is what a layer does only where it is asked to; `behind`: on JAX, what
+    stands before it raises; `apart`: it is in a function of a condition or loop, which JAX traces by itself."""
 
     kind: ContextKind
     autograph: bool
