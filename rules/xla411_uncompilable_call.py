@@ -57,7 +57,7 @@ from xlalint.facts.tables import ApiFact, Case, Outcome
 from xlalint.facts.tpu import CONSTANT
 from xlalint.fixes.quoted import brief
 from xlalint.fixes.replacements import replacement
-from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Safety, Severity, origin_note
+from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Fails, Good, Rule, Safety, Severity, origin_note
 
 from ._kernels import TENSOR, case_of, event_name, fact_of, help_for, names_where
 from ._names import names
@@ -70,6 +70,18 @@ EAGER_ONLY = "fails in every `tf.function`, because the library needs a Python v
 def eager_only(case: Case) -> bool:
     """Whether a measured call cannot be traced."""
     return case.detail.startswith("in any tf.function") and SYMBOLIC.search(case.detail) is not None
+
+
+def takes_lists(case: Case, arguments: Mapping[str, Value]) -> bool:
+    """Whether it may be a list of tensors that the call iterates over, where one tensor was measured."""
+    return "Iterating over" in case.detail and any(isinstance(value, Sequence) for value in arguments.values())
+
+
+def passed(case: Case) -> str:
+    """What a measured call is passed beside the plain one, in words."""
+    tensors = " and ".join(f"`{name}`" for name, written in case.varied.items() if TENSOR.match(written))
+    values = " and ".join(f"`{name}={written}`" for name, written in case.varied.items() if not TENSOR.match(written))
+    return f": a tensor as {tensors}" if tensors else f": {values}" if values else ""
 
 
 def constants(fact: ApiFact) -> Iterator[str]:
@@ -394,6 +406,14 @@ def f(diagonals, right):
             """
 @tf.function(jit_compile=True)
 def f(x):
+    return tf.linalg.tridiagonal_matmul((x, x, x), x[:, None], diagonals_format="sequence")
+""",
+            Compiles(),
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
     return tf.signal.frame(x, 8, tf.constant(4))
 """,
             inputs=("f32[16]",),
@@ -424,10 +444,8 @@ def f(x):
                     yield Draft(text, Effect.FAILS, DRAWN, at_most=_most(event))
             case ApiCall(arguments=arguments, node=node) if fact := fact_of(event, self.tensorflow):
                 case = case_of(fact, arguments)
-                if case is not None and eager_only(case):
-                    options = " and ".join(f"`{name}`" for name in case.varied)
-                    what = f": a tensor as {options}" if options else ""
-                    text = f"`{brief(node)}`{what} {EAGER_ONLY}"
+                if case is not None and eager_only(case) and not takes_lists(case, arguments):
+                    text = f"`{brief(node)}`{passed(case)} {EAGER_ONLY}"
                     rewrite = partial(replacement, event)
                     yield Draft(text, Effect.FAILS, help_for(fact, case), at_most=_most(event), rewrite=rewrite)
 
