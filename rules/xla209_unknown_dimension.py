@@ -205,6 +205,19 @@ def f(x):
             """
 @tf.function(jit_compile=True)
 def f(x):
+    kept = tf.boolean_mask(x, x < 99.0)
+    best = tf.math.top_k(kept, 2).values
+    both = kept + x
+    kept.set_shape([4])
+    return tf.zeros([best.shape[0]]) * both.shape[0] * kept.shape[0]
+""",
+            Compiles(bounded=True),
+            why="the shapes say what these dimensions are",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def f(x):
     kept = tf.boolean_mask(x, x > 0.0)
     print(kept.shape[0], tf.TensorShape([kept.shape[0], 2]))
     return tf.ensure_shape(kept, [kept.shape[0]])

@@ -60,11 +60,18 @@ def along(origin: Origin, axes: Axes | None) -> Origin | None:
     return None
 
 
+def met_by(origin: Origin, values: Iterable[Value | None]) -> Origin:
+    """The bounded dynamic shape of what is computed of all these, one of which may have a static shape."""
+    found = (leaf for value in values for leaf in leaves(value) if isinstance(leaf, Tensor))
+    met = any(tensor.bounded is None and tensor.rank != 0 for tensor in found)
+    return replace(origin, met=True) if met and not origin.met else origin
+
+
 def broadcast(tensors: Iterable[Tensor]) -> Origin | None:
     """The bounded dynamic shape of what is computed of these element by element."""
     given = tuple(tensors)
     origin = next((tensor.bounded for tensor in given if tensor.bounded is not None), None)
-    return origin and along(origin, of_all(given))
+    return origin and along(met_by(origin, given), of_all(given))
 
 
 def multiplied(left: Value | None, right: Value | None, turned: tuple[bool, bool] = (False, False)) -> Axes | None:

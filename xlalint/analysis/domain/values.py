@@ -48,13 +48,15 @@ class Origin(Record):
     """The place where a value became VALUE, a mask, or got a bounded dynamic shape, and what happened there.
 
     `{code}` in `what` stands for the place's source text, which is written out only for what is reported. `perhaps`:
-    another way leads past the place, on which nothing happened. `axes`: of a bounded shape (`bounds` says how).
+    another way leads past the place, on which nothing happened. `axes`: of a bounded shape (`bounds` says how); `met`:
+    it has met the shape of another tensor, which may say what its dimensions are while tracing.
     """
 
     location: Location
     what: str
     perhaps: bool = False
     axes: frozenset[int] | None = None
+    met: bool = False
 
     @property
     def text(self) -> str:

@@ -25,8 +25,8 @@ def with_dimensions(frame: Frame, tensor: Value, shape: Value) -> Value:
     if not isinstance(tensor, Tensor) or not isinstance(shape, Sequence) or frame.context.kind in NOT_TRACED:
         return shape
     origin = tensor.bounded
-    if origin is None or origin.perhaps or origin.axes is None or shape.varies:
-        return shape
+    if origin is None or origin.perhaps or origin.met or origin.axes is None or shape.varies:
+        return shape  # nothing is sure of it
     if shape.items is None:
         return replace(shape, element=Static(dimension=Dimension(origin)))
     axes = counted(origin.axes, len(shape.items))

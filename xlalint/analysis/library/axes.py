@@ -84,6 +84,19 @@ def _one_hot(call: Call, axes: Axes) -> Axes | None:
     return axes if call.get("axis") in (None, Static(-1)) and min(axes, default=0) >= 0 else None
 
 
+def _squeezed(call: Call, axes: Axes) -> Axes | None:
+    named, rank = numbers_of(call.get("axis")), rank_of(_subject(call))
+    if named is None or rank is None:
+        return None
+    gone = counted(named, rank)
+    return frozenset(axis - sum(other < axis for other in gone) for axis in counted(axes, rank) - gone)
+
+
+def _of_the_largest(call: Call, axes: Axes) -> Axes | None:
+    rank = rank_of(_subject(call))
+    return None if rank is None else counted(axes, rank) - {rank - 1}
+
+
 def _reduced(call: Call, axes: Axes) -> Axes | None:
     axis = call.get(*_AXIS)
     if axis is None or axis == NONE:
@@ -104,8 +117,8 @@ def _subject(call: Call) -> Value | None:
 
 # Results of the same rank, of which the axes are not those of the argument, or are those of two.
 _MOVING: Final = words(
-    "stack swapaxes moveaxis rot90 take_along_axis slice einsum solve lstsq triangular_solve cholesky_solve"
-    " tridiagonal_solve conv conv_transpose depthwise_conv separable_conv Permute __call__"
+    "stack ensure_shape split swapaxes moveaxis rot90 take_along_axis slice einsum solve lstsq triangular_solve"
+    " cholesky_solve tridiagonal_solve conv conv_transpose depthwise_conv separable_conv Permute __call__"
 )
 _BY_RULE: Final[Mapping[str, _Follow]] = {
     "same": _kept,
@@ -124,5 +137,7 @@ _BY_NAME: Final[Mapping[str, _Follow]] = {
     "concatenate": _kept,
     "expand_dims": _expanded,
     "one_hot": _one_hot,
+    "squeeze": _squeezed,
+    "top_k": _of_the_largest,
     **dict.fromkeys(_MOVING, _unknown),
 }

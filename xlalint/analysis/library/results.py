@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...facts.names import known, parameters
-from ..domain.bounds import along
+from ..domain.bounds import along, met_by
 from ..domain.kinds import leaves, options, united
 from ..domain.values import (
     NONE,
@@ -89,6 +89,9 @@ _MADE: Final = {
     "layer": "computes a tensor",
 }
 
+
+# The rules of ranks where the shapes of several arguments become one.
+_MEETING: Final = ("all", "-1")
 
 # Values that bring nothing into the result of a call.
 _WITHOUT_CONTENT: Final = frozenset((Static, Api))
@@ -373,6 +376,7 @@ def _still_bounded(rank_rule: str, call: Call, values: list[Value], rank: int | 
         found = content(call, ("indices", "ids")).bounded
         return found and along(found, gathered_axes(call))
     axes = result_axes(rank_rule, call, rank)
+    bounded = met_by(bounded, values) if rank_rule.startswith(_MEETING) else bounded
     if axes is None and rank_rule == "reduce" and drops_first_axis(call, values):
         return None
     return along(bounded, axes)

@@ -17,6 +17,15 @@ def _get_shape(
     return interpreter.attribute(frame, owner, "shape", node) if isinstance(owner, Tensor) else None
 
 
+def _set_shape(
+    interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
+) -> Value | None:
+    """`x.set_shape(..)`: says what its dimensions are while tracing."""
+    if isinstance(owner, Tensor) and owner.bounded is not None:
+        frame.asked.add(owner.bounded.location)
+    return None
+
+
 def _dimension_value(
     interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
@@ -26,4 +35,4 @@ def _dimension_value(
 
 
 FUNCTIONS: Final[dict[str, FunctionModel]] = {"tf.compat.dimension_value": _dimension_value}
-METHODS: Final[dict[str, MethodModel]] = {".get_shape": _get_shape}
+METHODS: Final[dict[str, MethodModel]] = {".get_shape": _get_shape, ".set_shape": _set_shape}
