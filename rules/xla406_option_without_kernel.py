@@ -186,6 +186,23 @@ def f(x):
     good = (
         Good(
             """
+import keras
+
+def resized(x, size, mode):
+    if mode == "bilinear":
+        return tf.image.resize(x, size=size, method="bilinear")
+    return tf.image.resize(x, size=size, method="area")
+
+inputs = keras.Input((8, 8, 3))
+x = keras.layers.Lambda(resized, arguments={"size": (4, 4), "mode": "bilinear"})(inputs)
+model = keras.Model(inputs, x)
+model.compile("adam", "mse", jit_compile=True)
+""",
+            None,
+            why="the layer's arguments choose the method",
+        ),
+        Good(
+            """
 @tf.function(jit_compile=True)
 def f(x):
     return tf.image.resize(x, [8, 8], method="nearest") + tf.image.resize(x, [8, 8])

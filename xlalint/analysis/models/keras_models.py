@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -87,7 +87,16 @@ _TUNERS: Final = (
 )
 
 
-def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: str, count: int) -> None:
+def _keras_entry(
+    interpreter: Interpreter,
+    frame: Frame,
+    function: Value,
+    role: str,
+    count: int,
+    keywords: Mapping[str, Value] | None = None,
+    tag: str = "",
+) -> None:
+    """Keras calls a function with so many tensors, and with these arguments by name, which `tag` tells from others."""
     autograph, keras = interpreter.keras_runs(frame.module)
     for found in interpreter.functions_in(function):
         found = interpreter.decorated(found) if found.compiled is None else found
@@ -109,7 +118,7 @@ def _keras_entry(interpreter: Interpreter, frame: Frame, function: Value, role: 
                 replace(value, carried=True, mixed=True) if isinstance(value, Tensor) else value for value in given
             ]
         compiled = Compilation(ContextKind.XLA, autograph, entry, by_keras=True, keras=keras)
-        interpreter.enter(found, compiled, Arguments(given, unknown=True), role)
+        interpreter.enter(found, compiled, Arguments(given, dict(keywords or {}), unknown=True), role + tag)
 
 
 def _argument(function: FunctionValue, role: str) -> Origin:
@@ -121,7 +130,12 @@ def _lambda_layer(
 ) -> Value | None:
     function = arguments.get(0, "function")
     if function is not None:
-        _keras_entry(interpreter, frame, function, "function in a Lambda layer", 1)
+        named, written = arguments.get(3, "arguments"), arguments.keyword_nodes.get("arguments")
+        keywords = named.entries if isinstance(named, Dict) and named.element is None and written is not None else {}
+        if not all(isinstance(name, str) for name in keywords):
+            keywords = {}
+        tag = "" if written is None else f" with {frame.unit.code(written)}"
+        _keras_entry(interpreter, frame, function, "function in a Lambda layer", 1, keywords, tag)
     return None
 
 
