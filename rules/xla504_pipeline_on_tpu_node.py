@@ -77,7 +77,6 @@ PATHS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 # What says that a data set of `tfds` does not lie on this machine, or is in memory.
 ELSEWHERE: Final = frozenset(("batch_size", "builder_kwargs", "try_gcs", "*3"))
-TFDS: Final = frozenset(("tensorflow_datasets.builder", "tensorflow_datasets.load"))
 INSTEAD: Final = (
     "use from_tensor_slices for data that fits into memory, TFRecord files in a bucket (gs://..) for the rest"
 )
@@ -210,12 +209,10 @@ import tensorflow_datasets as tfds
 
 train, test = tfds.load("cifar10", split=["train", "test"], as_supervised=True)
 more = tfds.load("mnist", split="train", data_dir="./data")
-builder = tfds.builder("imagenet2012", data_dir="/srv/tfds")
 """,
             [
                 'tfds.load("cifar10", split=["train", "test"], as_supervised=True)',
                 'tfds.load("mnist", split="train", data_dir="./data")',
-                'tfds.builder("imagenet2012", data_dir="/srv/tfds")',
             ],
             None,
             effect=Effect.TPU,
@@ -231,7 +228,7 @@ import tensorflow_datasets as tfds
 public = tfds.load("cifar10", split="train", try_gcs=True)
 own = tfds.load("own", split="train", data_dir="gs://bucket/data")
 arrays = tfds.load("cifar10", split="train", batch_size=-1)
-builder = tfds.builder("own", data_dir="gs://bucket/data")
+builder = tfds.builder("cifar10")
 """,
             None,
             why="it is in a bucket, or in memory",
@@ -307,7 +304,7 @@ more = tf.data.TFRecordDataset(f"{{sys.argv[1]}}/more.tfrecord")
                 for step in steps if node is not None else ():
                     reason = _reason(step)
                     if reason is not None and node is not None:
-                        instead = BUCKET if step.api in TFDS else INSTEAD
+                        instead = BUCKET if step.api == "tensorflow_datasets.load" else INSTEAD
                         told = "a TPU node" if is_node(node.result) else "a TPU node (if this is the address of one)"
                         yield Draft(
                             f"`{brief(step.node)}` {reason}, but {told} runs the pipeline on its own machine",
@@ -324,7 +321,7 @@ def _reason(step: SetupCall) -> str | None:
     if method in PYTHON:
         inside = step.context.pipeline or not method.startswith(("py_func", "numpy_func"))
         return "calls Python" if inside else None
-    if step.api in TFDS:
+    if step.api == "tensorflow_datasets.load":
         folder = step.arguments.get("data_dir", NONE)
         here = folder == NONE or _is_local(folder, step.argument_nodes["data_dir"])
         return "reads files of this machine" if here and not ELSEWHERE & step.arguments.keys() else None

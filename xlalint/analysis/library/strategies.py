@@ -82,7 +82,6 @@ _FUNCTIONS: Final = frozenset(
         "keras.utils.audio_dataset_from_directory",
         "keras.utils.image_dataset_from_directory",
         "keras.utils.text_dataset_from_directory",
-        "tensorflow_datasets.builder",
         "tensorflow_datasets.load",
         RESOLVER,
         f"{RESOLVER}.connect",
