@@ -411,3 +411,38 @@ print(size(tf.constant(["a", "b"])))
 def test_autoclustering_leaves_strings_out(tmp_path: Path, jit: str, codes: list[str]) -> None:
     (tmp_path / "text.py").write_text(TEXT.format(jit=jit), encoding="utf-8")
     assert [one.code for one in check([tmp_path], Settings()).findings] == codes
+
+
+EAGER: Final = """\
+import tensorflow as tf
+from parts import positive
+{switch}
+
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(positive(x))
+
+step(tf.ones([4]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("switch", "others", "severity"),
+    [
+        ("", False, Severity.WARNING),
+        ("tf.config.run_functions_eagerly(True)", False, Severity.INFO),
+        ("tf.config.experimental_run_functions_eagerly(True)", False, Severity.INFO),
+        ("tf.config.run_functions_eagerly(False)", False, Severity.WARNING),
+        ("if tf.test.is_built_with_rocm():\n    tf.config.run_functions_eagerly(True)", False, Severity.WARNING),
+        ("tf.config.run_functions_eagerly(True)", True, Severity.WARNING),
+    ],
+)
+def test_what_a_script_runs_line_by_line_is_not_compiled(
+    tmp_path: Path, switch: str, others: bool, severity: Severity
+) -> None:
+    (tmp_path / "parts.py").write_text("def positive(x):\n    return x[x > 0]\n", encoding="utf-8")
+    (tmp_path / "train.py").write_text(EAGER.format(switch=switch), encoding="utf-8")
+    if others:
+        (tmp_path / "serve.py").write_text(EAGER.format(switch=""), encoding="utf-8")
+    found = check([tmp_path], Settings()).findings
+    assert [(one.path, one.code, one.severity) for one in found] == [(str(tmp_path / "parts.py"), "XLA201", severity)]

@@ -53,6 +53,7 @@ from ..library.strategies import (
     OF_OTHERS,
     asks_for_complex128,
     is_strategy,
+    runs_eagerly,
     sets_up,
     shows_xla,
     strictest,
@@ -196,6 +197,8 @@ class Calls(Interpreter):
             self.show(frame, Shows.XLA if name.startswith("tf.xla.") else Shows.TPU, node, f"`{name}`")
         if turns_clustering_on(name, bound):
             self.show(frame, Shows.CLUSTERS, node, f"`{name}`")
+        if runs_eagerly(name, bound) and frame.is_module and not frame.conditional:
+            self.show(frame, Shows.EAGER, node, f"`{name}`")
         if ended_with_keras_2(name, bound) and self.said_keras(frame.module) is None:
             self.show(frame, Shows.KERAS_2, node, f"`{name}`")
         if frame.is_module and self.project.files.jax and is_strategy(ApiObject(name)):

@@ -128,12 +128,20 @@ def shows_xla(name: str) -> bool:
     return name.startswith(_OF_XLA) or (_STRATEGY.match(name) is not None and "TPU" in name)
 
 
+_EAGER_SWITCHES: Final = frozenset(("tf.config.run_functions_eagerly", "tf.config.experimental_run_functions_eagerly"))
+
+
 def turns_clustering_on(name: str, arguments: Mapping[str, Value]) -> bool:
     """Whether a call has TensorFlow compile the parts of its graphs that XLA takes."""
     return name == "tf.config.optimizer.set_jit" and arguments.get("enabled") in (
         Static(True),
         Static("autoclustering"),
     )
+
+
+def runs_eagerly(name: str, arguments: Mapping[str, Value]) -> bool:
+    """Whether a call has TensorFlow run what `tf.function` makes line by line, compiled by XLA or not (measured)."""
+    return name in _EAGER_SWITCHES and Static(True) in (arguments.get("run_eagerly"), arguments.get("*0"))
 
 
 def sets_clustering(variable: Value | None, value: Value | None) -> bool:

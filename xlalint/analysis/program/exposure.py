@@ -75,7 +75,8 @@ def exposures(
         for file, said in own.items()
         if (said.exposure, said.clusters) == (found[file].exposure, found[file].clusters)
     }
-    whole = graph.used_by_scripts(is_installed)
+    whole, eager = graph.used_by_scripts(is_installed), graph.eager()
+    found |= {file: NOT_EXPOSED for file, unit in graph.unit.items() if unit in eager}
     return {
         file: replace(
             of,

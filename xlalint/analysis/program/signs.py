@@ -22,6 +22,7 @@ class Shows(StrEnum):
     PERHAPS = "perhaps"  # a switch decides that when it runs
     KERAS_3 = "keras 3"  # Keras decides that when it runs, if it is Keras 3
     CLUSTERS = "clusters"  # autoclustering compiles parts of its graphs
+    EAGER = "eager"  # a script has TensorFlow run its functions line by line
     KERAS_2 = "keras 2"  # the program does not run on Keras 3
     TRAINING = "training"  # a model is trained, and nothing else is said
     KERAS = "keras"  # a class that Keras runs
@@ -103,6 +104,13 @@ class ProgramGraph:
         used = spread(dict.fromkeys(scripts, True), self.imports)
         whole = {unit for unit in scripts if unit in self.unit or not is_installed(unit)}
         return whole | {unit for unit in used if unit in self.unit}
+
+    def eager(self) -> set[str]:
+        """The units that nothing leads to but what has its functions run line by line."""
+        first = [module for module in self._modules if module.script or not self._importers.get(self.unit[module.path])]
+        compiled = {self.unit[module.path]: True for module in first if Shows.EAGER not in module.signs}
+        line_by_line = {self.unit[module.path]: True for module in first if self.unit[module.path] not in compiled}
+        return spread(line_by_line, self.imports).keys() - spread(compiled, self.imports).keys()
 
     def libraries(self) -> Iterator[str]:
         """What no program here imports and has classes that Keras runs: others will. A file beside programs that train
