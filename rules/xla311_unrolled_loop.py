@@ -237,6 +237,27 @@ class L(tf.keras.layers.Layer):
         ),
         Good(
             """
+class L(tf.keras.layers.Layer):
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+        self.cell = tf.keras.layers.GRUCell(3)
+
+    def build(self, shape):
+        self.kernel = self.add_weight(shape=(self.count, shape[-1], 3))
+
+    def call(self, x):
+        state = x
+        for i in range(self.count):
+            mixed = tf.matmul(state, self.kernel[i])
+            state = self.cell(mixed, [state])[0]
+        return state
+""",
+            None,
+            why="the weights of as many layers as somebody asks for",
+        ),
+        Good(
+            """
 @tf.function(jit_compile=True)
 def f(x):
     channels = []

@@ -164,7 +164,9 @@ class Loops(Interpreter):
         if not rounds:
             bases += [self.evaluate(frame, step) for step in finder.steps]
             parts = (leaf for base in bases for leaf in leaves(base))
-            through = isinstance(iterable, Sequence) or any(map(_may_be_data, parts))
+            through = isinstance(iterable, Sequence) or any(
+                _may_be_data(part) and not _is_weight(part) for part in parts
+            )
             if not through or not self._is_recurrent(frame, finder, changed, start):
                 return
         self.emit(frame, UnrollLoop, node.iter, rounds=rounds, statement=node)
@@ -199,6 +201,10 @@ def _joined(env: dict[str, Value] | None, others: Iterable[dict[str, Value]]) ->
     for other in others:
         env = join_environments(env, other)
     return env
+
+
+def _is_weight(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.variable
 
 
 def _may_be_data(value: Value) -> bool:
