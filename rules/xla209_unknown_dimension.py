@@ -66,15 +66,15 @@ REFUSE: Final = names(
     keras.random.normal keras.random.uniform
     math.ceil math.floor math.log math.sqrt
     np.arange np.ceil np.empty np.eye np.full np.int32 np.int64 np.linspace np.log np.maximum np.ones
-    np.random.choice np.random.permutation np.random.rand np.random.randint np.random.randn np.repeat np.sqrt
-    np.tile np.zeros
-    tf.add tf.broadcast_to tf.cast tf.concat tf.constant tf.convert_to_tensor tf.debugging.assert_equal
-    tf.debugging.assert_greater tf.debugging.assert_less tf.divide tf.equal tf.eye tf.fill tf.gather tf.greater
-    tf.image.crop_to_bounding_box tf.image.resize tf.image.resize_with_crop_or_pad tf.linspace tf.math.divide
-    tf.math.divide_no_nan tf.math.equal tf.math.floordiv tf.math.top_k tf.maximum tf.minimum tf.multiply tf.nn.top_k
-    tf.one_hot tf.ones tf.pow tf.random.categorical tf.random.normal tf.random.stateless_normal
-    tf.random.stateless_uniform tf.random.truncated_normal tf.random.uniform tf.range tf.repeat tf.reshape tf.roll
-    tf.scatter_nd tf.slice tf.stack tf.strided_slice tf.subtract tf.tile tf.where tf.zeros tf.zeros_like
+    np.random.choice np.random.permutation np.random.rand np.random.randint np.random.randn np.random.uniform
+    np.repeat np.sqrt np.tile np.zeros
+    tf.add tf.assert_equal tf.assert_greater tf.assert_less tf.broadcast_to tf.cast tf.concat tf.constant
+    tf.convert_to_tensor tf.divide tf.equal tf.eye tf.fill tf.gather tf.greater tf.image.crop_to_bounding_box
+    tf.image.resize tf.image.resize_with_crop_or_pad tf.linspace tf.math.divide_no_nan tf.math.floordiv
+    tf.math.top_k tf.maximum tf.minimum tf.multiply tf.one_hot tf.ones tf.pad tf.pow tf.random.categorical
+    tf.random.normal tf.random.stateless_normal tf.random.stateless_uniform tf.random.truncated_normal
+    tf.random.uniform tf.range tf.repeat tf.reshape tf.roll tf.scatter_nd tf.slice tf.stack tf.strided_slice
+    tf.subtract tf.tile tf.where tf.zeros tf.zeros_like
     """
 )
 TAKE_NONE: Final = names("axis dtype limit maxval name num_columns seed")
@@ -138,6 +138,18 @@ def f(x):
     return x[last] + tf.zeros(kept.shape)[0]
 """,
             ["kept.shape[0] - 1", "tf.zeros(kept.shape)"],
+            FAILS,
+            effect=Effect.FAILS,
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def f(x):
+    kept = tf.boolean_mask(x, x > 0.0)
+    tf.debugging.assert_greater(kept.shape[0], 0)
+    return tf.pad(x, [[0, kept.shape[0]]])
+""",
+            ["tf.debugging.assert_greater(kept.shape[0], 0)", "tf.pad(x, [[0, kept.shape[0]]])"],
             FAILS,
             effect=Effect.FAILS,
         ),

@@ -95,8 +95,7 @@ def _dimensions(value: Value) -> Iterator[Dimension]:
             yield dimension
         case Sequence(items=tuple(items)):
             for item in items:
-                if isinstance(item, Static) and item.dimension is not None and item.dimension.axis is not None:
-                    yield item.dimension
+                yield from _dimensions(item)
         case Slice(start, stop, step):
             for part in (start, stop, step):
                 if part is not None:
