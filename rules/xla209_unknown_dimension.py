@@ -231,7 +231,7 @@ def f(x):
 @tf.function(jit_compile=True)
 def f(x):
     kept = tf.boolean_mask(x, x > 0.0)
-    print(kept.shape[0], tf.TensorShape([kept.shape[0], 2]))
+    print(kept.shape[0], tf.TensorShape([kept.shape[0]] + [2]))
     return tf.ensure_shape(kept, [kept.shape[0]])
 """,
             Compiles(bounded=True),

@@ -17,7 +17,7 @@ from ..domain.operators import (
     rank_of,
 )
 from ..domain.values import STATIC, UNKNOWN, Array, Dependence, Dict, Sequence, Static, Tensor, Unknown, Value
-from .dimensions import ask_for_none, report_dimension
+from .dimensions import ask_for_none, report_operands
 from .events import BranchOn, TruthOf
 from .frames import Frame
 from .host_reads import mix_number
@@ -118,7 +118,7 @@ class Comparisons(Interpreter):
         equality = isinstance(sign, cst.Equal | cst.NotEqual)
         if not equality or (isinstance(left, Static) and isinstance(right, Static)):
             how = "equality" if equality else "comparison"
-            report_dimension(self, frame, {"left": left, "right": right}, node, how)
+            report_operands(self, frame, (left, right), node, how)
         return self.compare_values(frame, sign, left, right)
 
     def compare_values(self, frame: Frame, sign: cst.BaseCompOp, left: Value, right: Value) -> Value:

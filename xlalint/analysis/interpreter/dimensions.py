@@ -17,6 +17,7 @@ from .events import NOT_TRACED, Consume, UseDimension
 from .frames import Frame
 from .interface import Interpreter
 
+_WITH_DIMENSIONS: Final = frozenset((Static, Sequence, Slice))
 _WITH_SHAPE: Final = frozenset((Tensor, OneOf, Sequence))
 
 
@@ -62,6 +63,15 @@ def ask_for_none(frame: Frame, value: Value) -> None:
         frame.asked.add(value.dimension.bounded.location)
 
 
+def report_operands(
+    interpreter: Interpreter, frame: Frame, operands: tuple[Value, ...], node: cst.CSTNode, used_by: str
+) -> None:
+    """Say that an operator or a comparison takes a dimension. A list that holds one may be joined to another."""
+    for place, value in enumerate(operands):
+        if type(value) is Static and value.dimension is not None:
+            report_dimension(interpreter, frame, {str(place): value}, node, used_by)
+
+
 def report_bounded(
     interpreter: Interpreter, frame: Frame, bound: Mapping[str, Value], node: cst.CSTNode, name: str
 ) -> None:
@@ -82,6 +92,8 @@ def report_dimension(
     if frame.context.kind in NOT_TRACED:
         return
     for argument, value in values.items():
+        if type(value) not in _WITH_DIMENSIONS or (type(value) is Static and value.dimension is None):
+            continue  # most arguments
         for dimension in _dimensions(value):
             if dimension.bounded.location not in frame.asked:
                 interpreter.emit(frame, UseDimension, node, dimension=dimension, used_by=used_by, argument=argument)

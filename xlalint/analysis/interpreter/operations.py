@@ -37,7 +37,7 @@ from ..domain.values import (
     Value,
 )
 from ..record import replace
-from .dimensions import ask_for_none, report_dimension
+from .dimensions import ask_for_none, report_operands
 from .events import Consume, DivideBy, TruthOf
 from .frames import Frame
 from .host_reads import mix_number
@@ -65,7 +65,7 @@ class Operations(Interpreter):
         if isinstance(node.operator, cst.Not):
             self.refute_tensor(frame, value)
             return self.negate(frame, node, value, tested=False)
-        report_dimension(self, frame, {"": value}, node, "operator")
+        report_operands(self, frame, (value,), node, "operator")
         match value:
             case Instance() if (name := _UNARY.get(type(node.operator))) is not None:
                 return self.special(frame, value, name, (), node) or UNKNOWN
@@ -107,7 +107,7 @@ class Operations(Interpreter):
         if (overloaded := self.overloaded(frame, sign, left, right, node)) is not None:
             return overloaded
         if not (isinstance(left, Static) and isinstance(left.constant, str)):  # `"%s" % n`
-            report_dimension(self, frame, {"left": left, "right": right}, node, "operator")
+            report_operands(self, frame, (left, right), node, "operator")
         if type(sign) in _ARITHMETIC and not (isinstance(left, Tensor) and isinstance(right, Tensor)):
             for side, other in ((left, right), (right, left)):
                 if isinstance(side, Unknown | Structure) and _tells_numbers(side, other):
