@@ -16,7 +16,8 @@ from xlalint.syntax import nodes as cst
 
 FEW = 2  # values or shapes that a program may have on purpose
 PER_SHAPE = "XLA recompiles for every new shape"
-AGAIN = "Keras compiles the step again for every new shape"
+BY_KERAS = "Keras compiles the step again for every new shape"
+BY_JAX = "`jax.jit` recompiles for every new shape"
 
 
 def varying(event: FeedCompiled, *kinds: str) -> Iterator[Variation]:
@@ -48,15 +49,20 @@ def fed(
         notes=(DraftNote(event.location, f"this reaches {event.context.reached}"),),
         at_most=Severity.WARNING if certain else Severity.INFO,
         rewrite=rewrite,
-        jax=by_shape(message, event.often and not likely),
+        jax=by_shape(event, message, event.often and not likely),
     )
 
 
-def by_shape(message: str, certain: bool) -> OnJax:
-    """What varies is fed where Keras runs on JAX: there it compiles its steps on every device. `certain`: that happens
-    again."""
+def by_shape(event: FeedCompiled, message: str, certain: bool) -> OnJax:
+    """What varies is fed to `jax.jit`, or to Keras on JAX, where it compiles its steps on every device. `certain`: that
+    happens again."""
     at_most = Severity.WARNING if certain else Severity.INFO
-    return OnJax(Effect.RECOMPILES, message.rpartition(": ")[0] or message, AGAIN, at_most)
+    return OnJax(
+        Effect.RECOMPILES,
+        message.rpartition(": ")[0] or message,
+        BY_JAX if event.context.is_for_jax else BY_KERAS,
+        at_most,
+    )
 
 
 def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], help: str) -> Iterator[Draft]:
@@ -78,7 +84,7 @@ def passed(event: FeedCompiled, seen: set[Location], kinds: Mapping[str, str], h
                 location=location,
                 notes=notes if variation.location.node not in (node, *location.unit.around(node)) else (),
                 at_most=Severity.WARNING if event.certain and event.often and not few else Severity.INFO,
-                jax=by_shape(f"{what}: {PER_SHAPE}", event.often and not few),
+                jax=by_shape(event, f"{what}: {PER_SHAPE}", event.often and not few),
             )
 
 

@@ -18,6 +18,9 @@ even if `i` is unused, because a Python number is part of the trace. The same nu
 NumPy scalars (`np.float32(i)`, `t.numpy()`) compile once. With an `input_signature`, which converts them to tensors,
 they compile once, too.
 
+Measured with JAX 0.10.2: `jax.jit` traces Python numbers, so that four of them compile once. It compiles once for each
+value of an argument that `static_argnums` or `static_argnames` name, even if the function does not use it.
+
 ## Example
     for i in range(1000):
         train_step(batch, i)
@@ -27,7 +30,8 @@ they compile once, too.
         train_step(batch, tf.constant(i))
 
 ## Not flagged
-The same constant in each call, flags and text, which have few values, and functions with an `input_signature`.
+The same constant in each call, flags and text, which have few values, functions with an `input_signature`, and what
+`jax.jit` traces.
 
 ## Fix safety
 Shown only: a tensor cannot replace a Python number that the function uses as a size, in `range`, or in an `if`.
@@ -41,7 +45,7 @@ from collections.abc import Iterator
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Runs, Severity
+from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, OnJax, Rule, Runs, Severity
 
 from ._feeds import FEW
 
@@ -52,6 +56,7 @@ KINDS = {
     "grown": "the length of a list that grows",
     "number": "a Python number read from data",
 }
+NOT_STATIC = "leave it out of the static arguments, where no shape or `if` needs it"
 STEP = """
 @tf.function(jit_compile=True)
 def step(x, i):
@@ -348,12 +353,14 @@ for i in range(4):
                     continue
                 few = variation.shapes is not None and variation.shapes <= FEW
                 times = f"{variation.shapes} times" if variation.shapes else "once for each value"
+                what = f"`{brief(node)}` is {KINDS[variation.kind]}"
                 yield Draft(
-                    f"`{brief(node)}` is {KINDS[variation.kind]} and part of the trace: XLA compiles {times}",
+                    f"{what} and part of the trace: XLA compiles {times}",
                     Effect.RECOMPILES,
-                    f"tf.constant({brief(node)})",
+                    NOT_STATIC if event.context.is_for_jax else f"tf.constant({brief(node)})",
                     location=event.location.at(node),
                     notes=(DraftNote(variation.location, f"this makes it {KINDS[variation.kind]}"),),
                     at_most=Severity.INFO if few else Severity.WARNING,
+                    jax=OnJax(Effect.RECOMPILES, f"{what} and a static argument", f"`jax.jit` compiles {times}"),
                 )
                 break

@@ -53,11 +53,11 @@ def report_compilation(
         return
     if frame.context.kind in NOT_TRACED and not frame.context.pipeline:
         context = Context(ContextKind.XLA, True, "a function that XLA compiles")
-        in_loop = frame.python_loop > 0 and not later and not frame.guards and not _is_kept(frame.unit, node)
+        in_loop = frame.python_loop > 0 and not later and not frame.guards and not is_kept(frame.unit, node)
         interpreter.emit_on_host(frame, MakeCompiled, node, context, arguments=dict(settings), in_loop=in_loop)
 
 
-def _is_kept(unit: Unit, node: cst.CSTNode) -> bool:
+def is_kept(unit: Unit, node: cst.CSTNode) -> bool:
     """Whether a loop puts what a call makes into a table or list: one for each element, once."""
     for around in unit.around(node):
         match around:

@@ -40,6 +40,7 @@ from .feeding import report_compiled_call, report_own_call
 from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use
 from .host_code import is_plain
 from .interface import Interpreter, Models, Options
+from .jax_compilations import report_jax_call, report_jax_own_call
 from .traced_builds import report_traced_build
 
 # After this many analyses of one function its arguments lose their constants; after the second number it is given up.
@@ -89,6 +90,9 @@ class Functions(Interpreter):
                 report_compiled_call(self, frame, value.compiled, given, node, value.function.identity)
                 if value.compiled.jit and not value.compiled.perhaps:
                     report_own_call(self, frame, value, node)
+            elif isinstance(value.compiled, Compilation) and value.compiled.static is not None:
+                report_jax_call(self, frame, value, arguments, node)
+                report_jax_own_call(self, frame, value, node)
             if value.compiled is not None:
                 (self.piped if context.pipeline else self.called)[value.function.identity] = value.function
         if isinstance(value.compiled, Compilation) and value.compiled.gradient:
@@ -101,8 +105,8 @@ class Functions(Interpreter):
         """Whether TensorFlow has XLA compile a function by itself; for a target, and with autoclustering, what becomes
         a graph."""
         graphs = self.options.target is not None or self.project.files.clusters
-        if how.static is not None:
-            return False  # JAX does
+        if how.context.is_for_jax:
+            return False
         return how.jit or (graphs and how.kind is ContextKind.GRAPH)
 
     def analyse(

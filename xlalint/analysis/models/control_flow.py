@@ -23,9 +23,11 @@ from ..domain.values import (
     Tensor,
     Value,
 )
-from ..interpreter.events import ContextKind, JoinBranches, MutateInLoop
+from ..interpreter.events import NOT_TRACED, ContextKind, JoinBranches, MutateInLoop
+from ..interpreter.feeding import passed_values
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..interpreter.jax_compilations import report_jax_compilation, traced_by_jax
 from ..interpreter.narrowing import truth
 from ..program.parameter_uses import passed_on
 from ..record import replace
@@ -301,6 +303,36 @@ def _jax_while(interpreter: Interpreter, frame: Frame, arguments: Arguments, nod
     return state
 
 
+def _eagerly(model: FunctionModel, *, compiles: bool = True) -> FunctionModel:
+    """What JAX traces by itself where host code calls it. `compiles`: and compiles it, for each new function."""
+
+    def run(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+        if not (interpreter.project.files.jax and frame.module.file.imports_keras):
+            return model(interpreter, frame, arguments, node)
+        if frame.context.kind in NOT_TRACED and not frame.context.pipeline:
+            for value, where in passed_values(arguments, node):
+                if compiles and isinstance(value, FunctionValue):
+                    report_jax_compilation(interpreter, frame, value, where, node, runs=True)
+            arguments = replace(
+                arguments,
+                positional=[*map(_traced, arguments.positional)],
+                keywords={name: _traced(value) for name, value in arguments.keywords.items()},
+            )
+        return model(interpreter, frame, arguments, node)
+
+    return run
+
+
+def _traced(value: Value) -> Value:
+    match value:
+        case FunctionValue(compiled=None):
+            return traced_by_jax(value, "which JAX traces for a loop or a branch of its own")
+        case Sequence(kind, tuple(items)):
+            return Sequence(kind, tuple(map(_traced, items)))
+        case _:
+            return value
+
+
 def _assigned(
     interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
 ) -> Value | None:
@@ -319,16 +351,16 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.while_loop": _while_loop,
     "tf.map_fn": _mapped,
     "tf.vectorized_map": _vectorized,
-    "keras.ops.map": _mapped,
-    "keras.ops.vectorized_map": _vectorized,
+    "keras.ops.map": _eagerly(_mapped),
+    "keras.ops.vectorized_map": _eagerly(_vectorized, compiles=False),
     "tf.scan": _scanned,
     "tf.foldl": _scanned,
     "tf.foldr": _scanned,
-    "keras.ops.cond": _smart_cond,
-    "keras.ops.while_loop": _while_loop,
-    "keras.ops.fori_loop": _fori,
-    "keras.ops.scan": _keras_scanned,
-    "keras.ops.switch": _switched,
-    "jax.lax.cond": _jax_cond,
-    "jax.lax.while_loop": _jax_while,
+    "keras.ops.cond": _eagerly(_smart_cond),
+    "keras.ops.while_loop": _eagerly(_while_loop),
+    "keras.ops.fori_loop": _eagerly(_fori),
+    "keras.ops.scan": _eagerly(_keras_scanned),
+    "keras.ops.switch": _eagerly(_switched),
+    "jax.lax.cond": _eagerly(_jax_cond),
+    "jax.lax.while_loop": _eagerly(_jax_while),
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from ...findings.findings import Backend
 from ...syntax import nodes as cst
 from ..domain.values import (
     UNKNOWN,
@@ -22,20 +21,15 @@ from ..domain.values import (
     Value,
 )
 from ..interpreter.events import NOT_TRACED, ContextKind
-from ..interpreter.frames import Arguments, Compilation, Frame
+from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
+from ..interpreter.jax_compilations import positional_names, report_jax_compilation, traced_by_jax
 from ..library.objects import UPDATED
 from ..program.signs import Shows
 from ..record import replace
 
-_JAX: Final = frozenset((Backend.JAX,))
 _MAPPED, _GRADIENT = "jax.vmap", "jax.grad"
-
-
-def _traced(function: FunctionValue, by: str, static: frozenset[str] | None) -> FunctionValue:
-    entry = f"`{function.function.qualname}`, {by}"
-    how = Compilation(ContextKind.XLA, False, entry, jit=True, backends=_JAX, static=static)
-    return replace(function, compiled=how)
+_MADE: Final = frozenset((_MAPPED, _GRADIENT))
 
 
 def _jit(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -45,12 +39,24 @@ def _jit(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
         return ApiObject(
             "functools.partial", payload=Sequence("tuple", (Api("jax.jit"), Dict(dict(arguments.keywords))))
         )
-    if not isinstance(function, FunctionValue) or not frame.module.file.imports_keras:
+    if not frame.module.file.imports_keras:
         return function
+    report_jax_compilation(interpreter, frame, function, arguments.nodes[0] if arguments.nodes else None, node)
+    match function:
+        case FunctionValue():
+            return _compiled(interpreter, function, arguments)
+        case ApiObject(payload=Sequence(items=(FunctionValue() as inner, *rest))) if function.api in _MADE:
+            made = _compiled(interpreter, inner, arguments)
+            return replace(function, payload=Sequence("tuple", (made, *rest)))
+        case _:
+            return function
+
+
+def _compiled(interpreter: Interpreter, function: FunctionValue, arguments: Arguments) -> FunctionValue:
     static = _static(function, arguments)
     if static is None:
         return function
-    made = _traced(function, "compiled by `jax.jit`", static)
+    made = traced_by_jax(function, "compiled by `jax.jit`", static)
     interpreter.enter_compiled(made)
     return made
 
@@ -61,12 +67,10 @@ def _static(function: FunctionValue, arguments: Arguments) -> frozenset[str] | N
     names = _constants(arguments.keywords.get("static_argnames"))
     if numbers is None or names is None:
         return None
-    parameters = function.function.node.params
-    positional = [parameter.name.value for parameter in (*parameters.posonly_params, *parameters.params)]
-    passed = positional[len(function.partial_args) + (function.bound is not None) :]
+    before, passed = positional_names(function)
     by_position = (passed[at] for at in numbers if isinstance(at, int) and -len(passed) <= at < len(passed))
-    given = set(positional) - set(passed) | function.partial_keywords.keys()
-    return frozenset((*by_position, *given, *(name for name in names if isinstance(name, str))))
+    by_name = (name for name in names if isinstance(name, str))
+    return frozenset((*by_position, *before, *function.partial_keywords, *by_name))
 
 
 def _constants(value: Value | None) -> tuple[object, ...] | None:
@@ -98,10 +102,11 @@ def _call_mapped(
             rows = replace(arguments, positional=[_row(one) if mapped else one for one in arguments.positional])
             if (
                 isinstance(function, FunctionValue)
+                and function.compiled is None
                 and frame.context.kind in NOT_TRACED
                 and frame.module.file.imports_keras
             ):
-                function = _traced(function, "which `jax.vmap` traces", None)
+                function = traced_by_jax(function, "which `jax.vmap` traces")
             return _stacked(interpreter.call(frame, function, rows, node))
         case _:
             return UNKNOWN
