@@ -49,6 +49,7 @@ from collections.abc import Iterator
 
 from xlalint.analysis.interpreter.events import Event, FeedCompiled
 from xlalint.analysis.library.datasets import FOLDER
+from xlalint.analysis.library.host_sizes import PIECES
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 from xlalint.syntax import nodes as cst
 
@@ -315,11 +316,13 @@ def step(batch):
 def train(x, size):
     for start in range(0, len(x), size):
         step(x[start : start + size])
+    for rows in np.array_split(x, 3):
+        step(rows)
 
 train(np.ones((70, 4)), 32)
 """,
-            ["x[start : start + size]"],
-            Runs(2),
+            ["x[start : start + size]", "np.array_split(x, 3)"],
+            Runs(4),
             severity=Severity.WARNING,
         ),
     )
@@ -452,8 +455,8 @@ epoch(tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32))
             node = variation.location.node
             if variation.location == event.location:
                 yield fed(event, variation, message, ARRAYS)
-            elif isinstance(node, cst.Subscript):
-                window = variation.location.unit.code(node.slice[0])
+            elif isinstance(node, cst.Subscript) or variation.detail == PIECES:
+                window = variation.location.unit.code(node.slice[0] if isinstance(node, cst.Subscript) else node)
                 if window in windows:
                     continue
                 windows.add(window)

@@ -3,8 +3,8 @@
 ## What it does
 Reports a second batch size for the same compiled step: one compiled function called with datasets of different batch
 sizes, `validation_data` of `fit` and an `evaluate` of the same model, or two calls of `fit` or `predict`. Also reports
-arrays and tensors whose size changes from call to call: built with a changing number, or from a list that a loop fills
-until something happens, such as the steps of an episode.
+arrays and tensors whose size changes from call to call: built with a changing number, from a list that a loop or the
+calls of a method fill until something happens, such as the steps of an episode, or read from files one after the other.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU: a function called with batches of 32 and of 16 compiles twice.
@@ -41,6 +41,7 @@ SIZES = {
     "sized": "has a size that changes from call to call",
     "filled": "fills a list whose length varies",
     "grown": "makes a list longer in each iteration",
+    "read": "is read from a file of its own size",
 }
 
 MODEL = """
@@ -167,6 +168,102 @@ for size in (4, 8, 16):
             Runs(3),
             why="images that grow by stages",
         ),
+        Bad(
+            """
+import numpy as np
+
+class Episode:
+    def __init__(self):
+        self.columns = {"state": [], "reward": []}
+
+    def add(self, **step):
+        for name, value in step.items():
+            self.columns[name].append(value)
+
+    def arrays(self):
+        return {name: np.array(values) for name, values in self.columns.items()}
+
+@tf.function(jit_compile=True)
+def learn(batch):
+    return tf.reduce_sum(batch["state"]) * tf.reduce_sum(batch["reward"])
+
+for seed in (3, 4, 7):
+    episode, chance = Episode(), np.random.default_rng(seed)
+    while chance.random() > 0.2:
+        episode.add(state=np.ones(2), reward=1.0)
+    learn(episode.arrays())
+""",
+            ["episode.arrays()"],
+            Runs(3),
+            why="a list in a table of an object",
+        ),
+        Bad(
+            """
+import numpy as np
+
+class Player:
+    def __init__(self):
+        self.states = []
+        self.update = tf.function(lambda states: tf.reduce_sum(states), jit_compile=True)
+
+    def see(self, state):
+        self.states.append(state)
+
+    def finish(self):
+        self.update(np.stack(self.states).astype("float32"))
+        self.states = []
+
+player = Player()
+for length in range(2, 5):
+    for place in range(9):
+        player.see(np.ones(3))
+        if place == length:
+            break
+    player.finish()
+""",
+            ['np.stack(self.states).astype("float32")'],
+            Runs(3),
+            why="a method fills it as often as the loop around its call says",
+        ),
+        Bad(
+            """
+@tf.function(jit_compile=True)
+def filtered(image):
+    return tf.reduce_mean(image, [1, 2])
+
+def read(data):
+    return tf.cast(tf.io.decode_png(data), tf.float32)[None] / 255.0
+
+for size in (4, 8, 6):
+    filtered(read(tf.io.encode_png(tf.zeros([size, 8, 3], tf.uint8))))
+""",
+            ["read(tf.io.encode_png(tf.zeros([size, 8, 3], tf.uint8)))"],
+            Runs(3),
+            why="each image has its own size",
+        ),
+        Bad(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def embed(tokens):
+    return tf.reduce_sum(tokens, 1)
+
+def padded(batch):
+    longest = max(len(row) for row in batch)
+    rows = np.zeros((len(batch), longest), "int32")
+    for place, row in enumerate(batch):
+        rows[place, : len(row)] = row
+    return rows
+
+texts = [[1] * length for length in (3, 5, 2, 4, 9, 1)]
+for start in range(0, len(texts), 2):
+    embed(padded(texts[start : start + 2]))
+""",
+            ["padded(texts[start : start + 2])"],
+            Runs(3),
+            why="as wide as the longest of each batch",
+        ),
     )
     good = (
         Good(
@@ -233,6 +330,65 @@ for _ in range(3):
 """,
             Runs(1),
             why="filled once",
+        ),
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def update(states):
+    return tf.reduce_sum(states)
+
+class Rollout:
+    def __init__(self):
+        self.states = []
+
+    def add(self, state):
+        self.states.append(state)
+
+    def flush(self):
+        states, self.states = np.stack(self.states), []
+        return states
+
+rollout = Rollout()
+for _ in range(3):
+    for _ in range(8):
+        rollout.add(np.ones(3))
+    update(rollout.flush())
+""",
+            Runs(1),
+            why="as many calls each time",
+        ),
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def step(image, tokens):
+    return tf.reduce_sum(image), tf.reduce_sum(tokens)
+
+texts = [[1] * length for length in (3, 5, 2, 4)]
+longest = max(len(row) for row in texts)
+tokens = np.array([row + [0] * (longest - len(row)) for row in texts])
+image = tf.cast(tf.io.decode_png(tf.io.encode_png(tf.zeros([4, 4, 3], tf.uint8))), tf.float32)
+for start in range(0, len(texts), 2):
+    step(image, tokens[start : start + 2])
+""",
+            Runs(1),
+            why="read and counted once",
+        ),
+        Good(
+            """
+@tf.function(jit_compile=True)
+def filtered(image):
+    return tf.reduce_mean(image)
+
+for size in (4, 8, 6):
+    image = tf.io.decode_png(tf.io.encode_png(tf.zeros([size, 8, 3], tf.uint8)))
+    filtered(tf.image.resize(image, [8, 8])[None])
+""",
+            Runs(1),
+            why="of one size",
         ),
         Good(f"{MODEL}\nmodel.fit(data.batch(32), verbose=0)\nmodel.evaluate(data.batch(16), verbose=0)\n", Runs(2)),
         Good(

@@ -156,6 +156,25 @@ score(tf.ones([1, 8]))
             ["tokens[:, :length]"],
             Runs(4),
         ),
+        Bad(
+            f"""{STEP}
+import numpy as np
+
+text = np.ones(99, "float32")
+
+def windows(length):
+    starts = np.random.randint(0, len(text) - length, 2)
+    return np.stack([text[start : start + length] for start in starts])
+
+length = 4
+for epoch in range(3):
+    step(windows(length))
+    length = min(length + 4, 12)
+""",
+            ["windows(length)"],
+            Runs(3),
+            why="longer windows from epoch to epoch",
+        ),
     )
     good = (
         Good(

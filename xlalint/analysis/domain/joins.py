@@ -217,8 +217,9 @@ def _meet_sequences(a: Sequence, b: Sequence) -> Sequence | None:
     if a.kind != b.kind:
         return None
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
-        items = tuple(map(join, a.items, b.items))
-        return a if all(map(lambda x, y: x is y, items, a.items)) else Sequence(a.kind, items)
+        items, varies = tuple(map(join, a.items, b.items)), united(a.varies, b.varies)
+        same = varies == a.varies and all(map(lambda x, y: x is y, items, a.items))
+        return a if same else Sequence(a.kind, items, varies=varies)
     element, varies = _join_optional(element_of(a), element_of(b)), united(a.varies, b.varies)
     steps = a.steps if a.steps == b.steps else None if a.steps is None or b.steps is None else 0
     same = a.items is None and element is a.element and varies == a.varies and steps == a.steps

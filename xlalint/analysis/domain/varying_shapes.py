@@ -32,6 +32,8 @@ STEPS: Final = "steps"
 LAST: Final = "last batch"
 # No variation of a shape: a layer that a symbolic tensor comes from, which Keras compiles no model with.
 LAYER: Final = "layer"
+# .. nor this: another piece of the same length each time.
+WINDOW: Final = "window"
 _DEEPEST: Final = 4
 # Their result has the shape that an argument names, whatever shape goes in.
 _RESHAPING: Final = frozenset(
@@ -77,6 +79,11 @@ def variations_of(value: Value | None, depth: int = 0) -> tuple[Variation, ...]:
             return found
         case _:
             return ()
+
+
+def of_sizes(varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
+    """Those of the variations that say that a size differs."""
+    return tuple(variation for variation in varies if variation.kind not in (LAYER, WINDOW))
 
 
 def _inside(value: Sequence | Dict | OneOf) -> Iterator[Value]:
@@ -155,14 +162,30 @@ def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tupl
         return ()
     if any(isinstance(item, Slice) and _leaves_an_end(item) for item in index):
         varies = tuple(variation for variation in varies if variation.kind != "joined")
-    if any(item in (Static(...), Static(None)) for item in index):
+    items = [item for item in index if item not in (Static(...), Static(None))]
+    if items and Static(...) in index:
         return ()  # which dimension is meant is not worth counting
-    fixed = {axis for axis, item in enumerate(index) if not (isinstance(item, Slice) and _follows_the_length(item))}
+    fixed = {axis for axis, item in enumerate(items) if not (isinstance(item, Slice) and _follows_the_length(item))}
     return tuple(
-        variation
+        _behind_new_axes(variation, index)
         for variation in varies
         if (variation.axis not in fixed if variation.axis is not None else not fixed - {0})
     )
+
+
+def _behind_new_axes(variation: Variation, index: tuple[Value, ...]) -> Variation:
+    """A variation of a dimension, which new ones before it have moved: `x[None]`."""
+    if variation.axis is None:
+        return variation
+    new = passed = 0
+    for item in index:
+        if item == Static(None):
+            new += 1
+        elif item == Static(...) or passed == variation.axis:
+            break
+        else:
+            passed += 1
+    return replace(variation, axis=variation.axis + new) if new else variation
 
 
 def _is_of_fixed_positions(item: Value) -> bool:
@@ -207,7 +230,7 @@ def _is_number(value: Value) -> TypeGuard[Static]:
 
 def cut(value: Value, index: tuple[Value, ...], location: Location) -> Value:
     """What is cut from data on the host, with the variation of a piece that has another length each time: one of its
-    bounds varies. Where both do, it is a window, of which the last one may be smaller."""
+    bounds varies, or one by more than the other does. Else it is a window, of which the last one may be smaller."""
     found: tuple[Variation, ...] = ()
     for axis, item in enumerate(index):
         if isinstance(item, Array | Sequence) and axis == 0:
@@ -215,10 +238,13 @@ def cut(value: Value, index: tuple[Value, ...], location: Location) -> Value:
         if not isinstance(item, Slice):
             continue
         start, stop = variations_of(item.start), variations_of(item.stop)
-        if bool(start) != bool(stop):
-            found = (*found, Variation("cut", location, axis, (start or stop)[0].shapes))
+        alone = tuple(each for each in (*start, *stop) if (each in start) != (each in stop))
+        if alone and (set(start) <= set(stop) or set(stop) <= set(start)):
+            found = (*found, Variation("cut", location, axis, alone[0].shapes))
         elif any(each.detail == STEPS for each in start):
             found = (*found, Variation("last batch", location, axis, 2))
+        elif start:
+            found = (*found, Variation(WINDOW, location, axis))
     match value:
         case Unknown() | Tensor() | Structure() | Array() | Sequence() if found:
             return replace(value, varies=united(value.varies, found))

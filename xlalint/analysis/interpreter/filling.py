@@ -22,7 +22,7 @@ def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
         return ()
     loop = _loop_around(frame, node)
     if loop is None:
-        again = _is_of_object(node) and frame.function.name not in MAKERS
+        again = _is_of_object(node) and frame.function.name not in MAKERS and not frame.counted
     else:
         at_times = frame.conditional > 0 and _is_at_times(frame, node, loop)
         again = (frame.looped or frame.python_loop > 1) and (at_times or _is_open(loop))
@@ -31,14 +31,55 @@ def longer(frame: Frame, node: cst.CSTNode) -> tuple[Variation, ...]:
     return (Variation("filled" if again else GROWN, Location(frame.unit, node), axis=0),)
 
 
+def is_counted(frame: Frame | None, call: cst.CSTNode | None) -> bool:
+    """Whether a function is called as often as a loop says that goes through a number of iterations: what it fills is
+    as long each time. Not where the loop asks the same object for something else at times."""
+    if frame is None or call is None or frame.context.kind not in NOT_TRACED:
+        return False
+    loop = _loop_around(frame, call)
+    if loop is None:
+        return frame.counted
+    if not isinstance(loop, cst.For) or _is_open(loop) or frame.conditional:
+        return False
+    match call:
+        case cst.Call(func=cst.Attribute(value=owner)):
+            text = frame.unit.code(owner)
+            return not any(_calls(part, text, frame) for part in cst.within(loop.body) if isinstance(part, cst.If))
+        case _:
+            return True
+
+
+def _calls(condition: cst.If, owner: str, frame: Frame) -> bool:
+    """Whether a method of what is written as `owner` is called under a condition."""
+    return any(
+        isinstance(part, cst.Call)
+        and isinstance(part.func, cst.Attribute)
+        and frame.unit.code(part.func.value) == owner
+        for part in cst.within(condition)
+    )
+
+
 def _loop_around(frame: Frame, node: cst.CSTNode) -> cst.For | cst.While | None:
     for around in frame.unit.around(node):
         match around:
+            case cst.For(target=target) if _is_of_each(node, target):
+                continue  # each of its iterations fills another list
             case cst.For() | cst.While():
                 return around
             case cst.FunctionDef() | cst.Lambda() | cst.ClassDef():
                 return None
     return None
+
+
+def _is_of_each(node: cst.CSTNode, target: cst.BaseExpression) -> bool:
+    """Whether what a loop goes through says which list is filled: `for k, v in step.items(): columns[k].append(v)`."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=cst.Subscript(slice=index))):
+            names = {part.value for part in cst.within(target) if isinstance(part, cst.Name)}
+            parts = (part for element in index for part in cst.within(element))
+            return any(isinstance(part, cst.Name) and part.value in names for part in parts)
+        case _:
+            return False
 
 
 def _is_at_times(frame: Frame, node: cst.CSTNode, loop: cst.For | cst.While) -> bool:
@@ -78,9 +119,9 @@ def _fills(statement: cst.CSTNode | None, wanted: str, frame: Frame) -> bool:
 
 
 def _is_of_object(node: cst.CSTNode) -> bool:
-    """Whether what is changed is held by an object: `self.states.append(state)`."""
+    """Whether what is changed is held by an object: `self.states.append(state)`, `self.columns[key].append(state)`."""
     match node:
-        case cst.Call(func=cst.Attribute(value=cst.Attribute())):
+        case cst.Call(func=cst.Attribute(value=cst.Attribute() | cst.Subscript(value=cst.Attribute()))):
             return True
         case _:
             return False

@@ -37,6 +37,7 @@ from ..record import replace
 from .changed_arguments import Changes, changed_like, changes_of, passed_as
 from .events import HOST, NOT_TRACED, Context, ContextKind, JoinBranches
 from .feeding import report_compiled_call, report_own_call
+from .filling import is_counted
 from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use
 from .host_code import is_plain
 from .interface import Interpreter, Models, Options
@@ -195,6 +196,7 @@ class Functions(Interpreter):
             loop=loop,
             loop_around=loop,
             looped=frame is not None and (frame.looped or frame.python_loop > 0),
+            counted=is_counted(frame, call),
             inputs=inputs,
             passed=passed,
             caller=frame if written else None,

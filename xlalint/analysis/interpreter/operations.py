@@ -127,8 +127,14 @@ class Operations(Interpreter):
                 made = rounded(type(sign), left, right) or fold(type(sign), a, b)
                 varies = () if type(sign) in _REMAINDERS else united(left.varies, right.varies)
                 return replace(made, varies=varies) if varies else made
+            case (Array("int", None, ()), Static(varies=(_, *_) as varies)) | (
+                Static(varies=(_, *_) as varies),
+                Array("int", None, ()),
+            ) if isinstance(sign, cst.Add | cst.AddAssign):
+                return Unknown(varies=varies)  # where a piece ends: `start + length`
             case (Array(), _) | (_, Array()):
-                return Array()
+                held = (value.varies for value in (left, right) if isinstance(value, Array))
+                return Array(varies=reduce(united, held, ()))
             case Dict(a, x), Dict(b, y) if isinstance(sign, cst.BitOr | cst.BitOrAssign):
                 return Dict({**a, **b}, join_parts(x, y) if x and y else x or y)
             case Sequence(), Sequence() if isinstance(sign, cst.Add | cst.AddAssign):
@@ -142,6 +148,8 @@ class Operations(Interpreter):
             case (Static(varies=varies), Api()) | (Api(), Static(varies=varies)) if varies:
                 return Static(varies=varies)  # `math.pi * epoch`
             case (Static(varies=varies), Unknown()) | (Unknown(), Static(varies=varies)) if varies:
+                return Unknown(varies=varies)
+            case (Unknown(varies=(_, *_) as varies), Static()) | (Static(), Unknown(varies=(_, *_) as varies)):
                 return Unknown(varies=varies)
             case (Unknown(names, part=True), Static()) | (Static(), Unknown(names, part=True)) if names:
                 return Unknown(names, part=True)  # as much a part of what the parameter holds

@@ -10,11 +10,19 @@ from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
 from ..domain.varying_shapes import last_batches, variations_of, varied
 from ..files.unit import Location
 
+READ: Final = "read"  # from a file: of its own size
 _JOINING: Final = frozenset(
     ("keras.ops.append", "keras.ops.concatenate", "np.append", "np.concatenate", "np.hstack", "np.vstack", "tf.concat")
 )
 _STACKING: Final = frozenset(
     ("np.array", "np.asarray", "np.stack", "tf.constant", "tf.convert_to_tensor", "tf.stack", "keras.ops.stack")
+)
+# What a file holds has its own size.
+_DECODING: Final = frozenset(
+    (
+        *(f"tf.{room}.decode_{form}" for room in ("io", "image") for form in ("bmp", "gif", "image", "jpeg", "png")),
+        "tf.audio.decode_wav",
+    )
 )
 _RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "keras.ops.image.resize"))
 
@@ -28,6 +36,8 @@ def shaped(
         return varied(result, (_joined(arguments, location),))
     if name in _RESIZING and not traced and _size_varies(arguments):
         return varied(result, (Variation("resized", location, axis=None),))
+    if name in _DECODING and looped and not traced:
+        return varied(result, (Variation(READ, location),))
     if name in _STACKING and not traced:
         rows = next(iter(arguments.values()), NONE)
         return varied(result, last_batches(rows) if isinstance(rows, Sequence) else ())

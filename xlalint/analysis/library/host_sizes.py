@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from ..domain.joins import element_of
 from ..domain.kinds import united
-from ..domain.values import STATIC, Sequence, Static, Value, Variation
-from ..domain.varying_shapes import LAST, varied
+from ..domain.values import STATIC, Array, Sequence, Static, Value, Variation
+from ..domain.varying_shapes import LAST, variations_of, varied
 from ..files.unit import Location
 from ..record import replace
 
@@ -67,6 +68,10 @@ _DRAWING_ARRAYS: Final[Mapping[str, int]] = {  # .. with the number of arguments
     "np.random.randint": 3,
 }
 _LISTS: Final = frozenset(("cut", "filled", "grown"))  # what changes how long a list is
+# .. and what changes how long each of its items is.
+_ITEMS: Final = frozenset(("cut", "sized"))
+PIECES: Final = "pieces"  # the detail of what is smaller in some of the pieces that an array is split into
+_JOINING: Final = frozenset(("concatenate", "concat", "hstack", "vstack", "row_stack"))
 
 
 def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Location, *, looped: bool) -> Value:
@@ -80,11 +85,31 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         return replace(result, varies=found) if found else result
     if name in _STACKING:
         stacked = next(iter(arguments.values()), None)
-        lists = stacked.varies if isinstance(stacked, Sequence) else ()
-        return varied(result, tuple(each for each in lists if each.kind in _LISTS))
+        if not isinstance(stacked, Sequence):
+            return result
+        found = tuple(each for each in stacked.varies if each.kind in _LISTS)
+        return varied(result, found if name.rpartition(".")[2] in _JOINING else united(found, _of_items(stacked)))
+    if name == "np.array_split" and isinstance(result, Sequence):
+        return _pieces(arguments, result, location)
     if name in _SIZES:
         return varied(result, tuple(_of_sizes(name, arguments, location)))
     return result
+
+
+def _of_items(rows: Sequence) -> tuple[Variation, ...]:
+    """What varies of an array because it does of each of its rows, behind the new dimension."""
+    found = (each for each in variations_of(element_of(rows)) if each.kind in _ITEMS)
+    return tuple(each if each.axis is None else replace(each, axis=each.axis + 1) for each in found)
+
+
+def _pieces(arguments: Mapping[str, Value], pieces: Sequence, location: Location) -> Value:
+    """`np.array_split(x, n)`: some pieces are longer by one, unless the number is known to come out even."""
+    match arguments.get("ary", arguments.get("*0")), arguments.get("indices_or_sections", arguments.get("*1")):
+        case Array(length=int(length)), Static(int(count)) if count > 0 and length % count == 0:
+            return pieces
+        case _:
+            piece = Array(varies=(Variation(LAST, location, axis=0, shapes=2, detail=PIECES),))
+            return replace(pieces, items=None, element=piece)
 
 
 def _of_sizes(name: str, arguments: Mapping[str, Value], location: Location) -> Iterator[Variation]:

@@ -26,7 +26,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import LAST, LAYER, variations_of, varied
+from ..domain.varying_shapes import LAST, of_sizes, variations_of, varied
 from ..record import replace
 from . import datasets as pipelines
 from . import tokenizers as texts
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _SHAPE: Final = Sequence("tuple", None, STATIC)
 _MASK: Final = OneOf((NONE, Tensor(Dependence.VALUE, "bool")))
 UPDATED: Final = "jax.Array.at"
+_KEEPING: Final = ("astype", "copy", "convert")  # methods of arrays and pictures that keep the size
 """What updates a copy of an array on JAX: `x.at`."""
 _DICT_METHODS: Final = frozenset(("keys", "values", "items", "get", "pop", "copy", "setdefault", "update", "_asdict"))
 
@@ -97,7 +98,7 @@ def attribute(owner: Value, name: str) -> Value | None:
 def _array_attribute(owner: Array, name: str) -> Value:
     match name:
         case "shape":
-            return _SHAPE
+            return _shape_of(owner)
         case "T" | "real" | "imag" | "flat":
             return owner
         case "ndim" | "size" | "dtype" | "itemsize" | "nbytes":
@@ -159,8 +160,7 @@ def _object_attribute(owner: ApiObject, api: str, name: str) -> Value | None:
 def _shape_of(owner: Value) -> Sequence:
     """A shape: dimensions are Python values while tracing, `None` where unknown."""
     rank = rank_of(owner)
-    varies = owner.varies if isinstance(owner, Tensor | Structure) else ()
-    varies = tuple(variation for variation in varies if variation.kind != LAYER)
+    varies = of_sizes(owner.varies) if isinstance(owner, Tensor | Structure | Array) else ()
     if not varies:
         return Sequence("tuple", None if rank is None else (STATIC,) * rank, STATIC)
     sizes = tuple(
@@ -218,7 +218,7 @@ def call_method(owner: Value, method: str, arguments: Mapping[str, Value], locat
         case Array():
             if method in ("item", "tolist", "tobytes", "__len__"):
                 return STATIC
-            return owner if method in ("astype", "copy") else Array(owner.dtype)
+            return owner if method in _KEEPING else Array(owner.dtype)
         case Sequence("tuple", items):
             return _shape_method(owner, items, method)
         case ApiObject():

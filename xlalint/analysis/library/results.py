@@ -448,11 +448,16 @@ def _makes_array(call: Call) -> bool:
     return size is not None and size != NONE
 
 
+# Functions that draw between two numbers, or around one: the third argument says how many.
+_BETWEEN: Final = frozenset(f"np.random.{name}" for name in ("normal", "randint", "uniform"))
+
+
 def _written_length(call: Call) -> int | None:
     """The first dimension of an array that is made with a shape, where that is written."""
     if not (call.name.startswith("np.random.") or call.name.rpartition(".")[2] in NUMPY_MAKERS):
         return None
-    match call.get("shape", "size", "d0", "*0"):
+    ranged = call.name in _BETWEEN
+    match call.get("size", "*2") if ranged else call.get("shape", "size", "d0", "*0"):
         case Sequence(items=(Static(int() as length), *_)) | Static(int() as length):
             return length
         case _:

@@ -108,7 +108,7 @@ def _put(
         for variation in owner.varies:
             if variation.kind == "capped" and variation.shapes is not None:
                 kept = kept[: variation.shapes] if left else kept[-variation.shapes :]
-        _rebind(interpreter, frame, node, Sequence(owner.kind, kept, varies=owner.varies))
+        _rebind(interpreter, frame, node, Sequence(owner.kind, kept, varies=owner.varies or longer(frame, node)))
         return
     present = element_of(owner)
     joined = added if present is None else join_parts(present, added)

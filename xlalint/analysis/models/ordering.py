@@ -7,8 +7,9 @@ from typing import Any, Final
 from ...syntax import nodes as cst
 from ..domain.joins import join_all
 from ..domain.kinds import as_tensor
-from ..domain.values import NONE, STATIC, UNKNOWN, Dependence, Sequence, Static, Value
-from ..interpreter.events import TruthOf
+from ..domain.values import NONE, STATIC, UNKNOWN, Api, Dependence, Sequence, Static, Unknown, Value
+from ..domain.varying_shapes import variations_of
+from ..interpreter.events import NOT_TRACED, TruthOf
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 
@@ -55,6 +56,8 @@ def _extreme(form: str) -> FunctionModel:
                     values = items
                 case _:
                     values = (interpreter.element(frame, iterable, node),)
+        if form == "max" and arguments.nodes and _is_longest(interpreter, frame, values, arguments.nodes[0]):
+            return interpreter.number(frame, node)
         order = _order(interpreter, frame, values, arguments, node, form)
         if order:
             return order[-1 if form == "max" else 0]
@@ -62,6 +65,28 @@ def _extreme(form: str) -> FunctionModel:
         return join_all(*(tensors or values)) if values else STATIC
 
     return handle
+
+
+def _is_longest(interpreter: Interpreter, frame: Frame, values: tuple[Value, ...], node: cst.BaseExpression) -> bool:
+    """Whether the greatest length in a batch is asked for, of one after the other: `max(len(row) for row in batch)`."""
+    if values != (STATIC,) or frame.context.kind not in NOT_TRACED or not (frame.looped or frame.python_loop):
+        return False
+    match node:
+        case cst.GeneratorExp(elt=cst.Call(func=counts), for_in=cst.CompFor(iter=batch)):
+            pass
+        case cst.ListComp(elt=cst.Call(func=counts), for_in=cst.CompFor(iter=batch)):
+            pass
+        case cst.Call(args=[cst.Arg(value=counts), cst.Arg(value=batch)]):
+            pass
+        case _:
+            return False
+    if interpreter.evaluate(frame, counts) != Api("builtins.len"):
+        return False
+    match interpreter.evaluate(frame, batch):
+        case Unknown(part=part, varies=varies):
+            return part or bool(varies)
+        case value:
+            return bool(variations_of(value))
 
 
 def _order(

@@ -24,7 +24,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..domain.varying_shapes import LAYER
+from ..domain.varying_shapes import of_sizes
 from ..files.unit import Location
 from ..interpreter.events import NOT_TRACED, ContextKind, HostRead
 from ..interpreter.frames import Arguments, Frame
@@ -83,14 +83,13 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
             return Static(len(items))
         case Static(str(text)):
             return Static(len(text))
-        case Sequence(varies=(_, *_) as varies) if frame.context.kind in NOT_TRACED:
-            return Static(varies=varies)
+        case Sequence(varies=varies) if frame.context.kind in NOT_TRACED and (sizes := of_sizes(varies)):
+            return Static(varies=sizes)
         case Instance(cls) if method := cls.find("__len__"):
             return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
         case _:
             varies = value.varies if isinstance(value, Tensor | Structure | Array | Unknown) else ()
-            counted = any(variation.kind != LAYER for variation in varies)
-            return interpreter.number(frame, node) if counted else STATIC
+            return interpreter.number(frame, node) if of_sizes(varies) else STATIC
 
 
 def _range(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:

@@ -1,0 +1,64 @@
+"""Pictures and sound that other libraries read from files: each has its own size."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import NONE, STATIC, Array, Sequence, Value, Variation
+from ..domain.varying_shapes import variations_of
+from ..files.unit import Location
+from ..interpreter.events import NOT_TRACED
+from ..interpreter.frames import Arguments, Frame
+from ..interpreter.interface import FunctionModel, Interpreter
+from ..library.host_shapes import READ
+
+_PICTURES: Final = (
+    *("PIL.Image.open", "cv2.imread", "skimage.io.imread", "matplotlib.image.imread", "matplotlib.pyplot.imread"),
+    *("imageio.imread", "imageio.v2.imread", "imageio.v3.imread"),
+)
+
+
+def _read(frame: Frame, node: cst.BaseExpression, dtype: str) -> Array:
+    """What is read here: of another size each time, if one after the other is."""
+    again = frame.context.kind in NOT_TRACED and (frame.looped or frame.python_loop > 0)
+    return Array(dtype, varies=(Variation(READ, Location(frame.unit, node)),) if again else ())
+
+
+def _picture(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    return _read(frame, node, "int")
+
+
+def _loaded(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`keras.utils.load_img(path, target_size=..)`."""
+    return _read(frame, node, "int") if arguments.keywords.get("target_size", NONE) == NONE else None
+
+
+def _as_array(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`keras.utils.img_to_array(picture)`, `cv2.cvtColor(picture, code)`."""
+    picture = arguments.positional[0] if arguments.positional else None
+    return Array("float", varies=variations_of(picture)) if isinstance(picture, Array) else None
+
+
+def _sound(place: int) -> FunctionModel:
+    """Samples and their rate, in one order or the other."""
+
+    def handle(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+        if "duration" in arguments.keywords or "frames" in arguments.keywords:
+            return None
+        samples = _read(frame, node, "float")
+        return Sequence("tuple", (STATIC, samples) if place else (samples, STATIC))
+
+    return handle
+
+
+FUNCTIONS: Final[dict[str, FunctionModel]] = {
+    **dict.fromkeys(_PICTURES, _picture),
+    "keras.utils.load_img": _loaded,
+    "keras.utils.img_to_array": _as_array,
+    "cv2.cvtColor": _as_array,
+    "librosa.load": _sound(0),
+    "librosa.core.load": _sound(0),
+    "soundfile.read": _sound(0),
+    "scipy.io.wavfile.read": _sound(1),
+}
