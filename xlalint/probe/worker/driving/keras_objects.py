@@ -12,7 +12,8 @@ from typing import Any, Final
 from xlalint.probe.specs import Form, Keyed, Literal, spec
 
 from ..backends import backend
-from ..inputs.slots import OBJECTS, SIZE, Slot, tensor
+from ..inputs.numbers import SIZE
+from ..inputs.slots import OBJECTS, Slot, tensor
 from ..inputs.tensors import Arguments, build
 
 _NONE: Final[Arguments] = ((), {})

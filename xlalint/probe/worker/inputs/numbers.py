@@ -9,6 +9,8 @@ import numpy as np
 
 from xlalint.probe.specs import BELOW, Spec
 
+SIZE: Final = 4  # of every dimension, as long as nothing speaks against it: equal sizes fit each other
+
 # Values that code may not be made for, by the number of the set: great, negative, and zero or no number.
 GREAT, NEGATIVE, NOTHING = range(100, 103)
 EXTREMES: Final = (GREAT, NEGATIVE, NOTHING)

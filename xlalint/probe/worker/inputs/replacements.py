@@ -17,9 +17,10 @@ from ..backends import backend
 from .configurations import classes_with, modes_of, read_with
 from .culprits import FailedCall, culprits_of, frames_of, user_frames_of
 from .error_clues import ErrorClues
+from .numbers import SIZE
 from .parts import Assignment, part_at, with_part
 from .settings import SettingsInput, settings
-from .slots import IDENTITY, OBJECTS, SIZE, Choice, Slot, of_class, tensor
+from .slots import IDENTITY, OBJECTS, Choice, Slot, of_class, tensor
 from .tensors import ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)

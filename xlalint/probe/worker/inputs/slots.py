@@ -21,12 +21,14 @@ from xlalint.probe.target import Parameter
 
 from ..backends import backend
 from ..code.missing import Missing
+from .documented import described
+from .numbers import SIZE
 from .tensors import ObjectInput, build, map_specs
+from .usage import uses_in
 
 # `None`: the parameter is left out.
 Choice: TypeAlias = Form | ObjectInput | None
 
-SIZE: Final = 4  # of every dimension, as long as nothing speaks against it: equal sizes fit each other
 _CLASS_DTYPES: Final = {"bool": "bool", "int": "int32", "float": "float32", "complex": "complex64", "string": "string"}
 _STATIC: Final = (Literal(2), Literal(0.5), Literal(True), Literal("same"), Many("tuple", (Literal(4), Literal(4))))
 _BY_TYPE: Final[dict[Any, tuple[Choice, ...]]] = {
@@ -81,6 +83,7 @@ def slots_of(
     annotations = _annotations(function)
     hints = {one.name: one for one in known}
     compared, asked = _compared(function), _asked(function)
+    guessed = _guessed(function, group, list(signature.parameters))
     signed = _input_signature(function)
     slots: list[Slot] = []
     for position, parameter in enumerate([*list(signature.parameters.values())[int(bound) :], *_of_bases(function)]):
@@ -106,13 +109,29 @@ def slots_of(
                 (signed[position],)
                 if position < len(signed)
                 else (
-                    *_choices(parameter, group, annotations.get(name), hints.get(name), compared.get(name, ()), depth),
+                    *_choices(
+                        parameter,
+                        group,
+                        annotations.get(name),
+                        hints.get(name),
+                        compared.get(name, ()),
+                        guessed.get(name),
+                        depth,
+                    ),
                     *map(Literal, _other_than(compared.get(name, ()))),
                     *((Literal(True), Literal(False)) if name in asked else ()),
                 )
             )
             slots.append(Slot(name, group, tuple(dict.fromkeys(choices)), positional))
     return slots
+
+
+def _guessed(function: Callable[..., Any], group: str, names: Sequence[str]) -> dict[str, Form]:
+    """What the docstring of something callable and, of a call, the source say of its parameters."""
+    said = described(python_function_of(function))
+    uses = uses_in(tree_of(function), names) if group == "call" else {}
+    joined = {name: uses[name].joined(said.get(name)) if name in uses else said.get(name) for name in names}
+    return {name: form for name, form in joined.items() if form is not None}
 
 
 def _of_bases(cls: Any) -> Iterator[inspect.Parameter]:
@@ -138,17 +157,20 @@ def _choices(
     annotation: Any,
     hint: Parameter | None,
     compared: Sequence[Any],
+    guessed: Form | None,
     depth: int,
 ) -> Iterator[Choice]:
     """What to pass for a parameter, the best first."""
     default = parameter.default
-    if (described := backend.spec_of(default)) is not None:
-        yield _of_description(*described)
+    if (specified := backend.spec_of(default)) is not None:
+        yield _of_description(*specified)
     elif default is not inspect.Parameter.empty:
         yield None
     hinted = () if hint is None else tuple(_of_hint(hint))
     promised = () if annotation is None else tuple(of_annotation(annotation, depth))
     # An annotation `Tensor` says less than what is known of rank and dtype; any other says more.
+    if guessed is not None and (not promised or isinstance(promised[0], Spec | Keyed)):
+        yield guessed
     both = (hinted, promised) if isinstance(next(iter(promised), None), Spec) else (promised, hinted)
     for choices in both:
         yield from choices

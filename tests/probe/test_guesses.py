@@ -1,0 +1,94 @@
+"""What docstrings and source say of inputs before anything is called."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from xlalint.probe.specs import Form
+from xlalint.probe.worker.inputs.documented import described
+from xlalint.probe.worker.inputs.usage import uses_in
+
+
+def documented(text: str) -> dict[str, str]:
+    def function() -> None:
+        pass
+
+    function.__doc__ = text
+    return {name: str(form) for name, form in described(function).items()}
+
+
+def test_shapes_in_docstrings() -> None:
+    found = documented(
+        """Does something, as in [1].
+
+        Args:
+          boxes: A float `Tensor` of shape [batch, num_boxes, 4], whose values are
+            in [0, 1].
+          labels (int32): of shape `[batch, num_boxes + 1]`
+          mask: a boolean tensor with shape (N, 2 * D)
+          next_id: A tf.Tensor of shape [1].
+          rate: a scalar tensor
+          grid: 3-D tensor
+          scale: a number in [0, 1], see [2]
+        """
+    )
+    assert found == {
+        "boxes": "f32[4, 4, 4]",
+        "labels": "i32[4, 5]",
+        "mask": "bool[4, 8]",
+        "next_id": "f32[1]",
+        "rate": "f32[]",
+        "grid": "f32[4, 4, 4]",
+    }
+
+
+def test_other_styles_of_docstrings() -> None:
+    assert documented("f\n\n:param mean: of shape (N, D)\n:param n: how many\n") == {"mean": "f32[4, 4]"}
+    assert documented("f\n\nInput\n-----\nlos : [batch size, num_ut], `tf.bool`\n    Line of sight\n") == {
+        "los": "bool[4, 4]"
+    }
+    assert documented('f\n\nArgs:\n  batch: Dict, with:\n    "image": [b, h, w, 3],\n    "label": [b], int32\n') == {
+        "batch": "{'image': f32[4, 4, 4, 3], 'label': i32[4]}"
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("b, h, w, c = tf.shape(x)", "f32[4, 4, 4, 4]"),
+        ("height = x.shape.as_list()[2]", "f32[4, 4, 4]"),
+        ("return x[..., 4:] + x[:, 0, 0]", "f32[4, 4, 5]"),
+        ("return x[:, :, 4:-1]", "f32[4, 4, 6]"),
+        ("return tf.transpose(x, [0, 2, 1])", "f32[4, 4, 4]"),
+        ("return tf.gather(table, x)", "i32[4, 4]"),
+        ("return tf.einsum('bij,jk->bik', table, x)", "f32[4, 4]"),
+        ("return x['ids'] + tf.shape(x['image'])[3]", "{'ids': f32[4, 4], 'image': f32[4, 4, 4, 4]}"),
+        ("one, other = x\nreturn tf.boolean_mask(one, other)", "[f32[4, 4], bool[4, 4]]"),
+        ("height, width = x\nreturn tf.reshape(y, [height, width])", "(2, 2)"),
+        ("x = tf.stack(x)\nreturn x[:, 1]", "None"),  # another than the parameter
+        ("return x[0]", "None"),  # it may be a list
+        ("for key, one in x.items():\n    pass", "None"),
+        ("return [x + 1 for x in range(3)]", "None"),
+    ],
+)
+def test_uses(body: str, wanted: str) -> None:
+    tree = ast.parse(f"def f(x):\n{textwrap.indent(body, '    ')}")
+    assert str(uses_in(tree, ["x"])["x"].form()) == wanted
+
+
+def test_a_docstring_that_the_source_contradicts() -> None:
+    tree = ast.parse("def f(x):\n    b, h, w, c = tf.shape(x)")
+    use = uses_in(tree, ["x"])["x"]
+    described_as: Form | None = described(_two_dimensional)["x"]
+    assert str(use.joined(described_as)) == "f32[4, 4, 4, 4]"
+
+
+def _two_dimensional() -> None:
+    """f
+
+    Args:
+      x: a tensor of shape [rows, columns]
+    """
