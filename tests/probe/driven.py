@@ -407,3 +407,54 @@ class OfSettings(keras.layers.Layer):
 
 def of_columns(columns):
     return tf.add_n([column["weights"] * 2.0 for column in columns])
+
+
+class Gathered(keras.layers.Layer):
+    pooling = None
+
+    def call(self, x):
+        return self.pooling(x, axis=1)
+
+
+class MeanGathered(Gathered):
+    pooling = staticmethod(tf.reduce_mean)
+
+
+class Messaging(keras.layers.Layer):
+    def call(self, inputs):
+        features, adjacency = inputs
+        assert len(features.shape) == 3, "features must have rank 3"
+        self.edges = adjacency
+        result = self.message(features)
+        del self.edges
+        return result
+
+    def message(self, x):
+        return tf.reduce_sum(x, axis=-1) + self.edges
+
+
+class Shuffled(keras.layers.Layer):
+    def __init__(self, expected):
+        super().__init__()
+        self.outcome = expected
+
+    def call(self, inputs):
+        wide = self.outcome[1] + 0
+        return tf.ensure_shape(tf.pad(inputs, [[0, 0], [0, 0], [0, 0], [0, 0]]), self.outcome)[:, :wide]
+
+
+ACTIVATIONS = {"doubled": lambda x: x * 2.0, "same": lambda x: x}
+
+
+class Activated:
+    def __init__(self, activation):
+        self.function = ACTIVATIONS[activation]
+
+    def run(self, x):
+        return self.function(x)
+
+
+def whole(x):
+    if not tf.reduce_all(tf.equal(x, tf.floor(x))):
+        raise ValueError("x must be integral")
+    return x + 1.0

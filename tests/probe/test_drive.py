@@ -140,6 +140,10 @@ def line_of(text: str) -> int:
         ("Prepared.total", []),
         ("words", ["text: str[4, 4]"]),
         ("lowest", ["x: f32[4, 4]", "space: Space()"]),
+        ("Gathered.call", None),
+        ("Shuffled", ["inputs: f32[4, 4, 4, 4]"]),
+        ("Activated.run", ["x: f32[4, 4]"]),
+        ("whole", ["x: f32[4, 4] flags"]),
     ],
 )
 def test_driven_without_help(driver: Driver, qualname: str, inputs: list[str] | None) -> None:
@@ -260,3 +264,8 @@ def test_a_caller_helps_where_the_parameters_say_too_little(driver: Driver) -> N
     assert "not" in driver(hidden)
     found = driver(hidden, lines=(first, first + 4), callers=(caller,))
     assert "as `packed` does" in found["how"]
+
+
+def test_a_method_as_the_call_of_its_object_comes_to_it(driver: Driver) -> None:
+    first = line_of("def message")
+    assert "as `Messaging.call` does" in driver("Messaging.message", lines=(first, first + 1))["how"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import CodeType
@@ -41,7 +42,8 @@ from .training import NoTrainingError, is_compiled, training_of
 
 _DEEPEST: Final = 3  # callers of callers
 _SECONDS: Final = 30.0  # to look for inputs
-_BEFORE_CALLERS: Final = 0.5  # the share of them that a definition by itself gets, where it has callers
+_BEFORE_OTHERS: Final = 0.5  # the share of them that a definition by itself gets, where there are other ways
+_MOST_HEIRS: Final = 2
 _OF_TRAINING: Final = 2  # batches that a step of training gets
 _LOCALS: Final = ".<locals>."
 _APART: Final = "replicas are not compiled together"
@@ -126,23 +128,49 @@ class _Driver:
     # -- the order of the ways ----------------------------------------------------------------------------------------
 
     def driven(self) -> Driven:
-        """By its own parameters first; then by what its callers pass."""
+        """By its own parameters first; then by what its callers pass, and as an object of its class, or of one that
+        inherits it, comes to it."""
         target = self.target
+        outer = target.qualname.rpartition(_LOCALS)[0]
+        callers = [one for one in target.callers if (one.file, one.qualname) != (target.file, outer)][:_DEEPEST]
+        ways: list[Callable[[float], Driven]] = [partial(self._called_by, caller, None) for caller in callers]
+        if self.given is None and not target.given and target.factory is None and not outer:
+            ways += self._of_objects()
         try:
-            return self._by_itself()
+            return self._by_itself(_BEFORE_OTHERS if ways else 1.0)
         except NotDrivenError:
-            outer = target.qualname.rpartition(_LOCALS)[0]
-            callers = [one for one in target.callers if (one.file, one.qualname) != (target.file, outer)][:_DEEPEST]
-            for number, caller in enumerate(callers):
+            for number, way in enumerate(ways):
                 try:
-                    return self._called_by(caller, None, 1.0 / (len(callers) - number))
+                    return way(1.0 / (len(ways) - number))
                 except NotDrivenError:
                     continue
             raise
 
-    def _by_itself(self) -> Driven:
-        """By its own parameters; what is made inside a function by those of that."""
-        target, share = self.target, _BEFORE_CALLERS if self.target.callers else 1.0
+    def _of_objects(self) -> Iterator[Callable[[float], Driven]]:
+        """By way of what runs when an object is called, for another method; then with objects of classes that inherit
+        from the target's, where these are what is used."""
+        owner, found = _looked_up(self.loaded, self.target.qualname)
+        name = self.target.qualname.rpartition(".")[2]
+        if owner is None or not inspect.isfunction(found):
+            return
+        called = called_method(owner)
+        if keras_kind(owner) in ("layer", "model") and called is not None and called is not found:
+            frame = Frame(self.target.file, f"{owner.__qualname__}.{called.__name__}")
+            yield partial(self._called_by, frame, self.loaded)
+        heirs = (heir for heir in subclasses(owner) if getattr(heir, name, None) is found)
+        for heir in islice(heirs, _MOST_HEIRS) if not inspect.isabstract(owner) else ():
+            yield partial(self._as_heir, heir)
+
+    def _as_heir(self, heir: type, share: float) -> Driven:
+        """As a method of a class that inherits it."""
+        harness = self._of_class(
+            heir, self.target.qualname.rpartition(".")[2], Arranged(self.target.parameters, {}, {})
+        )
+        return self._finished(harness, self._solved(harness, share=share))
+
+    def _by_itself(self, share: float) -> Driven:
+        """By its own parameters; what is made inside a function by those of that. `share`: of the time that is left."""
+        target = self.target
         if _LOCALS in target.qualname:
             return self._called_by(Frame(target.file, target.qualname.rpartition(_LOCALS)[0]), self.loaded, share)
         if target.factory is not None:
@@ -180,6 +208,11 @@ class _Driver:
         if inspect.isabstract(owner):
             heirs = (heir for heir in subclasses(owner) if getattr(heir, name, None) is found)
             owner = next(heirs, owner)
+        return self._of_class(owner, name, said)
+
+    def _of_class(self, owner: type, name: str, said: Arranged) -> Harness:
+        """For a method of a class."""
+        found = getattr(owner, name)
         if found is called_method(owner):
             return harnesses.of_object(owner, said)
         if is_step(name) and keras_kind(owner) == "model":

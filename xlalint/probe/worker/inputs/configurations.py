@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from .culprits import FailedCall, function_at, user_frames_of
 _MOST_FILES = 3000
 _MOST_CLASSES = 3
 _MOST_FELLOWS = 60
+_MOST_WORDS = 8
 
 
 def read_with(failed: FailedCall, attribute: str) -> tuple[str, ...]:
@@ -42,7 +43,10 @@ def read_with(failed: FailedCall, attribute: str) -> tuple[str, ...]:
 
 
 def modes_of(failed: FailedCall) -> tuple[str, ...]:
-    """The words that the innermost function of the user's tells apart, where it raises an error itself."""
+    """The words that the innermost function of the user's tells apart, where it raises an error itself; the keys of
+    the dictionary in which it looks in vain for what it was passed."""
+    if isinstance(failed.error, KeyError):
+        return _keys_of(failed)
     for frame, line in reversed(user_frames_of(failed.error.__traceback__, failed.own)):
         function = function_at(frame.f_code.co_filename, frame.f_code.co_firstlineno)
         nodes = list(ast.walk(function)) if function is not None else []
@@ -52,6 +56,33 @@ def modes_of(failed: FailedCall) -> tuple[str, ...]:
         constants = (inner for node in told_apart for inner in ast.walk(node) if isinstance(inner, ast.Constant))
         return tuple(dict.fromkeys(one.value for one in constants if isinstance(one.value, str)))
     return ()
+
+
+def _keys_of(failed: FailedCall) -> tuple[str, ...]:
+    """The keys of the dictionary that the failing line reads, where it is none of the inputs."""
+    for frame, line in user_frames_of(failed.error.__traceback__, failed.own)[-1:]:
+        function = function_at(frame.f_code.co_filename, frame.f_code.co_firstlineno)
+        nodes = ast.walk(function) if function is not None else ()
+        read = [node for node in nodes if isinstance(node, ast.Subscript) and node.lineno <= line <= _end(node)]
+        for node in read:
+            held = _held(node.value, {**frame.f_globals, **frame.f_locals})
+            if isinstance(held, dict) and held and failed.error.args[0] not in held:
+                return tuple(key for key in held if isinstance(key, str))[:_MOST_WORDS]
+    return ()
+
+
+def _end(node: ast.expr) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _held(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """What a name, or an attribute of what has one, holds."""
+    match node:
+        case ast.Name(id=name):
+            return names.get(name)
+        case ast.Attribute(value=value, attr=attribute):
+            return vars(holder).get(attribute) if hasattr(holder := _held(value, names), "__dict__") else None
+    return None
 
 
 def classes_with(roots: Sequence[str], attribute: str, fellows: Sequence[str]) -> Iterator[type]:

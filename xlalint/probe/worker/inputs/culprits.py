@@ -16,6 +16,8 @@ from .parts import Assignment, PartPath, part_at, parts_of
 from .settings import SettingsInput
 from .slots import Slot
 
+_SELF = "self."  # before the name of an attribute of the object
+
 
 @dataclass
 class FailedCall:
@@ -54,6 +56,11 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
                 found.setdefault(by_identity[id(values[name])])
             elif frame.f_code is failed.entry and name in by_name:
                 found.setdefault((by_name[name], ()))
+            elif name.startswith(_SELF):
+                sources = stored_by(values["self"].__class__) if "self" in values else {}
+                for source in sources.get(name.removeprefix(_SELF), ()):
+                    if source in by_name:
+                        found.setdefault((by_name[source], ()))
             for place in by_entry.get(name, ()):
                 found.setdefault(place)
     for word in (*clues.words, *re.findall(r"\w+", clues.text)):
@@ -69,6 +76,22 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
         for inner, _ in parts_of(failed.assignment[position], None):
             paths.setdefault((position, inner))
     return [(position, path) for position, path in paths if not failed.slots[position].fixed]
+
+
+@lru_cache(maxsize=256)
+def stored_by(cls: type) -> Mapping[str, tuple[str, ...]]:
+    """For each attribute that an object gets when it is made, the names that it is made of."""
+    found: dict[str, tuple[str, ...]] = {}
+    for made in (vars(base).get("__init__") for base in cls.__mro__):
+        code = getattr(made, "__code__", None)
+        function = function_at(code.co_filename, code.co_firstlineno) if code is not None else None
+        for node in ast.walk(function) if function is not None else ():
+            if isinstance(node, ast.Assign):
+                names = tuple(dict.fromkeys(name for name in _loaded(node.value) if not name.startswith(_SELF)))
+                for target in node.targets:
+                    if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
+                        found.setdefault(target.attr, names)
+    return found
 
 
 def _entries(assignment: Assignment) -> dict[str, list[tuple[int, PartPath]]]:
@@ -164,9 +187,10 @@ def _loaded(node: ast.AST) -> Iterator[str]:
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             yield inner.id
         elif isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Load):
-            yield (
-                inner.attr.lstrip("_") if isinstance(inner.value, ast.Name) and inner.value.id == "self" else inner.attr
-            )
+            if isinstance(inner.value, ast.Name) and inner.value.id == "self":
+                yield from (inner.attr.lstrip("_"), _SELF + inner.attr)
+            else:
+                yield inner.attr
 
 
 def _bound(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:

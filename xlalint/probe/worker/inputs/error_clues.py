@@ -14,7 +14,7 @@ _DTYPE_NAMES: Final = re.compile(
 _SYNONYMS: Final = {"double": "float64", "half": "float16", "float": "float32"}
 _RANK: Final = re.compile(
     r"(\d)-?\s?D\b|rank[^\d\n]{0,24}(\d)\b|(\d)[- ]dimension|ndims?\D{0,12}(\d)|dimensions?\D{0,8}(\d)\b"
-    r"|_size must contain (\d) elements"  # of the shape that a tensor has
+    r"|_size must contain (\d) elements|dim index (\d)"  # of the shape that a tensor has
 )
 _RANK_WORDS: Final = {"scalar": 0, "vector": 1, "matrix": 2, "0D": 0}
 _WHERE: Final = re.compile(r"is not in the list of allowed values|\{\{[^}]*\}\}|\[Op:\w+\]|name: \S*|node \S+")
@@ -30,6 +30,8 @@ _PLAIN: Final = re.compile(
 _FRACTION: Final = re.compile(r"between 0 and 1|in (?:the )?(?:range|interval) [\[(]0,? ?1(?:\.0)?[\])]")
 _UNPACK: Final = re.compile(r"values to unpack \(expected (?:at least )?(\d+)")
 _NUMBER: Final = re.compile(r"(?<![\w.#])\d{1,4}(?![\w.])")
+_SHAPE: Final = re.compile(r"[\[(](\d+(?:, ?\d+)*),?[\])]|\[\]")
+_WHOLE: Final = re.compile(r"integral|close to an int|whole number")
 _ENTRY: Final = re.compile(r"['\"](\w+)['\"]\s*:")
 _QUOTED: Final = re.compile(r"['\"`]([A-Za-z_][\w./-]{0,40})['\"`]")
 _ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
@@ -52,6 +54,8 @@ class ErrorClues:
     keys: tuple[str, ...]  # of the dictionary that is asked for
     plain: bool  # a Python number is asked for
     fraction: bool  # a number between 0 and 1
+    whole: bool  # whole numbers, of whatever dtype
+    shapes: tuple[tuple[int, ...], ...]  # that it names
     fellows: tuple[str, ...] = ()  # attributes that are read together with the missing one
     modes: tuple[str, ...] = ()  # the words of which one is asked for
 
@@ -77,7 +81,13 @@ class ErrorClues:
             tuple(dict.fromkeys(_ENTRY.findall(text))) if re.search(r"\bdict", text) else (),
             _PLAIN.search(text) is not None,
             _FRACTION.search(text) is not None,
+            _WHOLE.search(text) is not None,
+            tuple(dict.fromkeys(_sizes(found) for found in _SHAPE.findall(text))),
         )
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in text.split(",") if size)
 
 
 def _number(word: str) -> int:

@@ -21,15 +21,18 @@ from .numbers import SIZE
 from .parts import Assignment, part_at, with_part
 from .settings import SettingsInput, settings
 from .slots import IDENTITY, OBJECTS, Choice, Slot, of_class, tensor
-from .tensors import ObjectInput, map_specs
+from .tensors import FORMS, ObjectInput, map_specs
 
 _IMAGE: Final = (2, 8, 8, 3)
+_LARGE_IMAGE: Final = (256, 256, 3)
+_MOST_RANK: Final = 6
 _LARGEST: Final = 1 << 18  # elements of a tensor
 _DTYPES: Final = ("int32", "bool", "int64", "float64", "complex64", "string")
 _INTEGER: Final = re.compile(r"integer|indices|index|slice|\bint\b|isn't allowed|iterable|cannot be interpreted")
 _SHAPES: Final = re.compile(
     r"shape|rank|dim|axis|size|broadcast|incompatible|index|unpack|out of (?:range|bounds)", re.I
 )
+_ASKED: Final = re.compile(r"\b(?:must|expected|expects|should|requires?)\b", re.I)
 _OF_STRINGS: Final = {name for name in (*dir(str), *dir(bytes)) if not name.startswith("_") and name not in dir(tuple)}
 _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ArrayImpl", "ndarray")
 _MADE: Final = ("EagerTensor", "ArrayImpl")  # what a tensor among the inputs is
@@ -49,7 +52,8 @@ def changes(failed: FailedCall) -> Iterator[Assignment]:
         part = part_at(failed.assignment[slot], path)
         for rank, other in enumerate(_others(part, failed.slots[slot] if not path else None, clues, classes)):
             made = with_part(failed.assignment, slot, path, other)
-            ranked.append((rank + 2 * position, position, made))
+            certain = isinstance(part, Many) and _sizes_of(part) in clues.shapes and rank == 0
+            ranked.append((0 if certain else rank + 2 * position, position, made))
     together = list(_together(failed, clues))
     ranked += [(3 + 2 * rank, len(faults), made) for rank, made in enumerate(together)]
     ranked.sort(key=lambda one: one[:2])
@@ -90,8 +94,12 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     if clues.attribute is not None and clues.attribute[1] in _OF_STRINGS and part.dtype != "string":
         yield replace(part, dtype="string", style="")
         yield from (Literal(word) for word in ("same", "relu", "sum"))
+    if clues.whole and not part.style:
+        yield replace(part, style="flags")
     if clues.fraction:
         yield replace(part, style="unit") if part.dtype.startswith("float") else Literal(0.5)
+    if _ASKED.search(clues.text):
+        yield from (_of_rank(part, other) for other in clues.ranks if other != rank)
     if clues.plain:
         yield from (Literal(SIZE), Literal(0.5), Literal(1))
     yield from classes
@@ -130,7 +138,9 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
         yield from (Many("tuple", (Literal(size),) * count) for size in (SIZE, 2) for count in (2, 3))
     if "ositive definite" in clues.text or "Cholesky" in clues.text or "not invertible" in clues.text:
         yield spec(part.dtype, SIZE, SIZE, style="definite")
-    yield from (tensor(other, part.dtype) for other in clues.ranks if other != rank)
+    yield from (_of_rank(part, other) for other in clues.ranks if other != rank)
+    if rank >= 3 and re.search(r"\b(?:height|width)\b.*must", clues.text):
+        yield spec(part.dtype, *shape[:-3], *_LARGE_IMAGE)
     if _SHAPES.search(clues.text) or clues.kind in ("InvalidArgumentError", "IndexError", "AssertionError"):
         yield from _reshaped(part, clues)
     if slot is not None:
@@ -154,6 +164,8 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
 def _reshaped(part: Spec, clues: ErrorClues) -> Iterator[Choice]:
     """Other ranks and sizes, first with the sizes that the error names."""
     shape, rank = part.shape(), len(part.dims)
+    if shape in clues.shapes:
+        yield from (spec(part.dtype, *other, style=part.style) for other in clues.shapes if _is_other(other, shape))
     other_ranks = [tensor(other, part.dtype) for other in (rank + 1, rank - 1) if 0 <= other <= 5]
     if re.search(r"\bn?dims?\b|rank|out of bounds|ndim", clues.text):
         yield from other_ranks
@@ -169,8 +181,20 @@ def _reshaped(part: Spec, clues: ErrorClues) -> Iterator[Choice]:
             yield spec(part.dtype, *(2 * size for size in shape))
 
 
+def _sizes_of(part: Many) -> tuple[Any, ...] | None:
+    """The values of a structure of Python values, which may be a shape."""
+    return tuple(item.value for item in part.items if isinstance(item, Literal)) or None
+
+
+def _is_other(shape: tuple[int, ...], known: tuple[int, ...]) -> bool:
+    return shape != known and 0 not in shape and len(shape) <= _MOST_RANK and prod(shape) <= _LARGEST
+
+
 def _instead_of_many(part: Many, slot: Slot | None, clues: ErrorClues) -> Iterator[Choice]:
     first: Form = part.items[0] if part.items else tensor()
+    if (sizes := _sizes_of(part)) in clues.shapes:
+        others = (other for other in clues.shapes if _is_other(other, sizes))
+        yield from (Many(part.kind, tuple(map(Literal, other))) for other in others)
     for count in clues.counts:
         if count != len(part.items):
             yield Many(part.kind, (*part.items, *(first,) * count)[:count])
@@ -300,7 +324,7 @@ def _of_dtype(one: Spec, dtype: str) -> Spec:
 
 
 def _of_rank(one: Spec, rank: int) -> Spec:
-    return tensor(rank, one.dtype)
+    return replace(tensor(rank, one.dtype), style=one.style if one.style in FORMS else "")
 
 
 def _as_float(one: Spec, dtype: str) -> Spec:
