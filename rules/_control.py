@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from xlalint.analysis.domain.values import Dependence, Tensor
-from xlalint.analysis.interpreter.events import Context, Tracing
+from xlalint.analysis.interpreter.contexts import Context, Tracing
 from xlalint.linter.rule import reached
 
 REFUSED: Final = "this raises OperatorNotAllowedInGraphError"

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from xlalint.analysis.domain.kinds import as_tensor, leaves, options
 from xlalint.analysis.domain.values import Api, ApiObject, Array, Dependence, Static, Tensor, Value
-from xlalint.analysis.interpreter.events import ApiCall, ContextKind
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import ApiCall
 from xlalint.analysis.library.api import kind_of
 from xlalint.analysis.library.raw_ops import PREFIX
 from xlalint.facts import tables

@@ -51,7 +51,8 @@ from functools import partial
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence
-from xlalint.analysis.interpreter.events import BranchOn, ContextKind, Event, JoinBranches
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import BranchOn, Event, JoinBranches
 from xlalint.fixes import resized
 from xlalint.fixes.defaults import default_before
 from xlalint.fixes.quoted import brief

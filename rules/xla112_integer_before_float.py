@@ -44,7 +44,8 @@ from typing import Final
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence, Sequence, Static, Value
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import NOT_TRACED, ApiCall, Event
+from xlalint.analysis.interpreter.contexts import NOT_TRACED
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.fixes.names import Names
 from xlalint.fixes.quoted import brief, one_line
 from xlalint.fixes.rewrite import Rewrite, replace

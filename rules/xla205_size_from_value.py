@@ -69,7 +69,8 @@ from typing import Final
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Slice, Tensor, Value
-from xlalint.analysis.interpreter.events import ApiCall, Consume, ContextKind, Event, IndexWith
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import ApiCall, Consume, Event, IndexWith
 from xlalint.facts.consumers import SIZED
 from xlalint.fixes.bounds import counted, cut_to, largest
 from xlalint.fixes.quoted import brief, one_line, replaced

@@ -39,7 +39,8 @@ Shown only: a loop in the graph requires that its variables keep their shape and
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.events import ContextKind, Event, UnrollLoop
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import Event, UnrollLoop
 from xlalint.fixes.quoted import one_line
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Good, OnJax, Rule, Severity
 

@@ -63,15 +63,8 @@ from functools import partial
 from xlalint.analysis.domain.kinds import as_tensor, leaves
 from xlalint.analysis.domain.values import Dependence, Structure, Tensor, Value
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import (
-    ApiCall,
-    BranchOn,
-    CallPath,
-    ContextKind,
-    Event,
-    IterateOver,
-    LoopWhile,
-)
+from xlalint.analysis.interpreter.contexts import CallPath, ContextKind
+from xlalint.analysis.interpreter.events import ApiCall, BranchOn, Event, IterateOver, LoopWhile
 from xlalint.facts import nested, tables
 from xlalint.fixes.names import Names
 from xlalint.fixes.quoted import brief

@@ -29,7 +29,8 @@ Shown only: the call does not show what the Python function does.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule

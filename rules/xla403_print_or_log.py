@@ -34,7 +34,8 @@ value from compiled code, return it.
 from collections.abc import Iterator
 from functools import partial
 
-from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.analysis.library.raw_ops import PREFIX
 from xlalint.facts.kernels import lacking
 from xlalint.fixes.guards import eagerly_only

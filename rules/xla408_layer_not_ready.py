@@ -45,7 +45,8 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.varying_shapes import LAYER, variations_of
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import ApiCall, Context, ContextKind, Event, HoldLayer, Tracing
+from xlalint.analysis.interpreter.contexts import Context, ContextKind, Tracing
+from xlalint.analysis.interpreter.events import ApiCall, Event, HoldLayer
 from xlalint.analysis.library.refusing_layers import CUDNN
 from xlalint.facts import tables
 from xlalint.facts.kernels import lacking, missing_of

@@ -49,7 +49,8 @@ from functools import partial
 
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.analysis.library.keras_classes import WEIGHTED
 from xlalint.facts import tables
 from xlalint.fixes.quoted import brief, one_line, path_to

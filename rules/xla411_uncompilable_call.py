@@ -49,7 +49,8 @@ from functools import cache, partial
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Dependence, Sequence, Static, Value
-from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.facts import tables
 from xlalint.facts.kernels import listed
 from xlalint.facts.replacements import instead_of

@@ -43,7 +43,8 @@ None is offered: what is computed with the variable would meet int64, and would 
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.events import ContextKind, Event, ReadInt32
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import Event, ReadInt32
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, DraftNote, Effect, Good, Rule, Told
 

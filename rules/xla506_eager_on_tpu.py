@@ -40,7 +40,8 @@ from functools import partial
 from typing import Final
 
 from xlalint.analysis.domain.values import ApiObject, FunctionValue, Static
-from xlalint.analysis.interpreter.events import ContextKind, Event, Program, SetupCall
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.strategies import is_tpu
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety

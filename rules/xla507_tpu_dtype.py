@@ -42,7 +42,8 @@ from typing import Final
 
 from xlalint.analysis.domain.values import Static
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import ContextKind, Event, Program, SetupCall
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import Event, Program, SetupCall
 from xlalint.analysis.library.strategies import asks_for_complex128, is_tpu, making_of
 from xlalint.fixes import rewrite
 from xlalint.fixes.names import Names

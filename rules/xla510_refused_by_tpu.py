@@ -42,7 +42,8 @@ from typing import Final
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Api, Static, Value
-from xlalint.analysis.interpreter.events import ContextKind, Event
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import Event
 from xlalint.facts import tables, tpu
 from xlalint.facts.tables import ApiFact, Outcome
 from xlalint.facts.tpu import OnTpu

@@ -41,7 +41,8 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.files.unit import Location
-from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity, origin_note
 from xlalint.syntax import nodes as cst

@@ -48,7 +48,8 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.values import NONE, ApiObject, Sequence, Static, Value
 from xlalint.analysis.files.unit import Unit
-from xlalint.analysis.interpreter.events import ApiCall, ContextKind, Event
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import ApiCall, Event
 from xlalint.fixes.quoted import brief, one_line
 from xlalint.linter.rule import Bad, Diverges, Draft, Effect, Fails, Good, OnJax, Rule, Severity
 from xlalint.syntax import nodes as cst

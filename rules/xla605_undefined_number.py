@@ -42,7 +42,8 @@ from collections.abc import Iterator
 
 from xlalint.analysis.domain.kinds import as_tensor
 from xlalint.analysis.domain.values import Value
-from xlalint.analysis.interpreter.events import ApiCall, ContextKind, DivideBy, Event
+from xlalint.analysis.interpreter.contexts import ContextKind
+from xlalint.analysis.interpreter.events import ApiCall, DivideBy, Event
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Compiles, Diverges, Draft, Effect, Good, Rule, Severity
 from xlalint.syntax import nodes as cst

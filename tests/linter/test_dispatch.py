@@ -13,7 +13,8 @@ from tests.samples import HAZARD
 from xlalint.analysis.domain.values import UNKNOWN
 from xlalint.analysis.files.file import File
 from xlalint.analysis.files.unit import Location, Unit
-from xlalint.analysis.interpreter.events import ApiCall, AssertOn, BranchOn, CallPath, Context, ContextKind, Event, Run
+from xlalint.analysis.interpreter.contexts import CallPath, Context, ContextKind, Run
+from xlalint.analysis.interpreter.events import ApiCall, AssertOn, BranchOn, Event
 from xlalint.analysis.interpreter.interpreter import ProjectInterpreter
 from xlalint.findings.findings import Effect, Finding, FindingContext, Note, Safety, Severity, Span, TrailStep
 from xlalint.fixes.names import Names

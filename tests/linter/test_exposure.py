@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from tests.commands import ran
-from xlalint.analysis.interpreter.events import Context, ContextKind
+from xlalint.analysis.interpreter.contexts import Context, ContextKind
 from xlalint.findings.findings import Effect, Exposure, Finding, Severity
 from xlalint.linter.run import check
 from xlalint.linter.severities import unexposed_severity

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ..analysis.interpreter.events import ContextKind
+from ..analysis.interpreter.contexts import ContextKind
 from ..authoring import examples
 from ..authoring.verdicts import section
 from ..facts import constructs, tables, tpu

@@ -30,7 +30,8 @@ from ..analysis.fixpoint.partitions import (
 )
 from ..analysis.fixpoint.processes import CAN_FORK, ProcessLostError, run_each, run_in_turns, run_parts
 from ..analysis.fixpoint.recursion import deep_recursion
-from ..analysis.interpreter.events import Event, Run
+from ..analysis.interpreter.contexts import Run
+from ..analysis.interpreter.events import Event
 from ..analysis.program.backends import ON_TENSORFLOW, Ran, Required, backends, is_distributed, is_of_tensorflow
 from ..analysis.program.exposure import NOT_EXPOSED, Exposed, exposures
 from ..analysis.program.guards import allowed

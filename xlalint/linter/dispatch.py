@@ -9,19 +9,8 @@ from typing import Final
 from ..analysis.budget import Clock, Work
 from ..analysis.files.troubles import InternalTrouble
 from ..analysis.files.unit import Location, QuotedUnit
-from ..analysis.interpreter.events import (
-    ApiCall,
-    CallPath,
-    Context,
-    ContextKind,
-    Event,
-    FeedForeign,
-    Program,
-    Run,
-    Setup,
-    SetupCall,
-    Tracing,
-)
+from ..analysis.interpreter.contexts import CallPath, Context, ContextKind, Run, Tracing
+from ..analysis.interpreter.events import ApiCall, Event, FeedForeign, Program, Setup, SetupCall
 from ..analysis.library import raw_ops
 from ..analysis.library.strategies import is_tpu
 from ..analysis.program.backends import ON_TENSORFLOW, Ran

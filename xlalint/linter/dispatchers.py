@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from ..analysis.budget import Clock
 from ..analysis.files.troubles import InternalTrouble
-from ..analysis.interpreter.events import ContextKind, Event, FeedForeign, Program, Run, Setup
+from ..analysis.interpreter.contexts import ContextKind, Run
+from ..analysis.interpreter.events import Event, FeedForeign, Program, Setup
 from ..settings.config import Settings
 from .dispatch import Candidate, Dispatcher, Policy
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..analysis.interpreter.events import Context, ContextKind, Event
+from ..analysis.interpreter.contexts import Context, ContextKind
+from ..analysis.interpreter.events import Event
 from ..analysis.program.backends import Ran
 from ..findings.findings import Backend, Effect, Finding, Severity
 from .rule import Draft, OnJax

@@ -17,7 +17,8 @@ from typing import ClassVar, Final, TypeAlias
 
 from ..analysis.domain.values import Origin
 from ..analysis.files.unit import Location
-from ..analysis.interpreter.events import ApiCall, Context, Event
+from ..analysis.interpreter.contexts import Context
+from ..analysis.interpreter.events import ApiCall, Event
 from ..facts.tpu import TpuOutcome
 from ..findings import rule_files
 from ..findings.codes import UNROLLED_ROUNDS

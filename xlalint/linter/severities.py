@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..analysis.interpreter.events import Context, ContextKind
+from ..analysis.interpreter.contexts import Context, ContextKind
 from ..findings.findings import Effect, Severity
 
 # From the least grave to the gravest.

@@ -28,7 +28,7 @@ from ..analysis.fixpoint.entry_points import Options, analyse
 from ..analysis.fixpoint.partitions import Member
 from ..analysis.fixpoint.processes import run_parts
 from ..analysis.fixpoint.recursion import deep_recursion
-from ..analysis.interpreter.events import ContextKind
+from ..analysis.interpreter.contexts import ContextKind
 from ..analysis.interpreter.frames import Summary
 from ..analysis.library.keras_classes import is_keras
 from ..sources.reading import read_source

@@ -171,7 +171,8 @@ def _meet_instances(a: Instance, b: Instance) -> Instance | None:
     if a.cls is not b.cls or not _is_value(a.cls) or a.attributes.keys() != b.attributes.keys():
         return a if a.cls is b.cls else None
     joined = {name: join(value, b.attributes[name]) for name, value in a.attributes.items()}
-    return a if all(joined[name] is value for name, value in a.attributes.items()) else Instance(a.cls, joined)
+    same = all(joined[name] is value for name, value in a.attributes.items())
+    return a if same else Instance(a.cls, joined, traced=a.traced or b.traced)
 
 
 def _is_value(cls: Class) -> bool:

@@ -377,13 +377,15 @@ class ClassValue(Record):
 
 class Instance(Struct, eq=False):
     """An object of a project class; `attributes` is shared by everything that sees the object. `version` counts the
-    changes: what was said of its methods before one need not hold after it. `makings`: where it was made."""
+    changes: what was said of its methods before one need not hold after it. `creations`: where it was made. `traced`:
+    each trace makes it anew."""
 
     cls: Class
     attributes: dict[str, Value] = field(default_factory=dict)
     version: int = 0
     facts: Facts | None = None
     creations: set[Creation] = field(default_factory=set)
+    traced: bool = False
 
 
 class ModuleValue(Record):

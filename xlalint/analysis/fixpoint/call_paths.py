@@ -9,7 +9,8 @@ from ..domain.values import (
     Function,
 )
 from ..files.unit import Location
-from ..interpreter.events import CallOwnCompiled, CallPath, ContextKind, Event, Run, Setup
+from ..interpreter.contexts import CallPath, ContextKind, Run
+from ..interpreter.events import CallOwnCompiled, Event, Setup
 from ..interpreter.frames import Summary
 from ..program.definitions import DefinedFunction
 from ..record import replace

@@ -17,7 +17,8 @@ from ..domain.values import Class, Function, FunctionValue, Module, Value
 from ..files.files import Files
 from ..files.troubles import InternalTrouble
 from ..interpreter.attribute_writes import Noted
-from ..interpreter.events import HOST, Context, ContextKind, Event, Run
+from ..interpreter.contexts import HOST, Context, ContextKind, Run
+from ..interpreter.events import Event
 from ..interpreter.frames import Arguments, Compilation, Summary
 from ..interpreter.interface import Entry, Options, method_value
 from ..interpreter.interpreter import ProjectInterpreter
@@ -307,10 +308,9 @@ class _Analysis:
 
     def _unreached(self) -> Iterator[Function]:
         """The functions that use TensorFlow and that nothing was seen to call so far."""
-        for module in self.project.modules:
-            for function in module.all_functions():
-                if function.uses_tensorflow and not self._is_reached(function):
-                    yield function
+        for function in chain.from_iterable(module.all_functions() for module in self.project.modules):
+            if function.uses_tensorflow and not self._is_reached(function):
+                yield function
 
     def _expected(self) -> int:
         """About how many objects will be made where functions are run that nothing calls."""
@@ -388,13 +388,13 @@ class _Analysis:
     def events(self) -> Iterator[tuple[Event, Run]]:
         """The events of all analyses that count, each with the shortest trail to it and the analysis it is of. Which
         others there are of that function is known once all have been asked for."""
-        hosts = self.interpreter.host_roots if self.options.include_host else ()
+        hosts = self.interpreter.host_roots
         loops = around_steps((*self.roots, *self._opened))
-        passed = entered_by_host(self.interpreter.host_roots)
-        compiled = [*self.roots, *passed, *self.interpreter.fragments.values(), *self._opened]
-        yield from events_reached_from(sorted([*compiled, *hosts], key=root_key), loops, self._piped)
+        compiled = [*self.roots, *entered_by_host(hosts), *self.interpreter.fragments.values(), *self._opened]
+        asked = [*compiled, *hosts] if self.options.include_host else compiled
+        yield from events_reached_from(sorted(asked, key=root_key), loops, self._piped)
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
-        everywhere = sorted([*compiled, *self.interpreter.host_roots], key=root_key)
+        everywhere = sorted([*compiled, *hosts], key=root_key)
         entries = compiled_entries(sorted(self.roots, key=root_key))
         yield from ((event, whole) for event in chain(events_of_host(everywhere), entries))
         if self.interpreter.set_up:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ..domain.values import Class, Dict, Function
 from ..domain.values import Sequence as ListValue
-from ..interpreter.events import NOT_TRACED
+from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Summary
 from .partitions import Key
 

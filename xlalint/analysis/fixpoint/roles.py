@@ -17,7 +17,7 @@ from ..domain.values import (
     Tensor,
     Value,
 )
-from ..interpreter.events import Context, ContextKind
+from ..interpreter.contexts import Context, ContextKind
 from ..interpreter.frames import Arguments
 from ..program.parameter_uses import structures_among, takes_text
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...syntax import nodes as cst
-from ..interpreter.events import HOST, CallPath, CompiledEntry, ContextKind, Event, Program, Setup, SetupCall
+from ..interpreter.contexts import HOST, CallPath, ContextKind
+from ..interpreter.events import CompiledEntry, Event, Program, Setup, SetupCall
 from ..interpreter.frames import Summary
 from ..library.strategies import making_of
 from ..record import replace

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..domain.values import ApiObject, Class, FunctionValue, Sequence, Structure, Value
-from ..interpreter.events import Context, ContextKind
+from ..interpreter.contexts import Context, ContextKind
 from ..interpreter.frames import Arguments
 from ..interpreter.interface import Interpreter, method_value
 

@@ -11,7 +11,8 @@ from ..domain.kinds import as_tensor, options
 from ..domain.values import Array, Dict, OneOf, Sequence, Setting, Static, Structure, Tensor, Value
 from ..library import jax_names
 from ..record import replace
-from .events import ContextKind, TensorflowAttribute, TensorflowCall
+from .contexts import ContextKind
+from .events import TensorflowAttribute, TensorflowCall
 from .frames import Arguments, Frame
 from .interface import Interpreter
 

@@ -32,20 +32,18 @@ from ..library.strategies import BACKEND_VARIABLE, sets_clustering
 from ..program.parameter_uses import asked_for
 from ..program.project import Project
 from ..program.signs import Shows
+from .contexts import ContextKind
 from .dimensions import dimension_at
-from .events import (
-    ContextKind,
-    IterateOver,
-    MutateInLoop,
-)
+from .events import IterateOver, MutateInLoop
 from .filling import MAKERS
 from .frames import Frame
-from .interface import Handlers, Interpreter, Models, Options
+from .interface import Handlers, Models, Options
+from .kept import Keeping
 
 _FIXED: Final = (Api, ClassValue, ModuleValue, Static, Unknown)
 
 
-class Assignments(Interpreter):
+class Assignments(Keeping):
     """Assignments to names, attributes and items, and Python state that is changed where a tensor decides how often."""
 
     def __init__(
@@ -60,9 +58,11 @@ class Assignments(Interpreter):
             value = UNKNOWN  # of a tensor no part is None: the annotation means something else
         for target in node.targets:
             if isinstance(value, Static) and _is_made_of(node.value, target.target):
+                self.note_counted(frame, node, target.target, value)
                 value = self._counted(frame, node, target.target, value)
             if not _is_same_each_time(frame, value):
                 self._note_outside(frame, target.target, node)
+            self.note_outer(frame, target.target, node, value)
             self.assign(frame, target.target, value, node)
 
     def _is_asked_for(self, frame: Frame, node: cst.Assign) -> bool:
@@ -90,6 +90,8 @@ class Assignments(Interpreter):
         right = self.evaluate(frame, node.value)
         self._note_outside(frame, node.target, node)
         value = self.operate(frame, node, node.operator, left, right)
+        if isinstance(left, Static):
+            self.note_counted(frame, node, node.target, value)
         self.assign(frame, node.target, self._counted(frame, node, node.target, value), node)
 
     def _counted(self, frame: Frame, node: cst.CSTNode, target: cst.BaseExpression, value: Value) -> Value:
@@ -121,6 +123,7 @@ class Assignments(Interpreter):
             case cst.StarredElement(value=inner):
                 self.assign(frame, inner, value)
             case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+                self.note_kept(frame, statement or target, target, "attribute", value)
                 if not _is_same_each_time(frame, value):
                     self._mutated(frame, statement or target, owner, "attribute")
                 self.set_attribute(frame, self.evaluate(frame, owner), name, value)
@@ -179,6 +182,7 @@ class Assignments(Interpreter):
                 key = index[0]
                 # Of a dict that came from elsewhere nobody knows the keys.
                 new = element is None and not (is_key(key) and key.constant in entries)
+                self.note_kept(frame, statement, target, "item", value)
                 if as_tensor(key, Dependence.STATIC) is not None or not _is_same_each_time(frame, value):
                     self._mutated(frame, statement, target.value, "new key" if new else "item")
                 if is_key(key):
@@ -227,10 +231,11 @@ class Assignments(Interpreter):
             inside = "loop" if frame.loop else "branch"
             self.emit(frame, MutateInLoop, node, form=form, inside=inside, target=frame.unit.code(owner))
 
-    def mutated_call(self, frame: Frame, node: cst.BaseExpression, form: str) -> None:
+    def mutated_call(self, frame: Frame, node: cst.BaseExpression, form: str, added: Value | None = None) -> None:
         """A method that changes its owner."""
         if (owner := self.owner_of_method(node)) is not None:
             self._mutated(frame, node, owner, form)
+            self.note_kept(frame, node, owner, form, added)
 
     def owner_of_method(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         """What stands before the dot where a container's method is called; None where another function is passed it."""

@@ -37,8 +37,8 @@ from ..library.strategies import making_of
 from ..library.text import METHODS as TEXT_METHODS
 from ..record import replace
 from .asked_backends import made_by_tensorflow, report_attribute
+from .contexts import NOT_TRACED, ContextKind
 from .dimensions import with_dimensions
-from .events import NOT_TRACED, ContextKind
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter, method_value
 from .receivers import is_number_field
@@ -161,7 +161,7 @@ class Attributes(Interpreter):
         if found is not None:
             method = owner.cls.find(name)
             return self._of_instance(frame, owner.cls.view_of or owner, found, node) if method is None else found
-        if owner.cls.view_of is None and owner is not self.instances.get(owner.cls):
+        if owner.cls.view_of is None and owner is not self.instances.get((owner.cls, False)):
             shared = self.canonical_instance(owner.cls).attributes.get(name)
             if shared is not None:
                 return shared

@@ -13,11 +13,7 @@ from ..domain.values import UNKNOWN, Dependence, Tensor, Value
 from ..files.unit import Location
 from ..record import replace
 from .asked_backends import by_pattern
-from .events import (
-    AssertOn,
-    BranchOn,
-    JoinBranches,
-)
+from .events import AssertOn, BranchOn, JoinBranches
 from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth

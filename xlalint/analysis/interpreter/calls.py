@@ -67,14 +67,16 @@ from ..program.python_library import may_be_written
 from ..program.signs import Shows
 from ..record import Record, replace
 from .asked_backends import as_keras, as_taken, made_by_tensorflow, report_tensorflow
+from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
 from .dimensions import report_bounded
-from .events import HOST, NOT_TRACED, PIPELINE, ApiCall, Context, ContextKind, HostRead, Tracing
+from .events import ApiCall, HostRead
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
 from .frames import Arguments, Compilation, Frame
 from .host_reads import MAKE_CONSTANTS, report_constant, report_host_read
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
 from .receivers import compiled_method
 from .several_callees import fitting, perhaps
+from .traced_builds import report_kept_by_build
 
 _KERAS_CALLED: Final = ("model", "layer", "metric", "loss", "optimizer", "schedule", "regularizer", "constraint")
 
@@ -293,6 +295,7 @@ class Calls(Interpreter):
             if owner.cls.is_keras(kind):
                 method = owner.cls.find("call")
                 if method is not None:
+                    report_kept_by_build(self, frame, owner)
                     value = self.decorated(method_value(method, owner))
                     own = value.compiled
                     if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):

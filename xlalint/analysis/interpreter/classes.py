@@ -40,7 +40,7 @@ from ..program.decorators import RECORDS
 from ..program.project import Project
 from ..program.python_library import CONTAINERS
 from ..record import replace
-from .events import HOST, Context
+from .contexts import HOST, Context
 from .frames import Arguments, Frame, Summary
 from .interface import Interpreter, Models, Options, method_value
 
@@ -52,6 +52,7 @@ _EXCEPTIONS: Final = frozenset(
 
 
 _ALIKE: Final = ("layer", "model", "loss", "metric", "optimizer", "schedule")
+_KERAS: Final = _ALIKE[:-1]
 
 _INIT_ONLY: Final = Api("dataclasses.InitVar")
 
@@ -98,10 +99,10 @@ class Classes(Interpreter):
         """A class that a function defines: Keras may call it all the same."""
         self.local_classes.append(cls)
 
-    def canonical_instance(self, cls: Class) -> Instance:
-        """An instance made by nobody in particular: what every `self` is that no caller made."""
-        if cls not in self.instances:
-            self.instances[cls] = made = Instance(cls)
+    def canonical_instance(self, cls: Class, *, traced: bool = False) -> Instance:
+        """An instance made by nobody in particular: what every `self` is that no caller made; or that a trace makes."""
+        if (cls, traced) not in self.instances:
+            self.instances[cls, traced] = made = Instance(cls, traced=traced)
             # Where those are created that are, is noted of each; what one holds is created in the same scope.
             held = self.strategies and any(map(cls.is_keras, ("model", "layer", "metric", "optimizer")))
             context = replace(HOST, scope=Scope(UNKNOWN)) if held else HOST
@@ -115,7 +116,7 @@ class Classes(Interpreter):
                         self.host_run(method_value(method, made), Arguments(unknown=True), context)
             else:
                 made.attributes.update(self.any_record(cls))
-        return self.instances[cls]
+        return self.instances[cls, traced]
 
     def host_run(self, value: FunctionValue, arguments: Arguments, context: Context = HOST) -> None:
         """Analyse a function that runs eagerly."""
@@ -131,16 +132,18 @@ class Classes(Interpreter):
             return Dict(dict(arguments.keywords), arguments.rest_keywords)
         if self.is_record(cls):
             made = self._make_record(cls, arguments)
+            made.traced = frame.context.becomes_graph
             if not CONTAINERS.keys() & set(cls.external_bases):  # whose items say what the fields say already
                 passed = tuple(made.attributes[name] for name in self._passed_on(cls) if name in made.attributes)
                 self.special(frame, made, "__post_init__", passed, node)
             return made
         if TORCH_MODULE in cls.external_bases and isinstance(node, cst.Call):
             self.report_setup(frame, TORCH_MODULE, None, {}, {}, UNKNOWN, node)
+        traced = frame.context.becomes_graph and not any(map(cls.is_keras, _KERAS))
         given = (*arguments.positional, *arguments.keywords.values())
         plain = all(isinstance(value, Static | Unknown | Api) for value in given) and arguments.rest is None
         if plain and not cls.module.written and not _is_single(frame, cls):
-            made = self.canonical_instance(cls)
+            made = self.canonical_instance(cls, traced=traced)
             method = cls.find("__init__")
             if method is not None and any(isinstance(it, Unknown) and it.names & frame.inputs for it in given):
                 self.invoke(frame, method_value(method, made), arguments, node)  # for what it asks of an input
@@ -153,7 +156,7 @@ class Classes(Interpreter):
         if key not in self.allocated:
             new = cls.find("__new__")
             own = None if new is None else self.invoke(frame, method_value(new, ClassValue(cls)), arguments, node)
-            self.allocated[key] = own if isinstance(own, Instance) and own.cls is cls else Instance(cls)
+            self.allocated[key] = own if isinstance(own, Instance) and own.cls is cls else Instance(cls, traced=traced)
         made = self.allocated[key]
         if _EXCEPTIONS & set(cls.external_bases):
             made.attributes["args"] = Sequence("tuple", tuple(arguments.positional))
@@ -161,7 +164,7 @@ class Classes(Interpreter):
             note_creation(made, Creation(Location(frame.unit, node), frame.context.scope))
         method = cls.find("__init__")
         if method is not None:
-            if any(map(cls.is_keras, ("layer", "model", "loss", "metric", "optimizer"))):
+            if any(map(cls.is_keras, _KERAS)):
                 outside = frame.context
                 frame.context = replace(HOST, scope=outside.scope)
                 self.invoke(frame, method_value(method, made), arguments, node)

@@ -28,7 +28,7 @@ from ..files.unit import Location, Unit
 from ..program.decorators import TRANSPARENT, gives_another_result, names_compilers
 from ..program.project import Project
 from ..record import replace
-from .events import HOST, ContextKind
+from .contexts import HOST, ContextKind
 from .frames import Arguments, Compilation, Frame, Summary
 from .interface import Interpreter, Models, Options, method_value
 

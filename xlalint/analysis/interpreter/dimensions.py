@@ -13,7 +13,8 @@ from ..domain.bounds import counted
 from ..domain.values import STATIC, Dimension, OneOf, Sequence, Slice, Static, Tensor, Value
 from ..files.unit import Location
 from ..record import replace
-from .events import NOT_TRACED, Consume, UseDimension
+from .contexts import NOT_TRACED
+from .events import Consume, UseDimension
 from .frames import Frame
 from .interface import Interpreter
 

@@ -11,7 +11,8 @@ from ..domain.kinds import as_condition, is_key
 from ..domain.values import KEYS, UNKNOWN, Dict, Sequence, Static, Structure, Value
 from ..domain.varying_shapes import last_batches, told_apart
 from ..files.unit import Location
-from .events import NOT_TRACED, BranchOn
+from .contexts import NOT_TRACED
+from .events import BranchOn
 from .frames import Frame
 from .interface import Handlers, Interpreter
 from .narrowing import narrow, truth

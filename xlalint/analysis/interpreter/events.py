@@ -6,126 +6,16 @@ values as far as they are known. Events are about what the code does, never abou
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from enum import StrEnum
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from msgspec import field
 
-from ...findings.findings import Backend
 from ...syntax import nodes as cst
-from ..domain.values import Dependence, Dimension, Scope, Slice, Tensor, Value
+from ..domain.values import Dimension, Slice, Tensor, Value
 from ..files.unit import Location
 from ..record import Record
-
-
-class ContextKind(StrEnum):
-    """Who runs a function."""
-
-    XLA = "xla"  # reached from jit_compile=True, TPUStrategy.run, code that Keras may compile
-    GRAPH = "graph"  # reached from a plain tf.function only
-    OPEN = "open"  # uses tensors; no caller is seen
-    HOST = "host"  # eager script code, tf.data functions, callbacks, tests
-
-
-# What runs line by line. From here, and from the graph of a plain `tf.function`, a call starts a compiled program; in a
-# loop of a graph nothing is compiled by itself (measured), and a call from compiled code becomes part of its program.
-NOT_TRACED: Final = (ContextKind.HOST, ContextKind.OPEN)
-
-
-class Tracing(StrEnum):
-    """Which Keras calls what it calls, and what it does with control flow there; completes an `entry` in a message."""
-
-    KERAS_2 = "which Keras 2 converts with AutoGraph"
-    KERAS_3 = "which Keras 3 traces without AutoGraph"
-    EITHER = f"{KERAS_3} (Keras 2 converts it)"  # nothing says which it is
-
-
-_JAX: Final = frozenset((Backend.JAX,))
-
-
-class Context(Record):
-    """How a function is run. `entry` completes "reached from ..." in a message, and `keras` the entry, where Keras
-    makes the call; `plain_python` says why AutoGraph converts nothing here although it is on ("a walrus", "a match
-    statement"), else None. `pipeline`: the host runs it
-    as part of an input pipeline. `scope`: the scope of a distribution strategy around it. `by_keras`: nobody but Keras
-    decides whether XLA compiles it; `unused`: nothing that is run here was seen to lead to it, and no step of training
-    does; `backends`: a test has left only these to run it on, None: any; `aside`: it is of a layer that is mostly not
-    compiled, since it takes what is no tensor yet and the host calls it, as one does that is mapped over datasets, or
-    since a test calls or has it, or since it is what a layer does only where it is asked to; `behind`: on JAX, what
-    stands before it raises; `apart`: it is in a function of a condition or loop, which JAX traces by itself."""
-
-    kind: ContextKind
-    autograph: bool
-    entry: str = ""
-    plain_python: str | None = None
-    pipeline: bool = False
-    scope: Scope | None = None
-    by_keras: bool = False
-    unused: bool = False
-    keras: Tracing | None = None
-    backends: frozenset[Backend] | None = None
-    aside: bool = False
-    behind: bool = False
-    apart: bool = False
-
-    @property
-    def is_for_jax(self) -> bool:
-        """Nothing but JAX runs it."""
-        return self.backends == _JAX
-
-    def runs_on(self, backend: Backend) -> bool:
-        """Whether no test keeps the code from running on a backend."""
-        return self.backends is None or backend in self.backends
-
-    @property
-    def reached(self) -> str:
-        """How a message names the code: "`M.call`, which Keras 3 traces without AutoGraph", ..."""
-        return self.entry if self.keras is None else f"{self.entry}, {self.keras}"
-
-    @property
-    def becomes_graph(self) -> bool:
-        """A graph is made of the code, of a program's own and not of its input pipeline."""
-        return self.kind in (ContextKind.XLA, ContextKind.GRAPH) and not self.pipeline
-
-    @property
-    def converted(self) -> bool:
-        """AutoGraph really rewrites control flow here: never in what the host runs line by line."""
-        return self.autograph and self.plain_python is None and self.kind is not ContextKind.HOST
-
-
-HOST: Final = Context(ContextKind.HOST, True, "code that runs on the host")
-PIPELINE: Final = Context(ContextKind.HOST, True, "an input pipeline, which runs on the host", pipeline=True)
-
-
-class CallPath(Record):
-    """The frames from here back to the entry point; `place` is the definition or call that enters `name`. `wrapped`: a
-    decorator of unknown intent stands around it, and may run it once, or under a condition. `apart`: where it
-    is made a `tf.function` of its own, by a decorator or of its definition, if it is one; `converted`: AutoGraph
-    rewrites its control flow; `trains`: it takes gradients, or has an optimizer take a step; `compiled`: XLA
-    compiles it."""
-
-    name: str
-    location: Location
-    parent: CallPath | None = None
-    wrapped: bool = False
-    apart: Location | None = None
-    converted: bool = False
-    trains: bool = False
-    compiled: bool = False
-
-
-class Run(Record, eq=False):
-    """One of the analyses of a function that count: one for each pattern of arguments in each context. `all`: these
-    analyses; `skipped`: the code that this pattern does not get to."""
-
-    all: list[Run]
-    skipped: Collection[cst.CSTNode]
-
-    def reaching(self, location: Location) -> set[Run]:
-        """All analyses of the function that get to a place in it."""
-        around = {location.node, *location.unit.around(location.node)}
-        return {run for run in self.all if around.isdisjoint(run.skipped)}
+from .contexts import CallPath, Context
 
 
 class Event(Record):
@@ -344,6 +234,30 @@ class MutateInLoop(Event):
     target: str
 
 
+class KeepState(Event):
+    """Python state that outlives the trace is changed while tracing, outside of tensor loops; place: the change.
+
+    `form`: "number" (`n += 1`), "attribute", "item", "new key", "global", "nonlocal", or a container's method;
+    `tensor`: the graph's tensor is kept; `asked`: code asks before whether something is kept.
+    """
+
+    form: str
+    target: str
+    tensor: bool
+    asked: bool
+
+
+class KeepBuilt(Event):
+    """A layer's `build` keeps a tensor, and Keras 3 calls it while it traces; place: the assignment. `traced`: the
+    method that calls the layer, which is at `call`; `known`: a setting or the project says that it is Keras 3."""
+
+    of_host: ClassVar[bool] = True
+    target: str
+    traced: str
+    call: Location
+    known: bool
+
+
 class LeaveLoop(Event):
     """`break`, `continue` or `return` that a tensor decides, out of a loop; place: the statement.
 
@@ -445,43 +359,3 @@ class UnrollLoop(Event):
 
     rounds: int
     statement: cst.For
-
-
-__all__ = [
-    "HOST",
-    "PIPELINE",
-    "ApiCall",
-    "AssertOn",
-    "BranchOn",
-    "BuildTraced",
-    "CallOwnCompiled",
-    "CallPath",
-    "CompiledEntry",
-    "Consume",
-    "Context",
-    "ContextKind",
-    "Dependence",
-    "DivideBy",
-    "Event",
-    "FeedCompiled",
-    "FeedForeign",
-    "FeedText",
-    "HoldLayer",
-    "HostRead",
-    "IndexWith",
-    "IterateOver",
-    "JoinBranches",
-    "LeaveLoop",
-    "LoopWhile",
-    "MakeCompiled",
-    "MixNumber",
-    "MutateInLoop",
-    "Program",
-    "Run",
-    "Setup",
-    "SetupCall",
-    "TensorflowAttribute",
-    "TensorflowCall",
-    "TruthOf",
-    "UnrollLoop",
-]

@@ -27,7 +27,8 @@ from ..library.call_kinds import COROUTINE
 from ..library.tokenizers import torch_in
 from ..program.definitions import DefinedFunction
 from .annotations import PROMISED
-from .events import ContextKind, HostRead, ReadInt32
+from .contexts import ContextKind
+from .events import HostRead, ReadInt32
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
 

@@ -18,17 +18,8 @@ from ..domain.values import (
 from ..domain.varying_shapes import filtered, variations_of
 from ..files.unit import Location, Unit
 from ..library.tokenizers import torch_in
-from .events import (
-    HOST,
-    NOT_TRACED,
-    CallOwnCompiled,
-    Context,
-    ContextKind,
-    FeedCompiled,
-    FeedForeign,
-    FeedText,
-    MakeCompiled,
-)
+from .contexts import HOST, NOT_TRACED, Context, ContextKind
+from .events import CallOwnCompiled, FeedCompiled, FeedForeign, FeedText, MakeCompiled
 from .filling import GROWN
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter

@@ -7,7 +7,7 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.values import Variation
 from ..files.unit import Location
-from .events import NOT_TRACED
+from .contexts import NOT_TRACED
 from .frames import Frame
 
 GROWN: Final = "grown"

@@ -25,7 +25,8 @@ from ..domain.values import (
 )
 from ..files.unit import Location, Unit
 from ..record import Record, replace
-from .events import CallPath, Context, ContextKind, Event, Tracing
+from .contexts import CallPath, Context, ContextKind, Tracing
+from .events import Event
 
 
 class Compilation(Record):

@@ -35,7 +35,8 @@ from ..program.parameter_uses import Unconvertible, closed_over
 from ..program.project import Project
 from ..record import replace
 from .changed_arguments import Changes, changed_like, changes_of, passed_as
-from .events import HOST, NOT_TRACED, Context, ContextKind, JoinBranches
+from .contexts import HOST, NOT_TRACED, Context, ContextKind
+from .events import JoinBranches
 from .feeding import report_compiled_call, report_own_call
 from .filling import is_counted
 from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_use

@@ -8,7 +8,8 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor, is_told
 from ..domain.values import Dependence, Origin, Sequence, Structure, Tensor, Value
-from .events import ContextKind, HostRead, MixNumber
+from .contexts import ContextKind
+from .events import HostRead, MixNumber
 from .frames import Frame
 from .interface import Interpreter
 

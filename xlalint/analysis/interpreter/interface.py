@@ -15,11 +15,12 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.values import Class, Function, FunctionValue, Instance, Module, Value
-from ..files.unit import Unit
+from ..files.unit import Location, Unit
 from ..program.project import Project
 from ..program.signs import Shows
 from .attribute_writes import AttributeWrites
-from .events import Context, Event, Tracing
+from .contexts import Context, Tracing
+from .events import Event
 from .frames import Aliases, Arguments, Compilation, Frame, Summary
 
 
@@ -85,7 +86,7 @@ class Interpreter(ABC):
         self.writes = AttributeWrites(self.memo)
         # How often each function was analysed: on the host counted apart, and what sets up objects for each class.
         self.analyses: dict[tuple[Function, bool, Class | None], int] = {}
-        self.instances: dict[Class, Instance] = {}
+        self.instances: dict[tuple[Class, bool], Instance] = {}
         self.visible_records: dict[Module, list[Class]] = {}  # that a file defines or imports by name
         self.orphans: list[tuple[FunctionValue, Context]] = []
         self.local_classes: list[Class] = []
@@ -100,6 +101,7 @@ class Interpreter(ABC):
         self.flags: dict[str, Value] = {}  # of `absl.flags`, as far as their defaults are known
         self.parser_defaults: dict[Module, dict[str, Value]] = {}  # what `argparse` is told to hold in any case
         self.allocated: dict[tuple[Class, cst.CSTNode, Summary], Instance] = {}
+        self.kept_by_build: dict[Class, dict[Location, str]] = {}  # tensors that attributes of layers hold
         self._entered: set[Any] = set()
         self._orders: dict[cst.CSTNode, int] = {}
 
@@ -351,8 +353,8 @@ class Interpreter(ABC):
         """Bind a target of any form to a value; `statement` is the assignment, if it is one."""
 
     @abstractmethod
-    def mutated_call(self, frame: Frame, node: cst.BaseExpression, form: str) -> None:
-        """A method that changes its owner."""
+    def mutated_call(self, frame: Frame, node: cst.BaseExpression, form: str, added: Value | None = None) -> None:
+        """A method that changes its owner, and may add something to it."""
 
     @abstractmethod
     def assign_quietly(self, frame: Frame, target: cst.BaseExpression, value: Value) -> None:
@@ -404,8 +406,8 @@ class Interpreter(ABC):
         """A class that a function defines: Keras may call it all the same."""
 
     @abstractmethod
-    def canonical_instance(self, cls: Class) -> Instance:
-        """An instance made by nobody in particular: what every `self` is that no caller made."""
+    def canonical_instance(self, cls: Class, *, traced: bool = False) -> Instance:
+        """An instance made by nobody in particular: what every `self` is that no caller made; or that a trace makes."""
 
     @abstractmethod
     def instantiate(self, frame: Frame, cls: Class, arguments: Arguments, node: cst.CSTNode) -> Value:

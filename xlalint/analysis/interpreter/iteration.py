@@ -30,7 +30,8 @@ from ..domain.varying_shapes import STEPS, filtered, told_apart
 from ..files.unit import Location
 from ..library import api
 from ..library.datasets import DATASET
-from .events import NOT_TRACED, ContextKind, IterateOver
+from .contexts import NOT_TRACED, ContextKind
+from .events import IterateOver
 from .frames import Frame
 from .interface import Interpreter
 

@@ -13,7 +13,8 @@ from ...findings.findings import Backend
 from ...syntax import nodes as cst
 from ..domain.values import ApiObject, FunctionValue, Static, Value
 from ..record import replace
-from .events import NOT_TRACED, CallOwnCompiled, Context, ContextKind, MakeCompiled
+from .contexts import NOT_TRACED, Context, ContextKind
+from .events import CallOwnCompiled, MakeCompiled
 from .feeding import is_kept, passed_values, report_feed
 from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter

@@ -11,13 +11,8 @@ from ..domain.kinds import as_condition, as_tensor, leaves, steps_of
 from ..domain.values import STATIC, Api, ApiObject, Dependence, FunctionValue, Sequence, Static, Tensor, Unknown, Value
 from ..domain.varying_shapes import is_data
 from ..program.parameter_uses import Parts
-from .events import (
-    NOT_TRACED,
-    ContextKind,
-    LeaveLoop,
-    LoopWhile,
-    UnrollLoop,
-)
+from .contexts import NOT_TRACED, ContextKind
+from .events import LeaveLoop, LoopWhile, UnrollLoop
 from .frames import Frame, Jumps
 from .interface import Handlers, Interpreter
 from .narrowing import truth

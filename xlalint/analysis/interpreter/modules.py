@@ -15,7 +15,7 @@ from ..files.troubles import SyntaxTrouble
 from ..files.unit import Location, Unit
 from ..program.project import Project
 from ..program.signs import Shows, Sign
-from .events import HOST, Context, ContextKind
+from .contexts import HOST, Context, ContextKind
 from .frames import Frame, Summary
 from .host_code import is_of_script
 from .interface import Interpreter, Models, Options

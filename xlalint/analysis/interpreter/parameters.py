@@ -31,7 +31,7 @@ from ..domain.values import (
 from ..program.project import Project
 from ..record import replace
 from .annotations import PROMISED, value_of_annotation
-from .events import HOST
+from .contexts import HOST
 from .frames import Aliases, Arguments, Frame, Summary
 from .interface import Interpreter, Models, Options
 

@@ -15,20 +15,8 @@ from ..files.unit import Location
 from ..library.strategies import RUNS, sets_up
 from ..program.backends import NAMES
 from ..program.signs import Shows, Sign
-from .events import (
-    UNSEEN,
-    ApiCall,
-    BranchOn,
-    Context,
-    ContextKind,
-    Event,
-    HostRead,
-    IterateOver,
-    LoopWhile,
-    Setup,
-    SetupCall,
-    TruthOf,
-)
+from .contexts import Context, ContextKind
+from .events import UNSEEN, ApiCall, BranchOn, Event, HostRead, IterateOver, LoopWhile, Setup, SetupCall, TruthOf
 from .frames import Arguments, Frame, Use, note_use
 from .interface import Interpreter
 

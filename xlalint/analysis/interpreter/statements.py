@@ -24,10 +24,7 @@ from ..files.unit import Location
 from ..library.strategies import scope_entered
 from ..program.definitions import DefinedClass, DefinedFunction
 from ..record import replace
-from .events import (
-    Context,
-    ContextKind,
-)
+from .contexts import Context, ContextKind
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter, method_value
 

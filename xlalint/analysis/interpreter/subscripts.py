@@ -40,8 +40,9 @@ from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
 from ..library.objects import UPDATED
+from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at, read_at, report_dimension
-from .events import NOT_TRACED, Consume, ContextKind, HostRead, IndexWith
+from .events import Consume, HostRead, IndexWith
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
 

@@ -7,7 +7,8 @@ from typing import Final
 from ...syntax import nodes as cst
 from ..domain.values import ApiObject, Class, FunctionValue, Instance, Sequence, Value
 from ..library.keras_classes import WEIGHTED
-from .events import BuildTraced, ContextKind
+from .contexts import ContextKind
+from .events import BuildTraced, KeepBuilt
 from .frames import Compilation, Frame, Summary
 from .interface import Interpreter
 
@@ -32,6 +33,22 @@ def report_traced_build(interpreter: Interpreter, frame: Frame | None, value: Fu
         return
     label, name, known = summary.function.label, summary.function.qualname, interpreter.said_keras(module) == 3
     summary.events.append(BuildTraced(label, summary.context, None, False, name, layer, known))
+
+
+def report_kept_by_build(interpreter: Interpreter, frame: Frame, layer: Instance) -> None:
+    """Say that `call` of one layer calls another, whose `build` keeps a tensor: Keras 3 builds that layer while it
+    traces the first, unless the first builds it (measured)."""
+    kept, holder = interpreter.kept_by_build.get(layer.cls), frame.bound
+    if not kept or not isinstance(holder, Instance) or not frame.context.becomes_graph or frame.function is None:
+        return  # most calls
+    module, label = layer.cls.module, frame.function.label
+    if interpreter.keras_version(module) != 3 or not _is_inside_forward(frame, holder):
+        return
+    if _builds_itself(holder.cls) or _names(holder.cls, "build", "build"):
+        return
+    known, traced = interpreter.said_keras(module) == 3, f"{holder.cls.qualname}.call"
+    for location, target in kept.items():
+        frame.summary.events.append(KeepBuilt(location, frame.context, None, False, target, traced, label, known))
 
 
 def _is_forward(value: FunctionValue, owner: Instance) -> bool:

@@ -22,7 +22,7 @@ from ..domain.values import (
 )
 from ..files.unit import Location
 from ..interpreter.asked_backends import RUNS_EAGERLY, TRACES
-from ..interpreter.events import ContextKind
+from ..interpreter.contexts import ContextKind
 from ..interpreter.feeding import (
     report_compilation,
     report_compiled_call,

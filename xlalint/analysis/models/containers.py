@@ -46,7 +46,7 @@ def _is_certain(frame: Frame) -> bool:
 def _notes(interpreter: Interpreter, frame: Frame, form: str, added: Value, node: cst.BaseExpression) -> None:
     """Say that a container is changed; a set that has the number already stays as it is."""
     if form != "add" or any(isinstance(leaf, Tensor | Structure) for leaf in leaves(added)):
-        interpreter.mutated_call(frame, node, form)
+        interpreter.mutated_call(frame, node, form, added)
 
 
 def _inserts(
@@ -78,9 +78,9 @@ def _extends(
         interpreter: Interpreter, frame: Frame, owner: Value, arguments: Arguments, node: cst.BaseExpression
     ) -> Value:
         given = arguments.positional[0] if arguments.positional else UNKNOWN
-        interpreter.mutated_call(frame, node, form)
         iterable = interpreter.iterate(frame, given, node, "list")
         added = interpreter.element(frame, iterable, node)
+        interpreter.mutated_call(frame, node, form, added)
         match owner, iterable:
             case Sequence(items=tuple(items)), Sequence(items=tuple(more)) if (
                 _is_certain(frame) and len(items) + len(more) <= _MOST_ITEMS

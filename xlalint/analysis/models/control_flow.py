@@ -23,7 +23,8 @@ from ..domain.values import (
     Tensor,
     Value,
 )
-from ..interpreter.events import NOT_TRACED, ContextKind, JoinBranches, MutateInLoop
+from ..interpreter.contexts import NOT_TRACED, ContextKind
+from ..interpreter.events import JoinBranches, MutateInLoop
 from ..interpreter.feeding import passed_values
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel

@@ -21,7 +21,7 @@ from ..domain.values import (
     Value,
 )
 from ..files.unit import Location
-from ..interpreter.events import HOST, PIPELINE
+from ..interpreter.contexts import HOST, PIPELINE
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api

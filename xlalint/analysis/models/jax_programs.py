@@ -20,7 +20,7 @@ from ..domain.values import (
     Tensor,
     Value,
 )
-from ..interpreter.events import NOT_TRACED, ContextKind
+from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..interpreter.jax_compilations import positional_names, report_jax_compilation, traced_by_jax

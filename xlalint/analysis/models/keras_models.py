@@ -30,7 +30,8 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import LAST, STEPS, filtered
 from ..files.unit import Location
-from ..interpreter.events import NOT_TRACED, Context, ContextKind, HoldLayer
+from ..interpreter.contexts import NOT_TRACED, Context, ContextKind
+from ..interpreter.events import HoldLayer
 from ..interpreter.feeding import (
     passed_values,
     report_feed,

@@ -9,7 +9,8 @@ from ..domain.joins import join_all
 from ..domain.kinds import as_tensor
 from ..domain.values import NONE, STATIC, UNKNOWN, Api, Dependence, Sequence, Static, Unknown, Value
 from ..domain.varying_shapes import variations_of
-from ..interpreter.events import NOT_TRACED, TruthOf
+from ..interpreter.contexts import NOT_TRACED
+from ..interpreter.events import TruthOf
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 

@@ -8,7 +8,7 @@ from ...syntax import nodes as cst
 from ..domain.values import NONE, STATIC, Array, Sequence, Value, Variation
 from ..domain.varying_shapes import variations_of
 from ..files.unit import Location
-from ..interpreter.events import NOT_TRACED
+from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..library.host_shapes import READ

@@ -31,7 +31,8 @@ from ..domain.values import (
     Variation,
 )
 from ..files.unit import Location
-from ..interpreter.events import ContextKind, TruthOf
+from ..interpreter.contexts import ContextKind
+from ..interpreter.events import TruthOf
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import class_names, truth

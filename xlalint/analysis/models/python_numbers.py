@@ -26,7 +26,8 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import of_sizes
 from ..files.unit import Location
-from ..interpreter.events import NOT_TRACED, ContextKind, HostRead
+from ..interpreter.contexts import NOT_TRACED, ContextKind
+from ..interpreter.events import HostRead
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 

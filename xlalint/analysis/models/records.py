@@ -41,7 +41,7 @@ def _replaced(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
     """`dataclasses.replace(record, field=..)`."""
     match arguments.positional:
         case [Instance(cls, attributes)]:
-            return Instance(cls, {**attributes, **arguments.keywords})
+            return Instance(cls, {**attributes, **arguments.keywords}, traced=frame.context.becomes_graph)
         case _:
             return UNKNOWN
 

@@ -19,7 +19,7 @@ from ..domain.values import (
     Unknown,
     Value,
 )
-from ..interpreter.events import ContextKind
+from ..interpreter.contexts import ContextKind
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import Interpreter, MethodModel
 from ..library.strategies import SCOPE, is_strategy, is_tpu, scope_entered

@@ -23,7 +23,7 @@ from ..domain.values import (
 )
 from ..domain.varying_shapes import variations_of
 from ..files.unit import Location
-from ..interpreter.events import HOST
+from ..interpreter.contexts import HOST
 from ..interpreter.feeding import report_foreign_tensors
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter, MethodModel

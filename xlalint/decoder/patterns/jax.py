@@ -153,6 +153,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         wording(r"Encountered an unexpected tracer\.[^\n]*|Leaked trace[^\n]*"),
         "A value that JAX traced was kept beyond its trace (an attribute of a layer, a global name, a variable that was"
         " assigned in `jax.jit` outside of Keras's trainer) and is used now.",
+        (candidate("XLA607", "a layer, its `build` or a function keeps it"),),
         rewrite="Return values instead of keeping them. A layer's state belongs in self.add_weight(.., trainable=False)"
         " and\nits assign(..), seeds in a keras.random.SeedGenerator that __init__ makes. In your own jax.jit, use\n"
         "layer.stateless_call(..).",

@@ -204,13 +204,17 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         wording(rf"{_ESCAPED}[^\x00]{{0,400}}?[Dd]efined in:? FuncGraph\(name=(?!{_INNER})(?P<name>\w+)"),
         "Python kept a tensor of one trace (`{name}`), as an attribute or in a list, and another trace uses it, where"
         " it does not exist. No loop is involved: `build`, or an earlier call of the layer, created the tensor.",
+        (candidate("XLA607", "the function, the layer or its `build` keeps a tensor"),),
         rewrite="Keep only Python numbers and tf.Variables on the object; compute tensors in each call.",
     ),
     Pattern(
         wording(r"An op outside of the function building code is being passed a `Graph` tensor"),
         "A tensor that was created during tracing, by a layer's `build` or a model's definition, is used outside that"
         " trace, where it has no value.",
-        (candidate("XLA107", "a loop or branch of the graph kept it in Python", "call append"),),
+        (
+            candidate("XLA607", "`build`, or an earlier trace, kept it in Python"),
+            candidate("XLA107", "a loop or branch of the graph kept it in Python", "call append"),
+        ),
         rewrite="Keep only Python numbers and tf.Variables on the object; compute tensors in each call.",
     ),
     Pattern(
@@ -220,7 +224,10 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         ),
         "Python kept a tensor from a loop or branch in the graph (in a list, an attribute, a `nonlocal`), and code"
         " outside uses it, where it does not exist.",
-        (candidate("XLA107", "Python state is changed inside a TensorFlow loop"),),
+        (
+            candidate("XLA107", "Python state is changed inside a TensorFlow loop"),
+            candidate("XLA607", "an earlier trace kept it"),
+        ),
     ),
     Pattern(
         wording(

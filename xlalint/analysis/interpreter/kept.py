@@ -1,0 +1,254 @@
+"""Python state that outlives the trace in which compiled code changes it: Python makes the change while tracing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.kinds import leaves
+from ..domain.values import (
+    Api,
+    Class,
+    ClassValue,
+    Dict,
+    Function,
+    Instance,
+    ModuleValue,
+    Sequence,
+    Static,
+    Structure,
+    Tensor,
+    Value,
+)
+from ..files.unit import Location, Unit
+from .events import KeepState
+from .filling import MAKERS
+from .frames import Frame
+from .interface import Interpreter
+
+_GROWS: Final = frozenset(("append", "appendleft", "add", "extend", "extendleft", "insert", "setdefault"))
+_SHRINKS: Final = frozenset(("pop", "popitem", "popleft", "remove", "del"))
+_LIFTS: Final = Api("tf.init_scope")
+_ADDS_UP: Final = _GROWS | _SHRINKS | {"number"}
+
+
+class Keeping(Interpreter):
+    """Says what compiled code changes that is there after the trace."""
+
+    def note_counted(self, frame: Frame, node: cst.CSTNode, target: cst.BaseExpression, value: Value) -> None:
+        """A number is made of what `target` was: `owner.number += 1`."""
+        if isinstance(value, Static) and not isinstance(value.constant, str):
+            self._note(frame, node, target, "number")
+
+    def note_outer(self, frame: Frame, target: cst.BaseExpression, node: cst.Assign, value: Value) -> None:
+        """A name is assigned a value, perhaps of another scope."""
+        if isinstance(target, cst.Name):
+            for form, names in (("nonlocal", frame.nonlocals), ("global", frame.globals)):
+                if target.value in names:
+                    self.note_kept(frame, node, target, form, value)
+
+    def note_kept(
+        self, frame: Frame, node: cst.CSTNode, target: cst.BaseExpression, form: str, value: Value | None
+    ) -> None:
+        """`target` is assigned a value, or the container that it names is changed by a method."""
+        if frame.function is None or not (frame.context.becomes_graph or frame.function.name == "build"):
+            return  # most changes
+        if frame.function.name == "build":
+            self._note_built(frame, node, target, value)
+            return
+        tensor = value is not None and any(map(_is_of_graph, leaves(value)))
+        if form in _SHRINKS or (form in _GROWS and tensor):
+            self._note(frame, node, target, form, tensor=tensor)
+        elif tensor and form not in _GROWS:
+            read = _read_before(frame.unit, frame.function.node, target, node)
+            if read is not None and not _is_lifted(frame, node):
+                asked = _is_asked(frame.unit, read, node)
+                self._note(frame, node, target, form, tensor=True, asked=asked)
+
+    def _note_built(self, frame: Frame, node: cst.CSTNode, target: cst.BaseExpression, value: Value | None) -> None:
+        """A layer's `build` keeps a tensor, which the layer reads later."""
+        match target, frame.bound:
+            case cst.Attribute(value=cst.Name(), attr=cst.Name(value=name)), Instance(cls) if (
+                value is not None
+                and any(map(_is_of_graph, leaves(value)))
+                and any(map(cls.is_keras, ("layer", "model")))
+                and not _is_lifted(frame, node)
+                and any(_is_attribute(inner, name) for method in _methods(cls) for inner in cst.within(method.node))
+            ):
+                self.kept_by_build.setdefault(cls, {})[Location(frame.unit, node)] = frame.unit.code(target)
+
+    def _note(
+        self,
+        frame: Frame,
+        node: cst.CSTNode,
+        target: cst.BaseExpression,
+        form: str,
+        *,
+        tensor: bool = False,
+        asked: bool = False,
+    ) -> None:
+        in_tensor_loop = frame.loop or (frame.branch and frame.context.converted)
+        if not in_tensor_loop and self._outlives(frame, target, anew=form in _ADDS_UP):
+            text = frame.unit.code(target)
+            self.emit(frame, KeepState, node, form=form, target=text, tensor=tensor, asked=asked)
+
+    def _outlives(self, frame: Frame, target: cst.BaseExpression, *, anew: bool) -> bool:
+        """Whether what is changed was there before the trace; `anew`: and is not made anew by what leads to here."""
+        if not frame.context.becomes_graph or frame.function is None or frame.function.name in MAKERS:
+            return False
+        root, attribute = target, None
+        while isinstance(root, cst.Attribute | cst.Subscript):
+            attribute = root.attr.value if isinstance(root, cst.Attribute) else attribute
+            root = root.value
+        if not isinstance(root, cst.Name):
+            return False
+        match self.lookup(frame, root.value):
+            case Instance(cls=cls, traced=traced):
+                if attribute is None or traced:
+                    return False
+                return not (anew and _is_made_anew(cls, attribute, frame.function))
+            case ClassValue() | ModuleValue():
+                return attribute is not None
+            case Sequence() | Dict():
+                return _is_of_host(frame, root.value)
+            case _:
+                return root is target and _is_of_host(frame, root.value)
+
+
+def _is_of_graph(leaf: Value) -> bool:
+    return isinstance(leaf, Structure) or (isinstance(leaf, Tensor) and not leaf.variable)
+
+
+def _is_of_host(frame: Frame, name: str) -> bool:
+    """Whether a name is of a module, or of a function that is not traced."""
+    scope: Frame | None = frame if name not in frame.globals else None
+    while scope is not None and (scope.env is None or name not in scope.env):
+        scope = scope.parent
+    return scope is None or not scope.context.becomes_graph
+
+
+def _is_made_anew(cls: Class, attribute: str, changing: Function) -> bool:
+    """Whether a method that may lead to the changing one assigns the attribute anew, or empties it."""
+    methods = _methods(cls)
+    reaching = {changing.name, "__call__"} if changing.name == "call" else {changing.name}
+    found = [method for method in methods if method.name in reaching]
+    for method in found:  # grows
+        if any(_renews(node, attribute) for node in cst.within(method.node)):
+            return True
+        for other in methods:
+            if other not in found and any(_calls(node, method.name) for node in cst.within(other.node)):
+                found.append(other)
+    return False
+
+
+def _methods(cls: Class) -> list[Function]:
+    """The methods of a class that are no part of setting it up."""
+    owners = (ancestor for ancestor in cls.mro if not isinstance(ancestor, str))
+    return [method for owner in owners for method in owner.functions.values() if method.name not in MAKERS]
+
+
+def _is_lifted(frame: Frame, node: cst.CSTNode) -> bool:
+    """Whether a node is outside of the graph that is traced: `with tf.init_scope():`."""
+    return any(
+        isinstance(item.item, cst.Call) and frame.module.resolve_text(frame.unit.code(item.item.func)) == _LIFTS
+        for around in frame.unit.around(node)
+        if isinstance(around, cst.With)
+        for item in around.items
+    )
+
+
+def _renews(node: cst.CSTNode, attribute: str) -> bool:
+    match node:
+        case cst.Assign(targets=targets, value=value):
+            return any(_is_attribute(target.target, attribute) for target in targets) and not any(
+                _is_attribute(inner, attribute) for inner in cst.within(value)
+            )
+        case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value="clear"))):
+            return _is_attribute(owner, attribute)
+        case _:
+            return False
+
+
+def _calls(node: cst.CSTNode, name: str) -> bool:
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=called))):
+            return called == name
+        case cst.Call(func=cst.Name(value="self")):
+            return name in ("call", "__call__")
+        case _:
+            return False
+
+
+def _is_attribute(node: cst.CSTNode, name: str) -> bool:
+    return isinstance(node, cst.Attribute) and node.attr.value == name
+
+
+def _read_before(
+    unit: Unit, function: cst.FunctionDef | cst.Lambda, target: cst.BaseExpression, statement: cst.CSTNode
+) -> cst.CSTNode | None:
+    """Where a function reads what it assigns, before anything of it is assigned."""
+    for node in _in_order(function.body, statement):
+        if _reads(node, target):
+            return None if _is_assigned(unit, node) else node
+    return None
+
+
+def _in_order(body: cst.CSTNode, statement: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What stands before a statement, and to the right of what it assigns to."""
+    for node in cst.within(body):
+        if node is statement:
+            if isinstance(node, cst.Assign | cst.AnnAssign | cst.AugAssign) and node.value is not None:
+                yield from cst.within(node.value)
+            return
+        yield node
+
+
+def _reads(node: cst.CSTNode, target: cst.BaseExpression) -> bool:
+    match target, node:
+        case cst.Attribute(attr=cst.Name(value=name)), cst.Attribute(attr=cst.Name(value=read)):
+            return name == read and node.deep_equals(target)
+        case cst.Attribute(attr=cst.Name(value=name)), cst.Call(func=cst.Name(value="hasattr"), args=[_, asked]):
+            return isinstance(asked.value, cst.SimpleString) and asked.value.evaluated_value == name
+        case cst.Name(value=name), cst.Name(value=read):
+            return name == read
+        case cst.Subscript(value=owner), cst.ComparisonTarget(operator=cst.In() | cst.NotIn(), comparator=held):
+            return held.deep_equals(owner)
+        case cst.Subscript(value=owner), cst.Call(func=cst.Attribute(value=held, attr=cst.Name(value="get"))):
+            return held.deep_equals(owner)
+        case cst.Subscript(), cst.Subscript():
+            return node.deep_equals(target)
+        case _:
+            return False
+
+
+def _is_assigned(unit: Unit, node: cst.CSTNode) -> bool:
+    for around in unit.around(node):
+        match around:
+            case cst.AssignTarget():
+                return True
+            case cst.Tuple() | cst.List() | cst.Element():
+                continue
+            case cst.AnnAssign(target=target):
+                return target is node
+            case _:
+                return False
+    return False
+
+
+def _is_asked(unit: Unit, read: cst.CSTNode, statement: cst.CSTNode) -> bool:
+    """Whether code asks whether the value is there, and assigns it where it is not."""
+    around = [read, *unit.around(read)]
+    for inner, outer in pairwise(around):
+        if isinstance(outer, cst.If) and outer.test is inner:
+            return outer in unit.around(statement) or _returns(outer.body)
+    return False
+
+
+def _returns(body: cst.BaseSuite) -> bool:
+    match body.body:
+        case [*_, cst.SimpleStatementLine(body=[cst.Return()])] | [cst.Return()]:
+            return True
+        case _:
+            return False
