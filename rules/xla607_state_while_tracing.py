@@ -2,8 +2,8 @@
 
 ## What it does
 Reports what a traced function changes that is there after the call: a number of an object or a module that goes up, a
-list that gets longer, an attribute that the next call reads, and a tensor that is kept for the next trace. Also a
-tensor that `build` of a Keras 3 layer keeps.
+list that gets longer, an attribute that the next call reads, and a tensor that is kept for the next trace, by hand or
+by `functools.lru_cache`. Also a tensor that `build` of a Keras 3 layer keeps.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. Python runs the function once for each trace. The calls that
@@ -73,7 +73,7 @@ from ._jax import LEAKED, fails
 ONCE = "Python does this while tracing, not on each call"
 OUT_OF_SCOPE = Breaks("is out of scope and cannot be used here")
 RAISED = 'raises "is out of scope and cannot be used here"'
-ASSIGNED = frozenset(("attribute", "item", "global", "nonlocal"))
+ASSIGNED = frozenset(("attribute", "cache", "item", "global", "nonlocal"))
 
 
 class StateWhileTracing(Rule):
@@ -192,6 +192,26 @@ f(tf.ones([3, 4]))
             effect=Effect.FAILS,
             severity=Severity.WARNING,
             help="tf.init_scope()",
+        ),
+        Bad(
+            """
+import functools
+
+@functools.lru_cache(maxsize=None)
+def positions(length):
+    return tf.range(float(length))
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * positions(4)
+
+f(tf.ones([2, 4]))
+f(tf.ones([3, 4]))
+""",
+            ["positions(4)"],
+            OUT_OF_SCOPE,
+            effect=Effect.FAILS,
+            severity=Severity.WARNING,
         ),
         Bad(
             """
@@ -413,26 +433,20 @@ model.fit(tf.ones([4, 4]), tf.zeros([4, 1]), verbose=0)
         ),
         Good(
             """
-class Mean:
-    def __init__(self):
-        self.total = 0.0
-        self.count = 0
-
-    def add(self, value):
-        self.total += value
-        self.count += 1
-
-mean = Mean()
+tables = {}
 
 @tf.function(jit_compile=True)
 def f(x):
-    return tf.reduce_sum(x)
+    graph = tf.compat.v1.get_default_graph()
+    if graph not in tables:
+        tables[graph] = tf.range(4.0)
+    return x * tables[graph]
 
-for _ in range(3):
-    mean.add(float(f(tf.ones([2]))))
+f(tf.ones([2, 4]))
+f(tf.ones([3, 4]))
 """,
             Runs(),
-            why="the host counts",
+            why="each graph has its own tensor",
         ),
     )
 
@@ -466,7 +480,8 @@ for _ in range(3):
 def _kept(event: KeepState, target: str, *, asked: bool) -> Iterator[Draft]:
     by_keras = event.context.keras is not None
     at_most = Severity.WARNING if asked and not by_keras else Severity.ERROR
-    what = f"`{target}` keeps a tensor of the graph that is traced"
+    kept = f"`{target}` keeps" if event.form != "cache" else f"Python caches what `{target}(..)` returns,"
+    what = f"{kept} a tensor of the graph that is traced"
     jax = fails(what, LEAKED)
     if by_keras:
         message, effect = f"{what}, and Keras traces a layer more than once: `fit` {RAISED}", Effect.FAILS

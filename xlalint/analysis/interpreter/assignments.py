@@ -182,7 +182,8 @@ class Assignments(Keeping):
                 key = index[0]
                 # Of a dict that came from elsewhere nobody knows the keys.
                 new = element is None and not (is_key(key) and key.constant in entries)
-                self.note_kept(frame, statement, target, "item", value)
+                if isinstance(key, Static):  # not by the graph itself: `cache[tf.get_default_graph()]`
+                    self.note_kept(frame, statement, target, "item", value)
                 if as_tensor(key, Dependence.STATIC) is not None or not _is_same_each_time(frame, value):
                     self._mutated(frame, statement, target.value, "new key" if new else "item")
                 if is_key(key):

@@ -43,6 +43,7 @@ from .frames import Aliases, Arguments, Compilation, Frame, Summary, Use, note_u
 from .host_code import is_plain
 from .interface import Interpreter, Models, Options
 from .jax_compilations import report_jax_call, report_jax_own_call
+from .kept import report_cached
 from .traced_builds import report_traced_build
 
 # After this many analyses of one function its arguments lose their constants; after the second number it is given up.
@@ -82,6 +83,8 @@ class Functions(Interpreter):
             known = frame.summary.raised
             known += [exception for exception in summary.raised if exception not in known][:_MOST_RAISED]
         if frame is not None and node is not None:
+            if value.function.decorator_texts:
+                report_cached(self, frame, value.function, summary.value, node)
             if not value.function.module.written:
                 outside, place = _outside(frame, node)
                 outside.summary.calls.append((Location(outside.unit, place), summary))

@@ -31,6 +31,7 @@ from .interface import Interpreter
 _GROWS: Final = frozenset(("append", "appendleft", "add", "extend", "extendleft", "insert", "setdefault"))
 _SHRINKS: Final = frozenset(("pop", "popitem", "popleft", "remove", "del"))
 _LIFTS: Final = Api("tf.init_scope")
+_CACHES: Final = (Api("functools.lru_cache"), Api("functools.cache"))
 _ADDS_UP: Final = _GROWS | _SHRINKS | {"number"}
 
 
@@ -115,6 +116,15 @@ class Keeping(Interpreter):
                 return _is_of_host(frame, root.value)
             case _:
                 return root is target and _is_of_host(frame, root.value)
+
+
+def report_cached(interpreter: Interpreter, frame: Frame, function: Function, result: Value, node: cst.CSTNode) -> None:
+    """Say that code which is traced calls a function whose results Python keeps, and which makes a tensor."""
+    if not frame.context.becomes_graph or _is_lifted(frame, node) or not any(map(_is_of_graph, leaves(result))):
+        return  # most calls
+    texts = (text.partition("(")[0] for text in function.decorator_texts)
+    if any(function.module.resolve_text(text) in _CACHES for text in texts):
+        interpreter.emit(frame, KeepState, node, form="cache", target=function.name, tensor=True, asked=True)
 
 
 def _is_of_graph(leaf: Value) -> bool:

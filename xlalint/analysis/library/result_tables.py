@@ -138,7 +138,7 @@ RESULTS: Final = {
         keras.backend.result_type keras.backend.name_scope keras.backend.is_tensor issubdtype finfo iinfo
         tf.name_scope tf.device tf.init_scope tf.control_dependencies tf.variable_scope tf.variable_creator_scope
         tf.get_variable_scope tf.control_flow_v2_enabled
-        tf.type_spec_from_value tf.get_default_graph tf.make_tensor_proto tf.make_ndarray
+        tf.type_spec_from_value tf.make_tensor_proto tf.make_ndarray
         tf.debugging.is_numeric_tensor tf.resource_variables_enabled tf.summary.should_record_summaries
         tf.distribute.has_strategy tf.distribute.in_cross_replica_context tf.get_seed tf.load_library keras.name_scope
         tf.global_variables tf.trainable_variables tf.local_variables tf.all_variables tf.model_variables
