@@ -62,7 +62,7 @@ class Keeping(Interpreter):
         tensor = value is not None and any(map(_is_of_graph, leaves(value)))
         if form in _SHRINKS or (form in _GROWS and tensor):
             self._note(frame, node, target, form, tensor=tensor)
-        elif tensor and form not in _GROWS:
+        elif tensor and form not in _GROWS and not (isinstance(value, Sequence) and value.kind == "list"):
             read = _read_before(frame.unit, frame.function.node, target, node)
             if read is not None and not _is_lifted(frame, node):
                 asked = _is_asked(frame.unit, read, node)
