@@ -64,6 +64,7 @@ Shown only: whether a variable or a returned value is right depends on who reads
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from xlalint.analysis.interpreter.events import Event, KeepBuilt, KeepState
 from xlalint.linter.rule import Bad, Breaks, Diverges, Draft, DraftNote, Effect, Good, OnJax, Rule, Runs, Severity
@@ -452,12 +453,14 @@ f(tf.ones([3, 4]))
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
-            case KeepBuilt(target=target, traced=traced, call=call, known=known):
-                what = f"`{target}` keeps a tensor, and Keras 3 calls `build` while it traces `{traced}`"
-                help = f"make {target} in `__init__`, with NumPy, or under `with tf.init_scope():`"
-                jax = fails(what, "`fit` raises UnexpectedTracerError")
+            case KeepBuilt(targets=targets, traced=traced, call=call, known=known):
+                names = ", ".join(f"`{target}`" for target in dict.fromkeys(targets))
+                what = f"{names}: `build` keeps a tensor, and Keras 3 calls it while it traces `{traced}`"
+                help = "make it in `__init__`, with NumPy, or under `with tf.init_scope():`"
                 notes = (DraftNote(call, "the layer is called here, and nothing has built it"),)
-                yield Draft(f"{what}: `fit` {RAISED}", Effect.FAILS, help, notes=notes, keras_3=not known, jax=jax)
+                jax = fails(what, "`fit` raises UnexpectedTracerError")
+                draft = Draft(f"{what}; `fit` {RAISED}", Effect.FAILS, help, notes=notes, jax=jax)
+                yield draft if known else replace(draft, at_most=Severity.WARNING, keras_3=True)
             case KeepState(form="number", target=target):
                 what = f"`{target}` counts traces, not calls"
                 help = f"{target} = tf.Variable(0)  # once, outside\n{target}.assign_add(1)  # in the function"

@@ -295,7 +295,7 @@ class Calls(Interpreter):
             if owner.cls.is_keras(kind):
                 method = owner.cls.find("call")
                 if method is not None:
-                    report_kept_by_build(self, frame, owner)
+                    report_kept_by_build(self, frame, owner, node)
                     value = self.decorated(method_value(method, owner))
                     own = value.compiled
                     if not (isinstance(own, Compilation) and own.kind is not ContextKind.OPEN):

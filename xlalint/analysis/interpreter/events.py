@@ -248,11 +248,12 @@ class KeepState(Event):
 
 
 class KeepBuilt(Event):
-    """A layer's `build` keeps a tensor, and Keras 3 calls it while it traces; place: the assignment. `traced`: the
-    method that calls the layer, which is at `call`; `known`: a setting or the project says that it is Keras 3."""
+    """A layer's `build` keeps tensors as its `targets`, and Keras 3 calls it while it traces; place: the first
+    assignment. `traced`: the method that calls the layer, at `call`; `known`: a setting or the project says that it is
+    Keras 3."""
 
     of_host: ClassVar[bool] = True
-    target: str
+    targets: tuple[str, ...]
     traced: str
     call: Location
     known: bool

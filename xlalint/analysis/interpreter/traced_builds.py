@@ -6,6 +6,7 @@ from typing import Final
 
 from ...syntax import nodes as cst
 from ..domain.values import ApiObject, Class, FunctionValue, Instance, Sequence, Value
+from ..files.unit import Location
 from ..library.keras_classes import WEIGHTED
 from .contexts import ContextKind
 from .events import BuildTraced, KeepBuilt
@@ -35,20 +36,21 @@ def report_traced_build(interpreter: Interpreter, frame: Frame | None, value: Fu
     summary.events.append(BuildTraced(label, summary.context, None, False, name, layer, known))
 
 
-def report_kept_by_build(interpreter: Interpreter, frame: Frame, layer: Instance) -> None:
+def report_kept_by_build(interpreter: Interpreter, frame: Frame, layer: Instance, node: cst.CSTNode) -> None:
     """Say that `call` of one layer calls another, whose `build` keeps a tensor: Keras 3 builds that layer while it
     traces the first, unless the first builds it (measured)."""
     kept, holder = interpreter.kept_by_build.get(layer.cls), frame.bound
-    if not kept or not isinstance(holder, Instance) or not frame.context.becomes_graph or frame.function is None:
+    if not kept or not isinstance(holder, Instance) or not frame.context.becomes_graph:
         return  # most calls
-    module, label = layer.cls.module, frame.function.label
+    module = layer.cls.module
     if interpreter.keras_version(module) != 3 or not _is_inside_forward(frame, holder):
         return
     if _builds_itself(holder.cls) or _names(holder.cls, "build", "build"):
         return
-    known, traced = interpreter.said_keras(module) == 3, f"{holder.cls.qualname}.call"
-    for location, target in kept.items():
-        frame.summary.events.append(KeepBuilt(location, frame.context, None, False, target, traced, label, known))
+    first, *_ = kept
+    targets, traced = tuple(kept.values()), f"{holder.cls.qualname}.call"
+    call, known = Location(frame.unit, node), interpreter.said_keras(module) == 3
+    frame.summary.events.append(KeepBuilt(first, frame.context, None, False, targets, traced, call, known))
 
 
 def _is_forward(value: FunctionValue, owner: Instance) -> bool:
