@@ -178,6 +178,25 @@ for epoch in range(3):
     )
     good = (
         Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def total(tokens):
+    return tf.reduce_sum(tokens)
+
+def padded(tokens):
+    while len(tokens) < 8:
+        tokens = np.append(tokens, np.float32(0))
+    return tokens
+
+for length in (2, 5):
+    total(padded(np.ones(length, np.float32)))
+""",
+            Runs(1),
+            why="joined until it has a fixed length",
+        ),
+        Good(
             f"""{STEP}
 def slide(tokens):
     for start in range(4):

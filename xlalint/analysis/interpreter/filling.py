@@ -134,6 +134,28 @@ def _is_open(loop: cst.For | cst.While) -> bool:
     return any(map(_leaves, loop.body.body))
 
 
+def lengths_ending(loop: cst.While) -> frozenset[str]:
+    """The names whose lengths alone end a loop: `while len(x) < n`, with no `break`."""
+    match loop.test:
+        case cst.Comparison(left=left, comparisons=[one]) if not any(map(_leaves, loop.body.body)):
+            return frozenset(filter(None, map(_measured, (left, one.comparator))))
+        case _:
+            return frozenset()
+
+
+def _measured(side: cst.BaseExpression) -> str | None:
+    """The name whose length an expression is: `len(x)`, `x.shape[0]`."""
+    match side:
+        case cst.Call(func=cst.Name("len"), args=[cst.Arg(cst.Name(name))]):
+            return name
+        case cst.Subscript(cst.Attribute(cst.Name(name), cst.Name("shape"))) | cst.Attribute(
+            cst.Name(name), cst.Name("size")
+        ):
+            return name
+        case _:
+            return None
+
+
 def _leaves(node: cst.CSTNode) -> bool:
     """Whether a statement leaves the loop that it stands in."""
     match node:

@@ -8,11 +8,24 @@ from typing import ClassVar, Final
 from ...syntax import nodes as cst
 from ..domain.joins import join_environments
 from ..domain.kinds import as_condition, as_tensor, leaves, steps_of
-from ..domain.values import STATIC, Api, ApiObject, Dependence, FunctionValue, Sequence, Static, Tensor, Unknown, Value
-from ..domain.varying_shapes import is_data
+from ..domain.values import (
+    STATIC,
+    Api,
+    ApiObject,
+    Dependence,
+    FunctionValue,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    Variation,
+)
+from ..domain.varying_shapes import JOINED, filtered, is_data
 from ..program.parameter_uses import Parts
 from .contexts import NOT_TRACED, ContextKind
 from .events import LeaveLoop, LoopWhile, UnrollLoop
+from .filling import lengths_ending
 from .frames import Frame, Jumps
 from .interface import Handlers, Interpreter
 from .narrowing import truth
@@ -83,6 +96,9 @@ class Loops(Interpreter):
         over_tensor = as_condition(test) is not None
         del frame.summary.events[events:]
         self._loop(frame, node, over_tensor, ask)
+        for name in lengths_ending(node):
+            if frame.env is not None and name in frame.env:
+                frame.env[name] = filtered(frame.env[name], _is_of_another_cause)
 
     def _loop(
         self,
@@ -196,6 +212,11 @@ def _joined(env: dict[str, Value] | None, others: Iterable[dict[str, Value]]) ->
     for other in others:
         env = join_environments(env, other)
     return env
+
+
+def _is_of_another_cause(variation: Variation) -> bool:
+    """Whether what varies does not vary by being joined in a loop."""
+    return variation.kind not in JOINED
 
 
 def _is_weight(value: Value) -> bool:
