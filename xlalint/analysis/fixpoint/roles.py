@@ -71,18 +71,19 @@ def role_arguments(kind: str, name: str, method: Function) -> Arguments:
     nest = Structure(origin=Origin(location, f"Keras calls `{name}` with tensors"), passed=True)
     match kind, name:
         case ("loss", _):
-            # A model with several outputs hands its loss all of them, where the loss takes them apart.
-            apart = structures_among(method.node)
+            # A model with several outputs hands its loss all of them, where the loss takes them apart, and what they
+            # are to be has mostly as many parts.
             names = [parameter.name.value for parameter in method.node.params.params[1:3]]
-            given: list[Value] = [nest if name in apart else tensor() for name in names]
+            whole = structures_among(method.node).isdisjoint(names)
+            given: list[Value] = [tensor() if whole else nest for _ in names]
         case ("optimizer", "update_step"):
             given = [tensor(), tensor()]
         case ("optimizer", "apply"):
             given = [nest, nest]
         case ("metric", "update_state"):
-            apart = structures_among(method.node)
             names = [parameter.name.value for parameter in method.node.params.params[1:3]]
-            given = [nest if name in apart else tensor() for name in names]
+            whole = structures_among(method.node).isdisjoint(names)
+            given = [tensor() if whole else nest for _ in names]
             given += [tensor()] * (2 - len(names)) + [OneOf((NONE, tensor()))]
         case ("metric", _):
             given = []
