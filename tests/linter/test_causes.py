@@ -24,3 +24,29 @@ def test_the_further_findings_of_a_value_are_information(tmp_path: Path) -> None
     severities = [one.severity for one in found]
     assert severities == [Severity.WARNING] * 3 + [Severity.INFO] * 2 + [Severity.WARNING]
     assert all(one.notes[-1].span == found[0].span for one in found[3:5])
+
+
+SELECTIONS = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def kept(boxes, scores, classes, labels):
+    mask = scores > 0.5
+    return (
+        tf.boolean_mask(boxes, mask),
+        tf.boolean_mask(scores, mask),
+        tf.boolean_mask(classes, mask),
+        tf.boolean_mask(labels, mask),
+    )
+
+@tf.function(jit_compile=True)
+def positive(x):
+    return tf.boolean_mask(x, x > 0.0)
+"""
+
+
+def test_the_further_selections_of_a_function_are_information(tmp_path: Path) -> None:
+    (tmp_path / "kept.py").write_text(SELECTIONS, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA201"]
+    assert [one.severity for one in found] == [Severity.WARNING] * 3 + [Severity.INFO, Severity.WARNING]
+    assert found[3].notes[-1].span == found[0].span

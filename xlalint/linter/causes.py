@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from ..findings.findings import Effect, Finding, Note, Severity, Span
+from ..findings.findings import Effect, Finding, Note, Severity
 
 # Rules about sizes and positions that a value decides, whose first note says where the value comes from: whoever makes
 # it a number has mended them all.
 _OF_VALUES: Final = frozenset(("XLA205", "XLA206"))
-_ENOUGH: Final = 3  # findings of one value, by which its reader knows
-_SAME: Final = "here, too, the same value decides"
+# Rules about selections, of which a function makes several: whoever keeps the shape of one keeps that of all.
+_OF_FUNCTIONS: Final = frozenset(("XLA201", "XLA203"))
+_ENOUGH: Final = 3  # findings of one cause, by which its reader knows
+_SAME_VALUE: Final = "here, too, the same value decides"
+_SAME_FUNCTION: Final = "here, too, the function selects by the values of a tensor"
 
 
 def few_of_a_cause(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings in the order of the lines of their files. Where several say that XLA compiles again for one value,
-    the further ones become information."""
-    first: dict[tuple[str, str, str, Span, str], list[Finding]] = {}
+    """The findings in the order of the lines of their files. Where several have one cause, the further ones become
+    information."""
+    first: dict[Hashable, list[Finding]] = {}
     for finding in findings:
-        if (
-            finding.code in _OF_VALUES
-            and finding.effect is Effect.RECOMPILES
-            and finding.severity is Severity.WARNING
-            and finding.notes
-        ):
-            origin = finding.notes[0]
-            alike = first.setdefault((finding.path, finding.code, origin.path, origin.span, origin.text), [])
+        cause = _cause(finding)
+        if cause is not None:
+            alike = first.setdefault((finding.path, finding.cell, finding.code, cause), [])
             alike.append(finding)
             if len(alike) > _ENOUGH:
-                notes = (*finding.notes, Note(alike[0].path, alike[0].span, _SAME))
+                said = _SAME_VALUE if finding.code in _OF_VALUES else _SAME_FUNCTION
+                notes = (*finding.notes, Note(alike[0].path, alike[0].span, said))
                 finding = replace(finding, severity=Severity.INFO, notes=notes)
         yield finding
+
+
+def _cause(finding: Finding) -> Hashable:
+    """What a warning has in common with others of its rule; None where it stands for itself."""
+    if finding.severity is not Severity.WARNING:
+        return None
+    if finding.code in _OF_VALUES and finding.effect is Effect.RECOMPILES and finding.notes:
+        origin = finding.notes[0]
+        return (origin.path, origin.span, origin.text)
+    if finding.code in _OF_FUNCTIONS and finding.effect is Effect.NAMED and finding.context is not None:
+        return finding.context.trail[-1:] or None
+    return None
