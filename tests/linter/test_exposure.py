@@ -175,7 +175,7 @@ def train(x, model, optimizer):
         ({"main.py": SCRIPT + RUN}, Severity.INFO),
         ({"main.py": SCRIPT.replace("sum(x)", "sum(helper.kept(x))") + RUN}, Severity.WARNING),
         ({"main.py": SCRIPT + RUN, "helper.py": HELPER + OWN_STEP}, Severity.WARNING),
-        ({"main.py": SCRIPT.replace("helper", "pkg.helper") + RUN, "pkg/__init__.py": ""}, Severity.WARNING),
+        ({"main.py": SCRIPT.replace("helper", "pkg.helper") + RUN, "pkg/__init__.py": ""}, Severity.INFO),
         ({"main_test.py": SCRIPT + RUN, "step.py": SCRIPT}, Severity.WARNING),
         ({"pkg/main.py": SCRIPT + RUN, "pkg/__init__.py": ""}, Severity.INFO),
         ({"pkg/main.py": SCRIPT + RUN, "pkg/__init__.py": "", "setup.py": ""}, Severity.WARNING),

@@ -496,3 +496,24 @@ def test_of_several_names_the_first_is_spoken_of(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(UNJOINED, encoding="utf-8")
     messages = [one.message for one in check([tmp_path], Settings()).findings if one.code == "XLA108"]
     assert ["`h`" in message for message in messages] == [True], messages
+
+
+OUTPUTS: Final = """\
+import tensorflow as tf
+
+class Levels(tf.keras.losses.Loss):
+    def call(self, targets, predictions):
+        scores, weights = predictions
+        total = 0.0
+        for i in range(len(targets)):
+            total += tf.reduce_sum((scores[i] - targets[i]) * weights[i])
+        return total
+
+class Whole(tf.keras.losses.Loss):
+    def call(self, targets, predictions):
+        return tf.reduce_sum(predictions - targets) / float(len(targets))  # flagged
+"""
+
+
+def test_a_loss_that_takes_outputs_apart_has_as_many_targets(tmp_path: Path) -> None:
+    assert {line for line, _ in flagged(tmp_path, OUTPUTS)} == marked(OUTPUTS)

@@ -375,7 +375,10 @@ class Analysis:
 
         def exposed(path: str) -> Exposed:
             seen, told = shown.get(path, NOT_EXPOSED), _told_exposure(self._settings_at(path))
-            return seen if told is None else Exposed(told.exposure, told.shown, keras_2=seen.keras_2)
+            if told is None:
+                return seen
+            whole = told.whole and seen.whole
+            return Exposed(told.exposure, told.shown, whole, keras_2=seen.keras_2, told=True)
 
         return exposed
 
@@ -397,7 +400,8 @@ def _told_exposure(settings: Settings) -> Exposed | None:
     if settings.exposure is None and settings.target is None:
         return None
     said = f"exposure = {settings.exposure!r}" if settings.exposure else f"target = {settings.target!r}"
-    return Exposed(Exposure.CERTAIN, f"the setting `{said}`")
+    of_steps = settings.exposure is None  # of a program that is for a device, its steps run there
+    return Exposed(Exposure.CERTAIN, f"the setting `{said}`", whole=of_steps)
 
 
 def _packed(end: End) -> tuple[bytes, Transcript]:

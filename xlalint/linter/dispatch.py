@@ -41,6 +41,7 @@ _TRUST: Final = {safety: rank for rank, safety in enumerate(Safety)}
 # Where a rewrite differs that is not asked for in every analysis of its function.
 _SOMETIMES: Final = "where a caller passes something other than a tensor"
 _UNUSED: Final = "no script here is seen to call this function"
+_INFERRED: Final = "no step of training or evaluation is seen to lead to this code"
 _LEFT_OUT: Final = "autoclustering leaves out what XLA refuses"
 _CONVERTED: Final = "the program uses APIs that only Keras 2 has, and Keras 2 converts this with AutoGraph"
 _PLAIN: Final = "a `tf.function` without `jit_compile` runs this"
@@ -130,6 +131,7 @@ class Candidate:
 
 _REASONS: Final[dict[str, Callable[[_Handled], bool]]] = {
     _UNUSED: lambda handled: handled.event.context.unused,
+    _INFERRED: lambda handled: handled.event.context.inferred,
     _CONVERTED: lambda handled: handled.draft.unconverted and handled.event.context.keras is Tracing.EITHER,
     _PLAIN: lambda handled: handled.event.context.kind is ContextKind.GRAPH,
     _UNASKED: lambda handled: handled.draft.loses_xla,
@@ -387,9 +389,10 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     lowered, shown = False, exposed.shown
     left_out = exposed.clusters and finding.effect is not Effect.RECOMPILES
     of_program = {
-        _UNUSED: exposed.whole,
+        _UNUSED: exposed.whole and not exposed.told,
+        _INFERRED: exposed.whole,
         _CONVERTED: exposed.keras_2,
-        _PLAIN: exposed.whole and not exposed.clusters,
+        _PLAIN: exposed.whole and not exposed.clusters and not exposed.told,
         _UNASKED: exposed.keras_decides,
         _TAKEN: exposed.keras_2,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ..domain.values import (
@@ -101,17 +101,21 @@ def around_steps(roots: Iterable[Summary]) -> set[Summary]:
     """What has a strategy run steps, and what calls that: loops that stay outside of what XLA compiles."""
     seen = reached_from(roots)
     found = {summary for summary in seen if summary.steps and summary.context.kind in _UNCOMPILED}
-    return _with_callers(found, seen, lambda caller: caller.context.kind in _UNCOMPILED)
+    return with_callers(found, seen, lambda caller: caller.context.kind in _UNCOMPILED)
 
 
 def events_reached_from(
-    roots: Sequence[Summary], loops: set[Summary], without: set[Summary]
+    roots: Sequence[Summary],
+    loops: set[Summary],
+    without: set[Summary],
+    training: set[Summary],
+    by_steps: Mapping[Summary, None] | None,
 ) -> Iterator[tuple[Event, Run]]:
     """Breadth first, so that a trail is the shortest way from an entry point. Where nobody is seen to compile
     anything, what only eager code can do ends the way, and so does what is in `without`; a loop around steps leads to
-    the steps alone."""
+    the steps alone. `training`: what trains, and what leads to that; `by_steps`: what steps lead to, if there are
+    steps."""
     seen = set(without)
-    training = _that_train(roots)
     used = reached_from(root for root in roots if root.context.kind is not ContextKind.OPEN or root in training)
     runs: dict[object, list[Run]] = {}
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
@@ -128,6 +132,8 @@ def events_reached_from(
                 for event in summary.events:
                     if not event.of_host and not isinstance(event, Setup):
                         context = event.context if summary in used else replace(event.context, unused=True)
+                        if by_steps is not None and summary not in by_steps:
+                            context = replace(context, inferred=True)
                         yield replace(event, context=context, trail=trail), run
             following += [
                 (callee, callee.trail(location, trail))
@@ -137,13 +143,13 @@ def events_reached_from(
         pending = following
 
 
-def _that_train(roots: Iterable[Summary]) -> set[Summary]:
+def that_train(roots: Iterable[Summary]) -> set[Summary]:
     """What takes gradients or steps of an optimizer, and what leads to that."""
     seen = reached_from(roots)
-    return _with_callers({summary for summary in seen if summary.trains}, seen, lambda caller: True)
+    return with_callers({summary for summary in seen if summary.trains}, seen, lambda caller: True)
 
 
-def _with_callers(found: set[Summary], seen: Iterable[Summary], leads: Callable[[Summary], bool]) -> set[Summary]:
+def with_callers(found: set[Summary], seen: Iterable[Summary], leads: Callable[[Summary], bool]) -> set[Summary]:
     """Some analyses, and those among what is `seen` that lead to them by way of callers that `leads` lets pass."""
     if not found:
         return found

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from ...sources.words import words_in
 from ..budget import Clock, Work
-from ..domain.joins import pattern
-from ..domain.values import Class, Function, FunctionValue, Module, Value
+from ..domain.values import Class, Function, FunctionValue, Module
 from ..files.files import Files
 from ..files.troubles import InternalTrouble
 from ..interpreter.attribute_writes import Noted
@@ -24,8 +23,6 @@ from ..interpreter.interface import Entry, Options, method_value
 from ..interpreter.interpreter import ProjectInterpreter
 from ..library import api, keras_classes
 from ..models.registry import MODELS
-from ..program.code_names import names_in_code
-from ..program.definitions import DefinedFunction
 from ..program.project import Project
 from ..program.signs import Shows, Sign
 from ..record import replace
@@ -42,18 +39,18 @@ from .call_paths import (
     reached_from,
     root_key,
     spread_host_only,
+    that_train,
 )
+from .inherited_roles import InheritedRoles
 from .partitions import GatheredMessages, Key, Message, Messages, Partition, Round, UncalledFunction
 from .role_calls import RoleCalls
 from .roles import KINDS, is_eager_by_role, is_mostly_outside, is_replaced, may_take_tensors, role_arguments
 from .setup_calls import compiled_entries, files_that_set_up, setup_events
+from .stages import Stages
 from .trainers import trainer_entries
 
 _Position: TypeAlias = tuple[int, str, int]
 _Question: TypeAlias = Callable[[Function], bool]  # whether other partitions named a function
-_FORWARD: Final = frozenset(("call", "__call__"))
-# So many of the classes are entered that share an inherited method and everything it uses.
-_ENOUGH: Final = 2
 _OPEN: Final = Context(ContextKind.OPEN, True, "code that uses tensors and has no known caller")
 # Objects that are made for each line of a function that nothing calls; a test runs much besides its own lines (measured
 # on transformers, tf-models-official and tf-agents).
@@ -126,10 +123,10 @@ class _Analysis:
         self._walked: set[Summary] = set()
         self._opened: list[Summary] = []
         self._piped: set[Summary] = set()
+        self._by_steps: dict[Summary, None] | None = None
         self._compiled: list[tuple[Entry, Sequence[Noted]]] = []  # with what the first analysis assigned
         self._noted = [0, 0]
-        self._inherited = Counter[tuple[str, Function, frozenset[tuple[str, Hashable]]]]()
-        self._names: dict[Function, frozenset[str]] = {}
+        self._inherited = InheritedRoles(self.interpreter)
 
     def run(self) -> Partition[None]:
         """Analyse everything; the events are there afterwards."""
@@ -165,6 +162,7 @@ class _Analysis:
         yield from self._learn_called()
         yield from self._find_opened()
         yield from self._find_piped()
+        yield from self._find_steps()
 
     @contextmanager
     def _about(self, module: Module, name: str, function: Function | None = None) -> Iterator[None]:
@@ -242,7 +240,7 @@ class _Analysis:
             autograph, keras = self.interpreter.keras_runs(cls.module)
             for name in api.keras_roles(kind):
                 method = None if is_replaced(cls, name) else cls.find(name)
-                if method is None or method.owner is None or self._is_told_by_others(cls, name, method):
+                if method is None or method.owner is None or self._inherited.is_told(cls, name, method):
                     continue
                 value = self.interpreter.decorated(method_value(method, self.interpreter.canonical_instance(cls)))
                 entry = f"`{cls.name}.{name}`"
@@ -255,41 +253,6 @@ class _Analysis:
                 context = Context(ContextKind.XLA, converted, entry, by_keras=True, keras=by, aside=aside)
                 arguments = role_arguments(kind, name, method)
                 self.interpreter.enter(replace(value, compiled=None), context, arguments, "keras")
-
-    def _is_told_by_others(self, cls: Class, role: str, method: Function) -> bool:
-        """Whether enough other classes inherit the method as well and give all that it comes to name the same meaning,
-        but for the forward pass, which is entered by itself: of a hundred models that share a training step, some
-        tell what there is to tell of it."""
-        if method.owner is cls:
-            return False
-        given = self._attributes_of(cls)
-        meanings: dict[str, Hashable] = {}
-        pending = [method]
-        while pending:
-            for name in self._names_in(pending.pop()) & given.keys() - meanings.keys() - _FORWARD:
-                match given[name]:
-                    case DefinedFunction() as called:
-                        pending.append(called)
-                        meanings[name] = called
-                    case value:
-                        meanings[name] = pattern(cast(Value, value))
-        run = (role, method, frozenset(meanings.items()))
-        self._inherited[run] += 1
-        return self._inherited[run] > _ENOUGH
-
-    def _attributes_of(self, cls: Class) -> dict[str, Function | Value]:
-        """What `self.name` may be in a method, by the name."""
-        found: dict[str, Function | Value] = {}
-        for ancestor in reversed(cls.mro):
-            if not isinstance(ancestor, str):
-                found |= self.interpreter.class_attributes(ancestor)
-                found |= ancestor.functions
-        return found | self.interpreter.canonical_instance(cls).attributes
-
-    def _names_in(self, function: Function) -> frozenset[str]:
-        if function not in self._names:
-            self._names[function] = frozenset(names_in_code(function.node))
-        return self._names[function]
 
     def _stays_outside(self, cls: Class) -> bool:
         """Whether a layer says that Keras shall not compile it, or that it takes what is no tensor yet (lists, text),
@@ -391,8 +354,8 @@ class _Analysis:
         hosts = self.interpreter.host_roots
         loops = around_steps((*self.roots, *self._opened))
         compiled = [*self.roots, *entered_by_host(hosts), *self.interpreter.fragments.values(), *self._opened]
-        asked = [*compiled, *hosts] if self.options.include_host else compiled
-        yield from events_reached_from(sorted(asked, key=root_key), loops, self._piped)
+        asked = sorted([*compiled, *hosts] if self.options.include_host else compiled, key=root_key)
+        yield from events_reached_from(asked, loops, self._piped, that_train(asked), self._by_steps)
         whole = Run([], ())  # what the host does to what is compiled is no matter of one function's arguments
         everywhere = sorted([*compiled, *hosts], key=root_key)
         entries = compiled_entries(sorted(self.roots, key=root_key))
@@ -414,6 +377,13 @@ class _Analysis:
             and summary.function.identity not in called
             and not called_elsewhere(summary.function)
         }
+
+    def _find_steps(self) -> Partition[None]:
+        """What the steps of training and evaluation lead to, if there are any."""
+        roots = [*self.roots, *self.interpreter.fragments.values(), *self._opened, *self.interpreter.host_roots]
+        roots += entered_by_host(self.interpreter.host_roots)
+        stages = Stages(roots)
+        self._by_steps = stages.reached(roots, (yield from self._exchanged(stages.keys)))
 
     def _runs_in_pipelines(self, summary: Summary) -> bool:
         """Whether this is a plain `tf.function` that input pipelines run, and perhaps others as well."""

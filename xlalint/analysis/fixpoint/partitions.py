@@ -48,7 +48,7 @@ _TOO_MUCH: Final = 1.1
 # The round from which they hardly grow any more.
 _SETTLED: Final = 3
 # How often all partitions send; the only partition of a project has nobody to send to.
-ROUNDS: Final = 10
+ROUNDS: Final = 11
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,3 +43,8 @@ def trainer_entries(interpreter: Interpreter, cls: Class) -> Iterator[tuple[Func
                 context = Context(ContextKind.GRAPH, True, entry)
                 value = interpreter.decorated(method_value(method, interpreter.canonical_instance(cls)))
                 yield value, context, Arguments(list(given), unknown=True)
+
+
+def is_of_trainer(cls: Class) -> bool:
+    """Whether a library's training loop runs methods of a class."""
+    return not _CALLED.keys().isdisjoint(cls.external_bases)

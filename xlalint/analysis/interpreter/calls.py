@@ -44,6 +44,7 @@ from ..library.call_kinds import (
     SHAPE_ONLY,
     TAKES_BATCHES,
     WEIGHT_MAKERS,
+    measures,
 )
 from ..library.host_shapes import shaped
 from ..library.host_sizes import sized
@@ -209,6 +210,7 @@ class Calls(Interpreter):
             frame.summary.trains = True
             if self.project.files.jax:
                 self.show(frame, Shows.TAPE, node, f"`{name}`")
+        frame.summary.evaluates |= measures(name)
         if sets_up(name) or (self.strategies and compiled and asks_for_complex128(bound, result)):
             self.report_setup(frame, name, owner, bound, nodes, result, node)
         report_bounded(self, frame, bound, node, name)

@@ -44,10 +44,12 @@ class Context(Record):
     statement"), else None. `pipeline`: the host runs it
     as part of an input pipeline. `scope`: the scope of a distribution strategy around it. `by_keras`: nobody but Keras
     decides whether XLA compiles it; `unused`: nothing that is run here was seen to lead to it, and no step of training
-    does; `backends`: a test has left only these to run it on, None: any; `aside`: it is of a layer that is mostly not
-    compiled, since it takes what is no tensor yet and the host calls it, as one does that is mapped over datasets, or
-    since a test calls or has it, or since it is what a layer does only where it is asked to; `behind`: on JAX, what
-    stands before it raises; `apart`: it is in a function of a condition or loop, which JAX traces by itself."""
+    does; `inferred`: no step of training or evaluation, and nothing that Keras runs in one, was seen to lead to it, and
+    there are such steps; `backends`: a test has left only these to run it on, None: any; `aside`: it is of a layer that
+    is mostly not compiled, since it takes what is no tensor yet and the host calls it, as one does that is mapped over
+    datasets, or since a test calls or has it, or since it is what a layer does only where it is asked to; `behind`: on
+    JAX, what stands before it raises; `apart`: it is in a function of a condition or loop, which JAX traces by
+    itself."""
 
     kind: ContextKind
     autograph: bool
@@ -57,6 +59,7 @@ class Context(Record):
     scope: Scope | None = None
     by_keras: bool = False
     unused: bool = False
+    inferred: bool = False
     keras: Tracing | None = None
     backends: frozenset[Backend] | None = None
     aside: bool = False

@@ -129,7 +129,8 @@ class Summary(Struct, eq=False):
     """One analysis of one function for one pattern of arguments in one context.
 
     `calls`: the analyses it led to, each with the place of the call. `host_only`: it does what only eager code can;
-    `trains`: it takes gradients, or has an optimizer take a step.
+    `trains`: it takes gradients, or has an optimizer take a step; `evaluates`: it computes a loss or updates a metric
+    of a library, or has Keras run steps (`fit`, `evaluate`, `predict`).
     """
 
     name: str
@@ -146,6 +147,7 @@ class Summary(Struct, eq=False):
     uses: dict[cst.Param, Use] = field(default_factory=dict)  # of parameters that are structures of tensors
     host_only: bool = False
     trains: bool = False
+    evaluates: bool = False
     looped: set[Summary] = field(default_factory=set)  # what it calls in a Python loop
     steps: set[Summary] = field(default_factory=set)  # what it has a strategy run: it is a loop around compiled steps
     finished: bool = False

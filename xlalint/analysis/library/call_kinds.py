@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import Final
 
 READERS: Final = frozenset(("numpy", "item", "tolist", "eval", "__array__", "__bool__", "__int__", "__float__"))
@@ -44,3 +46,12 @@ TAKES_BATCHES: Final = frozenset(("evaluate", "fit", "predict", "predict_on_batc
 WEIGHT_MAKERS: Final = frozenset(("add_weight", "add_variable"))
 # Calls that are made for a list or a nest of tensors.
 OF_STRUCTURES: Final = ("tf.nest.", "keras.tree.", "tf.concat", "tf.stack", "tf.add_n", "keras.ops.concatenate")
+_MEASURES: Final = re.compile(
+    r"keras\.(?:losses|metrics)\.(?:\w+\.)?[a-z_]\w*|tf\.(?:nn|losses)\.(?:\w*_cross_entropy\w*|ctc_loss\w*|l2_loss)"
+)
+
+
+@cache
+def measures(name: str) -> bool:
+    """Whether a call of this canonical name computes a loss or updates a metric."""
+    return _MEASURES.fullmatch(name) is not None

@@ -313,6 +313,7 @@ def _run_model(
         or frame.context.kind not in NOT_TRACED
     ):
         return None
+    frame.summary.evaluates = True
     method = node.func.attr.value
     if method in _TRAINS:
         interpreter.show(frame, Shows.TRAINING, node, f"`{method}`")
@@ -340,6 +341,7 @@ def _search(
     build = owner.payload
     if isinstance(build, Instance):
         build = interpreter.attribute(frame, build, "build", node)
+    frame.summary.evaluates = True
     interpreter.show(frame, Shows.TRAINING, node, "`search`")
     for model in options(interpreter.call(frame, build, Arguments([UNKNOWN]), node) if build is not None else UNKNOWN):
         if isinstance(model, ApiObject | Instance) and (how := _compiled(interpreter, frame, model, node)) is not None:

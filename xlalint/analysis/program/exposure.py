@@ -18,7 +18,7 @@ class Exposed(Struct, frozen=True):
     elsewhere. `keras_2`: the program does not run on Keras 3; `keras_decides`: nothing asks for XLA, and Keras 3
     compiles where it finds a device; `clusters`: nothing but autoclustering compiles it, which leaves out what XLA
     refuses and compiles the rest again for new shapes and sizes (measured); `tpu_alone`: nothing but a TPU's strategy
-    compiles it."""
+    compiles it; `told`: a setting says so of the program."""
 
     exposure: Exposure
     shown: str = ""
@@ -27,6 +27,7 @@ class Exposed(Struct, frozen=True):
     keras_decides: bool = False
     clusters: bool = False
     tpu_alone: bool = False
+    told: bool = False
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)

@@ -98,12 +98,10 @@ class ProgramGraph:
         return users | spread({unit: said for unit, said in users.items() if unit not in self._tests}, self.imports)
 
     def used_by_scripts(self, is_installed: Callable[[str], bool]) -> set[str]:
-        """The units of scripts, unless these are in a package that others install, and the files in no package that
-        they import."""
+        """The units of scripts and those that they import, unless these are packages that others install."""
         scripts = {module.package for module in self._modules if module.script and not module.test}
         used = spread(dict.fromkeys(scripts, True), self.imports)
-        whole = {unit for unit in scripts if unit in self.unit or not is_installed(unit)}
-        return whole | {unit for unit in used if unit in self.unit}
+        return {unit for unit in used if unit in self.unit or not is_installed(unit)}
 
     def eager(self) -> set[str]:
         """The units that nothing leads to but what has its functions run line by line."""
@@ -114,11 +112,12 @@ class ProgramGraph:
 
     def libraries(self) -> Iterator[str]:
         """What no program here imports and has classes that Keras runs: others will. A file beside programs that train
-        is one of theirs."""
-        trains = any(True for _ in self.of(Shows.TRAINING))
+        is one of theirs, and a package with a script that trains is such a program itself."""
+        training = {self.unit[file] for file, _ in self.of(Shows.TRAINING)}
+        programs = training.intersection(module.package for module in self._modules if module.script)
         for unit in dict.fromkeys(self.unit[file] for file, _ in self.of(Shows.KERAS)):
             importers = self._importers.get(unit, set()) - self._tests - self._reached(unit)
-            if not importers and (unit not in self.unit or not trains):
+            if not importers and unit not in programs and (unit not in self.unit or not training):
                 yield unit
 
     def _reached(self, unit: str) -> set[str]:

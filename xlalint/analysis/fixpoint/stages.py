@@ -1,0 +1,105 @@
+"""Which code the steps of a program lead to: what trains or evaluates a model, and what Keras runs in that. The rest of
+a program that has such steps runs a model that is trained: nothing compiles it, unless it asks for XLA itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from ..domain.values import Function
+from ..interpreter.contexts import ContextKind
+from ..interpreter.frames import Summary
+from .call_paths import functions_of, reached_from, with_callers
+from .partitions import Key
+from .roles import KINDS
+from .trainers import is_of_trainer
+
+_STEPS: Final[Key] = ("", 0, "steps")  # names that there are steps at all
+_BY_STEPS: Final = "called by steps"
+_BESIDE: Final = "called beside steps"
+
+
+class Stages:
+    """The steps that a partition knows, from all of its entry points; `keys`: what the others are told of them."""
+
+    def __init__(self, roots: Sequence[Summary]) -> None:
+        reached = reached_from(roots)
+        self._steps = with_callers(set(filter(_is_step, reached)), reached, lambda caller: True)
+        by_steps = reached_from(root for root in roots if root in self._steps or not _may_be_beside(root))
+        eager = [root for root in roots if root not in self._steps and _is_host_code(root)]
+        called = _layers(by_steps)
+        beside = _layers(reached_from(eager)) - called
+        self.keys = frozenset(
+            (
+                *((_STEPS,) if self._steps else ()),
+                *(_key(function, _BY_STEPS) for function in called),
+                *(_key(function, _BESIDE) for function in beside),
+            )
+        )
+
+    def reached(self, roots: Iterable[Summary], is_named: Callable[[Key], bool]) -> dict[Summary, None] | None:
+        """What the steps lead to; None where there are none. `is_named`: whether other partitions have one of their
+        `keys` in common with this."""
+
+        def known(key: Key) -> bool:
+            return key in self.keys or is_named(key)
+
+        def is_beside(function: Function) -> bool:
+            return known(_key(function, _BESIDE)) and not known(_key(function, _BY_STEPS))
+
+        def counts(root: Summary) -> bool:
+            compiled = root.context.kind is ContextKind.XLA or _is_of_library(root)
+            return root in self._steps or (compiled and not any(map(is_beside, _layers((root,)))))
+
+        return reached_from(filter(counts, roots)) if known(_STEPS) else None
+
+
+def _is_step(summary: Summary) -> bool:
+    """Whether a function trains or evaluates, with what a library has for that or what the project has."""
+    if summary.trains or summary.evaluates or summary.steps:
+        return True
+    return any(_is_replicas(callee) or _measures(callee.function) for _, callee in summary.calls)
+
+
+def _is_replicas(summary: Summary) -> bool:
+    """Whether a strategy runs it on each device."""
+    return summary.context.scope is not None and summary.context.scope.replica
+
+
+def _measures(function: Function | None) -> bool:
+    owner = None if function is None or function.name == "__init__" else function.owner
+    return owner is not None and (owner.is_keras("loss") or owner.is_keras("metric"))
+
+
+def _may_be_beside(root: Summary) -> bool:
+    """Whether an entry point says nothing of who runs it: all but what asks for XLA itself, and the methods of models,
+    losses and the like, which are made to be trained."""
+    return root.context.kind is not ContextKind.XLA or bool(_layers((root,)))
+
+
+def _is_of_library(root: Summary) -> bool:
+    """Whether a library runs a method that is made a graph by itself: Keras, or a training loop."""
+    owner = None if root.function is None else root.function.owner
+    if root.context.kind is not ContextKind.GRAPH or owner is None:
+        return False
+    return any(map(owner.is_keras, KINDS)) or is_of_trainer(owner)
+
+
+def _is_host_code(root: Summary) -> bool:
+    return root.context.kind is ContextKind.HOST and not (root.function is not None and root.function.module.is_test)
+
+
+def _layers(summaries: Iterable[Summary]) -> set[Function]:
+    """The layers' methods among some analyses, and other functions that Keras calls as layers."""
+    by_keras = (summary for summary in summaries if summary.context.by_keras)
+    return {function for function in functions_of(by_keras).values() if _is_of_layer(function)}
+
+
+def _is_of_layer(function: Function) -> bool:
+    owner = function.owner
+    return owner is None or (owner.is_keras("layer") and not owner.is_keras("model"))
+
+
+def _key(function: Function, how: str) -> Key:
+    path, line, name = function.key
+    return (path, line, f"{name}: {how}")
