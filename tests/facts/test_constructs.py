@@ -69,6 +69,8 @@ MISJUDGED: Final = {
     "tf.cond on a Python flag": "TypeError, whoever compiles it: eager execution takes it",
     "tf.cond with branches of different sizes": "what lambdas give is not compared",
     "tf.get_static_value of a value": "None in place of a number is what it is meant for",
+    "tensor kept in a global": "one call compiles; what it leaves is of no use afterwards",
+    "tensor of an earlier call read": "one call compiles; what it leaves is of no use afterwards",
     "tf.random.Generator": "a generator of TensorFlow's, with a seed",
     "tf.ragged.boolean_mask": "that a reduction of its rows fails is not followed",
     "tf.sparse.reduce_sum": "of constants alone, which are folded",
@@ -94,7 +96,9 @@ MISJUDGED_LAYERS: Final = {
         "|ops.while_loop that grows|ops.while_loop that changes a dtype|ops.vectorized_map with ops.cond"
     ),
     "what fails is said, and not that it is caught": ("try around a branch"),
-    "what is assigned to an attribute while tracing is not followed": ("Python counter"),
+    "one call compiles; what it leaves is of no use afterwards": (
+        "tensor kept on self and used by the next call|list on self that grows"
+    ),
     "variables and seeds that a layer creates in `call` are not followed": (
         "variable made in call|SeedGenerator made in call"
     ),
