@@ -84,7 +84,7 @@ class Functions(Interpreter):
             known += [exception for exception in summary.raised if exception not in known][:_MOST_RAISED]
         if frame is not None and node is not None:
             if value.function.decorator_texts:
-                report_cached(self, frame, value.function, summary.value, node)
+                report_cached(self, frame, value, summary.value, node)
             if not value.function.module.written:
                 outside, place = _outside(frame, node)
                 outside.summary.calls.append((Location(outside.unit, place), summary))

@@ -14,6 +14,7 @@ from ..domain.values import (
     ClassValue,
     Dict,
     Function,
+    FunctionValue,
     Instance,
     ModuleValue,
     Sequence,
@@ -118,8 +119,14 @@ class Keeping(Interpreter):
                 return root is target and _is_of_host(frame, root.value)
 
 
-def report_cached(interpreter: Interpreter, frame: Frame, function: Function, result: Value, node: cst.CSTNode) -> None:
-    """Say that code which is traced calls a function whose results Python keeps, and which makes a tensor."""
+def report_cached(
+    interpreter: Interpreter, frame: Frame, called: FunctionValue, result: Value, node: cst.CSTNode
+) -> None:
+    """Say that code which is traced calls a function whose results Python keeps, and which makes a tensor; one that a
+    trace defines keeps them for that trace."""
+    function, around = called.function, called.scope
+    if isinstance(around, Frame) and around.context.becomes_graph:
+        return
     if not frame.context.becomes_graph or _is_lifted(frame, node) or not any(map(_is_of_graph, leaves(result))):
         return  # most calls
     texts = (text.partition("(")[0] for text in function.decorator_texts)
