@@ -47,6 +47,10 @@ PROGRAMS: Final[dict[str, tuple[dict[str, str], object]]] = {
     "nothing says": ({"layer.py": LAYER}, ()),
     "the environment": ({"layer.py": f'import os\nos.environ["KERAS_BACKEND"] = "jax"\n{LAYER}'}, ALONE),
     "its default": ({"layer.py": f'import os\nos.environ.setdefault("KERAS_BACKEND", "jax")\n{LAYER}'}, ALONE),
+    "behind a text that imports it": (
+        {"layer.py": f'"""\nimport keras\n"""\nimport os\nos.environ["KERAS_BACKEND"] = "jax"\n{LAYER}'},
+        ALONE,
+    ),
     "behind its import": ({"layer.py": f'import keras, os\nos.environ["KERAS_BACKEND"] = "jax"\n{LAYER}'}, ()),
     "TensorFlow": ({"layer.py": f'import os\nos.environ["KERAS_BACKEND"] = "tensorflow"  # or "jax"\n{LAYER}'}, ()),
     "PyTorch": ({"layer.py": f'import os\nos.environ["KERAS_BACKEND"] = "torch"  # or "jax"\n{LAYER}'}, ()),

@@ -53,7 +53,7 @@ class ImportOutline:
     """`import module` (attribute None) or `from module import attribute`, with `level` leading dots.
 
     `whole`: the import binds the top package (`import a.b` binds `a`), not the module named; `under`: what the
-    module-level `if` statements around it ask of a backend, as source text.
+    module-level `if` statements around it ask of a backend, as source text; `line`: where it stands, 0: in no file.
     """
 
     module: str
@@ -61,6 +61,7 @@ class ImportOutline:
     level: int
     whole: bool = False
     under: tuple[str, ...] = ()
+    line: int = field(default=0, compare=False, repr=False)  # what a file binds does not change as lines move
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,13 +308,15 @@ def bind_import(statement: ast.Import | ast.ImportFrom, result: Outline) -> None
         if isinstance(statement, ast.Import):
             whole = alias.asname is None and "." in alias.name
             name = alias.asname or alias.name.partition(".")[0]
-            binding = ImportOutline(alias.name, None, 0, whole, result.under)
-        elif alias.name == "*":
-            result.stars.append(ImportOutline(statement.module or "", "*", statement.level, under=result.under))
-            continue
+            binding = ImportOutline(alias.name, None, 0, whole, result.under, statement.lineno)
         else:
             name = alias.asname or alias.name
-            binding = ImportOutline(statement.module or "", alias.name, statement.level, under=result.under)
+            binding = ImportOutline(
+                statement.module or "", alias.name, statement.level, under=result.under, line=statement.lineno
+            )
+            if name == "*":
+                result.stars.append(binding)
+                continue
         result.bindings.setdefault(name, []).append(binding)
 
 

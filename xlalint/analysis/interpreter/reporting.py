@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import builtins
-import re
 import sys
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Final
 
+from ...sources.outline import ImportOutline
 from ...syntax import nodes as cst
 from ..domain.kinds import options
 from ..domain.values import UNKNOWN, Static, Structure, Tensor, Unknown, Value
@@ -24,7 +25,7 @@ from .interface import Interpreter
 _OF_LIBRARIES: Final = (HostRead, IterateOver, TruthOf)
 # The libraries whose calls rules judge, and Python's own.
 _SEEN: Final = frozenset(("tf", "tnp", "keras", "tf_keras", "np", "scipy", *sys.stdlib_module_names, *dir(builtins)))
-_IMPORT_OF_KERAS: Final = re.compile(r"(?:import|from) keras(?:_hub|_cv|_nlp)?\b")
+_KERAS: Final = frozenset(("keras", "keras_cv", "keras_hub", "keras_nlp"))  # what imports Keras
 _OPTIMIZES: Final = frozenset(("apply", "apply_gradients", "minimize"))
 
 
@@ -75,7 +76,7 @@ class Reporting(Interpreter):
     def show_backend(self, frame: Frame, value: Value, node: cst.CSTNode, *, read_at_import: bool = False) -> None:
         """Note that a program tells Keras what to run on; what is computed may be either. Keras reads some of
         that once, as it is imported, so that a module which has imported it before says nothing."""
-        too_late = read_at_import and frame.is_module and _imports_keras(Location(frame.unit, node))
+        too_late = read_at_import and frame.is_module and _imports_keras(frame, Location(frame.unit, node).line)
         if not self.project.files.jax or too_late:
             return
         match value:
@@ -170,7 +171,8 @@ class Reporting(Interpreter):
         )
 
 
-def _imports_keras(location: Location) -> bool:
-    """Whether the lines of a file above a location import Keras, at its top."""
-    above = location.unit.file.source.text.split("\n")[: location.line - 1]
-    return any(map(_IMPORT_OF_KERAS.match, above))
+def _imports_keras(frame: Frame, line: int) -> bool:
+    """Whether a module imports Keras above a line, at its top."""
+    outline = frame.module.outline
+    imports = (it for it in chain(*outline.bindings.values(), outline.stars) if isinstance(it, ImportOutline))
+    return any(it.line < line and it.level == 0 and it.module.partition(".")[0] in _KERAS for it in imports)
