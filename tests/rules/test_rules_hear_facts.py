@@ -21,7 +21,6 @@ VARIABLE_INSIDE = import_module("xlalint.rules.xla409_variable_inside")
 # hears of, with the reason.
 UNHEARD = {
     "keras.backend.ctc_label_dense_to_sparse": "labels of a CTC loss, which an input pipeline makes",
-    "keras.ops.histogram": "the bounded shape stays inside: the result has as many elements as bins",
     "tf.math.is_non_decreasing": "the bounded shape stays inside: the result is one truth value",
     "tf.math.is_strictly_increasing": "as is_non_decreasing",
     "tf.nn.ctc_unique_labels": "as ctc_label_dense_to_sparse",

@@ -27,6 +27,15 @@ TRACES: Final = Static(setting=Setting(True, "whether TensorFlow runs eagerly"))
 
 # Of functions of JAX: what says how large the result is.
 _FIXED: Final = frozenset(("length", "num_segments", "size", "total_repeat_length"))
+_TRACED: Final = ("jax.numpy.", "jax.nn.", "jax.lax.", "jax.ops.", "jax.random.", "jax.image.", "jax.scipy.")
+# What the parameters are called that JAX takes Python values for.
+_PYTHON_VALUES: Final = frozenset(
+    (
+        *("axes", "axis", "axis1", "axis2", "bins", "destination", "indices_or_sections", "k", "kth", "limit_index"),
+        *("limit_indices", "n", "N", "newshape", "new_shape", "new_sizes", "num", "num_segments", "shape", "size"),
+        *("sizes", "slice_size", "slice_sizes", "source", "*0", "*1", "*2"),
+    )
+)
 _KEPT: Final = {RUNS_EAGERLY.setting: Backend.JAX, TRACES.setting: Backend.TENSORFLOW}
 _STRUCTURES: Final = ("tf.nest.", "tf.keras.")
 # What does not convert the tensors that it gets.
@@ -96,12 +105,27 @@ def keep(frame: Frame, backends: frozenset[Backend]) -> None:
 def as_keras(frame: Frame, name: str, arguments: Arguments) -> tuple[str, Arguments]:
     """A call of JAX as that of the function of `keras.ops` that does the same, if there is one and the size of its
     result is not fixed. Code that JAX traces is JAX's; a file without Keras is none of ours."""
-    found = jax_names.function_of(name)
-    if found is None or not frame.module.file.imports_keras or not arguments.keywords.keys().isdisjoint(_FIXED):
+    if not frame.module.file.imports_keras:
         return name, arguments
-    if frame.context.kind is ContextKind.XLA:
+    if frame.context.kind is ContextKind.XLA and name.startswith(_TRACED):
         keep(frame, frozenset((Backend.JAX,)))
+    found = jax_names.function_of(name)
+    if found is None or not arguments.keywords.keys().isdisjoint(_FIXED):
+        return name, arguments
     return found[0], arguments.renamed(found[1])
+
+
+def as_traced(frame: Frame, bound: dict[str, Value]) -> None:
+    """What JAX compiles is passed tensors, also where a call wants a Python value."""
+    if not (frame.context.kind is ContextKind.XLA and frame.context.is_for_jax):
+        return
+    for parameter in _PYTHON_VALUES & bound.keys():
+        match bound[parameter]:
+            case Structure(passed=False) as given:
+                bound[parameter] = given.tensor
+            case Sequence(kind, tuple(items)):
+                tensors = (item.tensor if isinstance(item, Structure) and not item.passed else item for item in items)
+                bound[parameter] = Sequence(kind, tuple(tensors))
 
 
 def report_tensorflow(

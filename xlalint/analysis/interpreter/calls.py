@@ -67,7 +67,7 @@ from ..program.parameter_uses import takes_text
 from ..program.python_library import may_be_written
 from ..program.signs import Shows
 from ..record import Record, replace
-from .asked_backends import as_keras, as_taken, made_by_tensorflow, report_tensorflow
+from .asked_backends import as_keras, as_taken, as_traced, made_by_tensorflow, report_tensorflow
 from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
 from .dimensions import report_bounded
 from .events import ApiCall, HostRead
@@ -146,6 +146,7 @@ class Calls(Interpreter):
             case Sequence(kind, tuple(items)) if not frame.context.by_keras and any(map(_is_input, items)):
                 sizes = (item.tensor if isinstance(item, Structure) and _is_input(item) else item for item in items)
                 bound["shape" if "shape" in bound else "dims"] = Sequence(kind, tuple(sizes))
+        as_traced(frame, bound)
         location = Location(frame.unit, node)
         if result is None:
             if traits.pipeline:
