@@ -108,7 +108,7 @@ class SizeFromValue(Rule):
             Recompiles(),
             inputs=("f32[4]", "i32[]"),
             effect=Effect.RECOMPILES,
-            help="tf.where(tf.range(tf.shape(x)[0]) < n, x, tf.zeros_like(x))",
+            help="tf.where(tf.range(x.shape[0]) < n, x, tf.zeros_like(x))",
             safety=Safety.UNSAFE,
             fixed="""@tf.function(jit_compile=True)
 def f(x, n):
@@ -483,7 +483,7 @@ def _where(node: cst.Subscript, syntax: cst.Slice, axis: int) -> str | None:
         case _:
             return None
     x = one_line(node.value)
-    selected = f"tf.range(tf.shape({x})[0]) {sign} {one_line(bound)}"
+    selected = f"tf.range({x}.shape[0]) {sign} {one_line(bound)}"
     return f"tf.where({selected}, {x}, tf.zeros_like({x}))  # for one dimension"
 
 

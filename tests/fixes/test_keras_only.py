@@ -105,6 +105,14 @@ def test_what_has_no_equal_has_no_fix() -> None:
     assert fixed(before) == before
 
 
+def test_what_has_no_equal_is_not_advised() -> None:
+    [asserted] = found(layer("assert ops.max(x) > 1.0", "return x"))
+    assert not asserted.help
+    [cut] = found(layer("return x[: ops.argmax(x)]"), Backend.JAX)
+    assert cut.help is not None
+    assert cut.help.startswith("ops.where(ops.arange(x.shape[0]) < ops.argmax(x), x, ops.zeros_like(x))")
+
+
 def test_helps_and_titles_name_what_the_file_has() -> None:
     [branch, mask] = found(layer("if ops.max(x) > 1.0:", "    x = x * 2.0", "return x[x > 0.5]"))
     assert branch.fix is not None

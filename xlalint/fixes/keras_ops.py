@@ -75,15 +75,17 @@ def without_tensorflow(rewrite: Rewrite, names: Names, by_keras: bool) -> Rewrit
 
 
 def help_without_tensorflow(help: str, names: Names, by_keras: bool) -> str:
-    """What a help advises, in `keras.ops` where the file is for Keras alone, and every name has an equal."""
+    """What a help advises; in `keras.ops` where the file is for Keras alone, and nothing where a name has no equal."""
     if not names.is_of_keras_alone(by_keras):
         return help
     try:
         written = _Written(help, names.tf)
     except NoNameError:
         return help
+    if written.has_no_equal:
+        return "" if written.is_code else help
     try:
-        return help if written.has_no_equal else written.with_names_of(names.imported("keras", "ops"))
+        return written.with_names_of(names.imported("keras", "ops"))
     except NoNameError:
         return written.with_names_of("keras.ops")
 
@@ -109,6 +111,7 @@ class _Written:
     tf: str
     called: set[str] = field(default_factory=set)
     has_no_equal: bool = False
+    is_code: bool = True
     _parts: list[_Part] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -118,8 +121,8 @@ class _Written:
         self._starts = line_starts(self._bytes.decode("latin-1"))
         try:
             tree = ast.parse(self.text)
-        except SyntaxError:  # a piece of an expression
-            self.has_no_equal = True
+        except SyntaxError:  # a piece of an expression, or prose
+            self.has_no_equal, self.is_code = True, False
             return
         spelled = set[ast.AST]()  # the names of TensorFlow that have become others
         for node in ast.walk(tree):

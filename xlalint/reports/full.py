@@ -63,7 +63,7 @@ class _Frame:
         if context is not None and context.trail:
             steps = (f"`{safe(step.name)}` ({place(step.path, step.cell, step.line)})" for step in context.trail)
             yield from self._attached("reached", "\n-> ".join(steps))
-        if context is not None and context.shown:
+        if context is not None and context.shown and not (_is_jax_s(finding) and context.exposure is Exposure.LIKELY):
             label = "may be compiled" if context.exposure is Exposure.LIKELY else "compiled"
             yield from self._attached(label, safe(context.shown))
         if context is not None and context.backend:
@@ -133,6 +133,11 @@ class _Frame:
             marks = self._paint(mark * max(end - start, 1), "bold", colour)
             yield f"{margin} {self._rule('|')} {' ' * start}{marks}"
         yield f"{margin} {self._rule('|')}"
+
+
+def _is_jax_s(finding: Finding) -> bool:
+    """Whether a finding is about JAX alone, which traces all that Keras runs, on every device."""
+    return bool(finding.backends) and all(backend is Backend.JAX for backend, _ in finding.backends)
 
 
 def _numbers(span: Span) -> Iterator[int | None]:
