@@ -207,9 +207,18 @@ def _read_before(
 ) -> cst.CSTNode | None:
     """Where a function reads what it assigns, before anything of it is assigned."""
     for node in _in_order(function.body, statement):
-        if _reads(node, target):
+        if _reads(node, target) and not _empties(unit, node):
             return None if _is_assigned(unit, node) else node
     return None
+
+
+def _empties(unit: Unit, node: cst.CSTNode) -> bool:
+    """Whether a container is read to take all out of it: `held.clear()`."""
+    match next(iter(unit.around(node)), None):
+        case cst.Attribute(value=owner, attr=cst.Name(value="clear")):
+            return owner is node
+        case _:
+            return False
 
 
 def _in_order(body: cst.CSTNode, statement: cst.CSTNode) -> Iterator[cst.CSTNode]:

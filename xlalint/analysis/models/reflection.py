@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -28,6 +29,7 @@ from ..library.class_checks import has_attribute
 from ..program.definitions import DefinedClass
 
 _REGISTERING: Final = tuple(Api(f"keras.{room}.register_keras_serializable") for room in ("saving", "utils"))
+_ANYTHING: Final = ".*"
 _MOST_METHODS: Final = 24  # of an object that is asked for one whose name is not known
 
 
@@ -48,9 +50,34 @@ def _getattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
             names = _either(frame, arguments.nodes[1]) if len(arguments.nodes) > 1 else ()
             if names:
                 return join_all(*(interpreter.attribute(frame, owner, name, node) for name in names))
-            return _any_method(interpreter, frame, owner, node)
+            spelled = _spelled(arguments.nodes[1]) if len(arguments.nodes) > 1 else _ANYTHING
+            return _any_method(interpreter, frame, owner, node, re.compile(spelled))
         case _:
             return UNKNOWN
+
+
+def _spelled(name: cst.BaseExpression) -> str:
+    """What an expression says of the text that it makes, as a regular expression: `"{}_loss".format(mode)`."""
+    match name:
+        case cst.SimpleString():
+            text = name.evaluated_value
+            return re.escape(text) if isinstance(text, str) else _ANYTHING
+        case cst.FormattedString(parts=parts):
+            texts = (part.value if isinstance(part, cst.FormattedStringText) else None for part in parts)
+            return "".join(_ANYTHING if text is None else re.escape(text) for text in texts)
+        case cst.Call(func=cst.Attribute(value=cst.SimpleString() as form, attr=cst.Name("format"))):
+            return _filled(form, r"\{[^{}]*\}")
+        case cst.BinaryOperation(left=cst.SimpleString() as form, operator=cst.Modulo()):
+            return _filled(form, r"%[a-z]")
+        case cst.BinaryOperation(left=left, operator=cst.Add(), right=right):
+            return _spelled(left) + _spelled(right)
+        case _:
+            return _ANYTHING
+
+
+def _filled(form: cst.SimpleString, places: str) -> str:
+    text = form.evaluated_value
+    return _ANYTHING.join(map(re.escape, re.split(places, text))) if isinstance(text, str) else _ANYTHING
 
 
 def _either(frame: Frame, name: cst.BaseExpression) -> tuple[str, ...]:
@@ -72,14 +99,18 @@ def _either(frame: Frame, name: cst.BaseExpression) -> tuple[str, ...]:
             return ()
 
 
-def _any_method(interpreter: Interpreter, frame: Frame, owner: Instance, node: cst.BaseExpression) -> Value:
-    """One of an object's methods, which is not known: not one that Keras or Python calls, nor one that is at work."""
+def _any_method(
+    interpreter: Interpreter, frame: Frame, owner: Instance, node: cst.BaseExpression, spelled: re.Pattern[str]
+) -> Value:
+    """One of an object's methods, of whose name no more is known than how it is `spelled`: not one that Keras or Python
+    calls, nor one that is at work."""
     names: dict[str, None] = {}
     for ancestor in owner.cls.mro:
         if not isinstance(ancestor, str):
             names |= dict.fromkeys(name for name in ancestor.functions if not name.startswith("_"))
     running = frame.function.name if frame.function is not None else ""
-    kept = [name for name in names if name != running and not api.known(f"keras.Model.{name}")]
+    others = (name for name in names if name != running and spelled.fullmatch(name))
+    kept = [name for name in others if not api.known(f"keras.Model.{name}")]
     values = [interpreter.attribute(frame, owner, name, node) for name in kept[:_MOST_METHODS]]
     found = [value for value in values if isinstance(value, FunctionValue)]
     return join_all(*found) if found else UNKNOWN
