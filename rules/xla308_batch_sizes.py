@@ -41,6 +41,7 @@ SIZES = {
     "sized": "has a size that changes from call to call",
     "filled": "fills a list whose length varies",
     "grown": "makes a list longer in each iteration",
+    "masked": "keeps as many elements as a condition holds for",
     "read": "is read from a file of its own size",
 }
 

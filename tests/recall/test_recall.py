@@ -134,7 +134,7 @@ def test_there_are_enough_cases() -> None:
     families = Counter(code[:4] for hazard in HAZARD_LIST for code in hazard.codes)
     assert len(HAZARD_LIST) >= HAZARDS
     assert len(look_alikes) >= HAZARDS
-    assert set(families) == {"XLA1", "XLA2"}
+    assert {"XLA1", "XLA2"} <= set(families)
 
 
 def test_nothing_went_wrong(report: dict[str, Any]) -> None:

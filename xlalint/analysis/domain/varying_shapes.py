@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 from ..record import replace
 from .kinds import united
 from .values import (
+    Api,
     ApiObject,
     Array,
     Dependence,
@@ -36,7 +37,12 @@ LAST: Final = "last batch"
 LAYER: Final = "layer"
 # .. nor this: another piece of the same length each time.
 WINDOW: Final = "window"
+# As many elements as a condition on data holds for, which is asked again and again.
+MASKED: Final = "masked"
 _DEEPEST: Final = 4
+# In an index, new dimensions, and what stands for no single dimension of what is indexed.
+_NEW: Final = (Static(None), Api("tf.newaxis"), Api("np.newaxis"))
+_NO_DIMENSION: Final = (Static(...), *_NEW)
 # Their result has the shape that an argument names, whatever shape goes in.
 _RESHAPING: Final = frozenset(
     (
@@ -164,7 +170,7 @@ def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tupl
         return ()
     if any(isinstance(item, Slice) and _leaves_an_end(item) for item in index):
         varies = tuple(variation for variation in varies if variation.kind != "joined")
-    items = [item for item in index if item not in (Static(...), Static(None))]
+    items = [item for item in index if item not in _NO_DIMENSION]
     if items and Static(...) in index:
         return ()  # which dimension is meant is not worth counting
     fixed = {axis for axis, item in enumerate(items) if not (isinstance(item, Slice) and _follows_the_length(item))}
@@ -181,7 +187,7 @@ def _behind_new_axes(variation: Variation, index: tuple[Value, ...]) -> Variatio
         return variation
     new = passed = 0
     for item in index:
-        if item == Static(None):
+        if item in _NEW:
             new += 1
         elif item == Static(...) or passed == variation.axis:
             break
@@ -230,13 +236,18 @@ def _is_number(value: Value) -> TypeGuard[Static]:
     return isinstance(value, Static) and type(value.constant) in (int, float)
 
 
-def cut(value: Value, index: tuple[Value, ...], location: Location) -> Value:
+def cut(value: Value, index: tuple[Value, ...], location: Location, *, looped: bool) -> Value:
     """What is cut from data on the host, with the variation of a piece that has another length each time: one of its
-    bounds varies, or one by more than the other does. Else it is a window, of which the last one may be smaller."""
+    bounds varies, or one by more than the other does. Else it is a window, of which the last one may be smaller.
+    `looped`: a loop is around it, where a mask is another one each time."""
     found: tuple[Variation, ...] = ()
     for axis, item in enumerate(index):
         if isinstance(item, Array | Sequence) and axis == 0:
             found = (*found, *last_batches(item))
+        if isinstance(item, Array):
+            found = (*found, *(each for each in item.varies if each.kind == MASKED))
+            if looped and item.dtype == "bool":
+                found = (*found, Variation(MASKED, location, axis))
         if not isinstance(item, Slice):
             continue
         start, stop = variations_of(item.start), variations_of(item.stop)

@@ -157,6 +157,7 @@ class Displays(Interpreter):
             owner=frame.owner,
             bound=frame.bound,
             loop=frame.loop,
+            looped=True,
             branch=frame.branch,
             conditional=frame.conditional,
             assumed=frame.assumed,

@@ -15,8 +15,9 @@ from ..domain.values import (
     Variation,
     Wrapped,
 )
-from ..domain.varying_shapes import filtered, variations_of
+from ..domain.varying_shapes import MASKED, filtered, variations_of
 from ..files.unit import Location, Unit
+from ..library.host_shapes import READ
 from ..library.tokenizers import torch_in
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
 from .events import CallOwnCompiled, FeedCompiled, FeedForeign, FeedText, MakeCompiled
@@ -25,7 +26,7 @@ from .frames import Arguments, Compilation, Frame
 from .interface import Interpreter
 
 # What varies because a loop goes on.
-_OF_LOOPS: Final = frozenset(("counter", "cut", "drawn", GROWN, "number", "sized"))
+_OF_LOOPS: Final = frozenset(("counter", "cut", "drawn", GROWN, MASKED, "number", READ, "sized"))
 # Methods of containers that keep what they are passed.
 _KEEPS: Final = frozenset(("add", "append", "insert", "setdefault"))
 

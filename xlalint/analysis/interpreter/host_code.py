@@ -24,7 +24,8 @@ from ..domain.values import (
     Value,
 )
 from ..program import customary_names as libraries
-from .frames import Arguments
+from ..program.decorators import names_jit
+from .frames import Arguments, Compilation
 
 # Methods of models and data sets that only eager code calls, where nothing is known of the object but the name that
 # nobody binds.
@@ -85,6 +86,8 @@ def is_plain(value: FunctionValue, arguments: Arguments) -> bool:
         return False
     if isinstance(value.bound, Instance | ClassValue) and _is_about_tensors(value.bound.cls):
         return False
+    if isinstance(value.bound, Instance) and any(map(_holds_compiled, value.bound.attributes.values())):
+        return False
     return all(map(_is_plain_value, (*arguments.positional, *arguments.keywords.values())))
 
 
@@ -104,6 +107,19 @@ def _is_plain_value(value: Value) -> bool:
             return all(map(_is_plain_value, (*entries.values(), *((element,) if element is not None else ()))))
         case OneOf(alternatives):
             return all(map(_is_plain_value, alternatives))
+        case _:
+            return False
+
+
+def _holds_compiled(value: Value) -> bool:
+    """Whether an object holds a function that XLA compiles: a loop that is passed its steps."""
+    match value:
+        case FunctionValue(function, compiled=compiled):
+            return (isinstance(compiled, Compilation) and compiled.jit) or any(map(names_jit, function.decorator_texts))
+        case Sequence(items=items, element=element):
+            return any(map(_holds_compiled, (*(items or ()), *((element,) if element is not None else ()))))
+        case Dict(entries, element):
+            return any(map(_holds_compiled, (*entries.values(), *((element,) if element is not None else ()))))
         case _:
             return False
 

@@ -6,25 +6,41 @@ from collections.abc import Iterable
 from typing import Final
 
 from ...syntax import nodes as cst
+from ..domain.joins import join_all
 from ..domain.kinds import options
 from ..domain.values import (
     UNKNOWN,
     Api,
     Class,
+    ClassValue,
     Dependence,
     Function,
     FunctionValue,
     Instance,
+    Module,
     OneOf,
     Structure,
     Tensor,
     Value,
 )
+from ..program.project import Project
 from ..record import replace
 from .frames import Arguments
 
 _OF_TENSORS: Final = ("tf.", "keras.ops.", "tnp.")
 _OF_ARRAYS: Final = ("np.",)
+_MOST_NAMES: Final = 24  # of a module that is asked for one that is not known
+
+
+def one_of_module(project: Project, module: Module) -> Value:
+    """One of the functions of a module, or of its classes where it has no functions: a setting says which."""
+    functions = [function.name for function in module.functions]
+    names = [name for name in functions or (cls.name for cls in module.classes) if not name.startswith("_")]
+    if not 1 < len(names) <= _MOST_NAMES:
+        return UNKNOWN
+    values = (project.member(module, name) for name in names)
+    found = [value for value in values if isinstance(value, FunctionValue | ClassValue)]
+    return join_all(*found) if found else UNKNOWN
 
 
 def fitting(alternatives: Iterable[Value], arguments: Arguments) -> list[bool]:

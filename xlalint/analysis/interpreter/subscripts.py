@@ -45,6 +45,7 @@ from .dimensions import dimension_at, read_at, report_dimension
 from .events import Consume, HostRead, IndexWith
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter
+from .several_callees import one_of_module
 
 
 class Subscripts(Interpreter):
@@ -55,7 +56,9 @@ class Subscripts(Interpreter):
         index = tuple(self.index_element(frame, element.slice) for element in node.slice)
         part = self.subscript(frame, node, base, index)
         part = read_at(part, Location(frame.unit, node)) if type(part) is Static and part.dimension else part
-        return cut(part, index, Location(frame.unit, node)) if frame.context.kind in NOT_TRACED else part
+        if frame.context.kind not in NOT_TRACED:
+            return part
+        return cut(part, index, Location(frame.unit, node), looped=frame.looped or frame.python_loop > 0)
 
     def index_element(self, frame: Frame, element: cst.BaseSlice) -> Value:
         if isinstance(element, cst.Index):
@@ -133,7 +136,7 @@ class Subscripts(Interpreter):
                     case Static(str(name)):
                         return self.project.member(module, name) or UNKNOWN
                     case _:
-                        return UNKNOWN
+                        return one_of_module(self.project, module)
             case _:
                 return UNKNOWN
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from ..domain.kinds import leaves
 from ..domain.values import NONE, Sequence, Static, Tensor, Value, Variation
-from ..domain.varying_shapes import last_batches, variations_of, varied
+from ..domain.varying_shapes import MASKED, last_batches, variations_of, varied
 from ..files.unit import Location
 
 READ: Final = "read"  # from a file: of its own size
@@ -24,6 +24,7 @@ _DECODING: Final = frozenset(
         "tf.audio.decode_wav",
     )
 )
+_POSITIONS: Final = frozenset(("np.argwhere", "np.flatnonzero", "np.nonzero", "np.where"))
 _RESIZING: Final = frozenset(("tf.image.resize", "tf.image.resize_bilinear", "keras.ops.image.resize"))
 
 
@@ -38,6 +39,8 @@ def shaped(
         return varied(result, (Variation("resized", location, axis=None),))
     if name in _DECODING and looped and not traced:
         return varied(result, (Variation(READ, location),))
+    if name in _POSITIONS and looped and not traced and len(arguments) == 1:
+        return varied(result, (Variation(MASKED, location),))
     if name in _STACKING and not traced:
         rows = next(iter(arguments.values()), NONE)
         return varied(result, last_batches(rows) if isinstance(rows, Sequence) else ())

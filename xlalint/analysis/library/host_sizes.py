@@ -68,7 +68,8 @@ _DRAWING_ARRAYS: Final[Mapping[str, int]] = {  # .. with the number of arguments
     "np.random.randint": 3,
 }
 _LISTS: Final = frozenset(("cut", "filled", "grown"))  # what changes how long a list is
-# .. and what changes how long each of its items is.
+_COPYING: Final = frozenset(("np.array", "np.asarray"))
+# What changes how long each item of a list is.
 _ITEMS: Final = frozenset(("cut", "sized"))
 PIECES: Final = "pieces"  # the detail of what is smaller in some of the pieces that an array is split into
 _JOINING: Final = frozenset(("concatenate", "concat", "hstack", "vstack", "row_stack"))
@@ -85,12 +86,14 @@ def sized(name: str, arguments: Mapping[str, Value], result: Value, location: Lo
         return replace(result, varies=found) if found else result
     if name in _STACKING:
         stacked = next(iter(arguments.values()), None)
+        if isinstance(stacked, Array) and name in _COPYING:
+            return varied(result, stacked.varies)
         if not isinstance(stacked, Sequence):
             return result
         found = tuple(each for each in stacked.varies if each.kind in _LISTS)
         return varied(result, found if name.rpartition(".")[2] in _JOINING else united(found, _of_items(stacked)))
-    if name == "np.array_split" and isinstance(result, Sequence):
-        return _pieces(arguments, result, location)
+    if name in ("np.array_split", "np.split") and isinstance(result, Sequence):
+        return _pieces(name, arguments, result, location)
     if name in _SIZES:
         return varied(result, tuple(_of_sizes(name, arguments, location)))
     return result
@@ -102,10 +105,13 @@ def _of_items(rows: Sequence) -> tuple[Variation, ...]:
     return tuple(each if each.axis is None else replace(each, axis=each.axis + 1) for each in found)
 
 
-def _pieces(arguments: Mapping[str, Value], pieces: Sequence, location: Location) -> Value:
-    """`np.array_split(x, n)`: some pieces are longer by one, unless the number is known to come out even."""
+def _pieces(name: str, arguments: Mapping[str, Value], pieces: Sequence, location: Location) -> Value:
+    """`np.array_split(x, n)`: some pieces are longer by one, unless the number is known to come out even. `np.split` at
+    the numbers of a range, or at places that are computed, leaves another piece behind the last one."""
     match arguments.get("ary", arguments.get("*0")), arguments.get("indices_or_sections", arguments.get("*1")):
         case Array(length=int(length)), Static(int(count)) if count > 0 and length % count == 0:
+            return pieces
+        case _, Sequence() | Static() if name == "np.split":
             return pieces
         case _:
             piece = Array(varies=(Variation(LAST, location, axis=0, shapes=2, detail=PIECES),))

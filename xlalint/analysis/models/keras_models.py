@@ -468,8 +468,18 @@ def _first_input(value: Value | None) -> Value | None:
             return value
 
 
+def _callback(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
+    """`LambdaCallback(on_epoch_end=function)`: it is called with the number of the epoch, or of the batch."""
+    for name, function in arguments.keywords.items():
+        given: list[Value] = [interpreter.counter(frame, node), Dict({})]
+        given = given[1:] if name in ("on_train_begin", "on_train_end") else given
+        interpreter.call(frame, function, Arguments(given), node)
+    return None
+
+
 FUNCTIONS: Final[dict[str, FunctionModel]] = {
     **{f"keras.layers.{name}": _layer for name in _LAYERS},
+    "keras.callbacks.LambdaCallback": _callback,
     "keras.Sequential": _sequential,
     "keras.layers.Activation": _activation_layer,
     "keras.activations.get": _activation,

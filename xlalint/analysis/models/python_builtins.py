@@ -6,8 +6,8 @@ from functools import reduce
 from typing import Any, Final
 
 from ...syntax import nodes as cst
-from ..domain.joins import element_of, join_parts, without_none
-from ..domain.kinds import as_tensor, is_key, options, steps_of
+from ..domain.joins import as_tuple, element_of, join_parts, without_none
+from ..domain.kinds import as_tensor, is_key, options, steps_of, united
 from ..domain.operators import concatenate
 from ..domain.values import (
     KEYS,
@@ -31,7 +31,7 @@ from ..domain.values import (
     Variation,
 )
 from ..files.unit import Location
-from ..interpreter.contexts import ContextKind
+from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.events import TruthOf
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
@@ -64,7 +64,9 @@ def _iterator(form: str) -> FunctionModel:
             iterables.append(iterable)
             elements.append(interpreter.element(frame, iterable, where))
         if arguments.rest is not None:
-            return _transposed(arguments.rest) if form == "zip" and not elements else Sequence("list", None, UNKNOWN)
+            if form != "zip" or elements:
+                return Sequence("list", None, UNKNOWN)
+            return _transposed(arguments.rest, _of_rows(interpreter, frame, node))
         if form == "enumerate":
             match iterables, arguments.get(1, "start"):
                 case [Sequence(items=tuple(items))], None | Static(int()) as start if len(items) <= _TOLD_APART:
@@ -87,7 +89,11 @@ def _iterator(form: str) -> FunctionModel:
                 return Sequence(kind, items[::-1])
             case [ApiObject("builtins.range") as numbers] if form == "reversed":
                 return numbers
-        return Sequence(kind, None, elements[0], steps=steps_of(iterables[0])) if elements else Sequence(kind, ())
+        if not elements:
+            return Sequence(kind, ())
+        varies = iterables[0].varies if isinstance(iterables[0], Sequence) else ()
+        kept = tuple(each for each in varies if each.kind != "capped")
+        return Sequence(kind, None, elements[0], varies=kept, steps=steps_of(iterables[0]))
 
     return handle
 
@@ -112,13 +118,25 @@ def _counts(value: Value) -> bool:
     return isinstance(value, Sequence) and isinstance(value.element, Static) and value.kind == "list"
 
 
-def _transposed(row: Value) -> Value:
+def _of_rows(interpreter: Interpreter, frame: Frame, node: cst.BaseExpression) -> tuple[Variation, ...]:
+    """Why the rows that `zip(*rows)` is passed are more or fewer."""
+    match node:
+        case cst.Call(args=[cst.Arg(value=rows, star="*")]) if frame.context.kind in NOT_TRACED:
+            held = options(interpreter.evaluate(frame, rows))
+            return reduce(united, (option.varies for option in held if isinstance(option, Sequence)), ())
+        case _:
+            return ()
+
+
+def _transposed(row: Value, varies: tuple[Variation, ...]) -> Value:
     """`zip(*rows)`, where each row is like this one: for each place in it, what all rows have there."""
     match row:
+        case Instance():
+            return _transposed(as_tuple(row), varies) if as_tuple(row) is not row else Sequence("list", None, UNKNOWN)
         case Sequence(items=tuple(items)):
-            return Sequence("list", tuple(Sequence("tuple", None, item) for item in items))
+            return Sequence("list", tuple(Sequence("tuple", None, item, varies=varies) for item in items))
         case Sequence(element=element) if element is not None:
-            return Sequence("list", None, Sequence("tuple", None, element))
+            return Sequence("list", None, Sequence("tuple", None, element, varies=varies))
         case _:
             return Sequence("list", None, UNKNOWN)
 
@@ -151,6 +169,21 @@ def _map(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
         iterable = interpreter.iterate(frame, value, where, "map")
         columns.append(iterable.items if isinstance(iterable, Sequence) else None)
         elements.append(interpreter.element(frame, iterable, where))
+    around, frame.looped = frame.looped, True
+    made = _of_each_row(interpreter, frame, function, columns, elements, node)
+    frame.looped = around
+    return made
+
+
+def _of_each_row(
+    interpreter: Interpreter,
+    frame: Frame,
+    function: Value,
+    columns: list[tuple[Value, ...] | None],
+    elements: list[Value],
+    node: cst.BaseExpression,
+) -> Value:
+    """What a function returns for each of a few rows, or for one of many."""
     rows = [column for column in columns if column is not None]
     if rows and len(rows) == len(columns) and len(set(map(len, rows))) == 1 and len(rows[0]) <= _TOLD_APART:
         made = [interpreter.call(frame, function, Arguments(list(row)), node) for row in zip(*rows, strict=True)]

@@ -24,6 +24,7 @@ from ..domain.values import (
 )
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
+from ..interpreter.several_callees import one_of_module
 from ..library import api
 from ..library.class_checks import has_attribute
 from ..program.definitions import DefinedClass
@@ -46,6 +47,8 @@ def _getattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
         case [owner, Static(str(name)), *default]:
             value = interpreter.attribute(frame, owner, name, node)
             return default[0] if isinstance(value, Unknown) and default and isinstance(owner, Instance) else value
+        case [ModuleValue(module), *_]:
+            return one_of_module(interpreter.project, module)
         case [Instance() as owner, *_]:
             names = _either(frame, arguments.nodes[1]) if len(arguments.nodes) > 1 else ()
             if names:
@@ -114,6 +117,17 @@ def _any_method(
     values = [interpreter.attribute(frame, owner, name, node) for name in kept[:_MOST_METHODS]]
     found = [value for value in values if isinstance(value, FunctionValue)]
     return join_all(*found) if found else UNKNOWN
+
+
+def _import_module(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
+    """`importlib.import_module("package.module")`, of the project."""
+    given = arguments.nodes[0] if arguments.nodes else node
+    match interpreter.evaluate_name(frame, given):
+        case Static(str(name)) if not name.startswith("."):
+            found = interpreter.project.find(name, frame.module)
+            return UNKNOWN if found is None else ModuleValue(found)
+        case _:
+            return UNKNOWN
 
 
 def _setattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
@@ -190,5 +204,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "builtins.type": _type,
     "keras.saving.get_registered_object": _registered,
     "keras.utils.get_registered_object": _registered,
+    "importlib.import_module": _import_module,
     "builtins.globals": lambda interpreter, frame, arguments, node: ModuleValue(frame.module),
 }

@@ -6,6 +6,7 @@ from typing import Final
 
 from ..interpreter.interface import Models
 from . import (
+    chance,
     command_line,
     compilation,
     containers,
@@ -31,6 +32,7 @@ from . import (
 
 MODELS: Final = Models(
     functions={
+        **chance.FUNCTIONS,
         **python_builtins.FUNCTIONS,
         **command_line.FUNCTIONS,
         **python_numbers.FUNCTIONS,
@@ -50,6 +52,7 @@ MODELS: Final = Models(
         **tokenizer_calls.FUNCTIONS,
     },
     methods={
+        **chance.METHODS,
         **records.METHODS,
         **shapes.METHODS,
         **command_line.METHODS,

@@ -10,6 +10,7 @@ from ..domain.values import Api, Function, FunctionValue
 
 # What a decorator of the project must name in order to compile what it is given, and where it only speaks of it.
 _COMPILERS: Final = re.compile(r"\bfunction\b|\bjit|do_not_convert|compile")
+_JIT: Final = re.compile(r"\b(?:jit|experimental)_compile\s*=\s*(?!False|None)")
 _SPEAKING: Final = re.compile(r"""#[^\r\n]*|(\"{3}|'{3}|"|')(?:\\.|(?!\1).)*+\1""", re.DOTALL)
 # Decorators that leave the function what it is, as far as the analyser is concerned; properties are seen elsewhere.
 TRANSPARENT: Final = frozenset(
@@ -37,6 +38,11 @@ RECORDS: Final = ("dataclass", "dataclasses.dataclass", "attr.s", "attr.attrs", 
 def names_compilers(text: str) -> bool:
     """Whether the source of a decorator names what compiles, outside of comments and strings."""
     return _COMPILERS.search(text) is not None and _COMPILERS.search(_SPEAKING.sub("", text)) is not None
+
+
+def names_jit(text: str) -> bool:
+    """Whether the source of a decorator asks for XLA."""
+    return _JIT.search(text) is not None
 
 
 def is_wrapped(value: FunctionValue) -> bool:

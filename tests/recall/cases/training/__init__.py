@@ -1,0 +1,1 @@
+"""Training whose steps are passed between modules, with data of other sizes from step to step."""
