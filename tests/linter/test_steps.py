@@ -45,6 +45,7 @@ def detector():
     inputs = [tf.keras.Input([9, 4]), tf.keras.Input([9, 1])]
     return tf.keras.Model(inputs, Chosen()(inputs))
 """
+BUILD: Final = "import tensorflow as tf\n\n" + NETS[NETS.index("def build") : NETS.index("def detector")]
 GRAPH: Final = (
     "import tensorflow as tf\n\n@tf.function\n" + NETS[NETS.index("def detect(") : NETS.index("def detector")]
 )
@@ -91,8 +92,9 @@ def test_what_no_step_leads_to_is_information(
     [
         ({"nets.py": GRAPH, "predict.py": BY_FUNCTION}, WARNING),
         ({"train.py": TRAIN, "nets.py": GRAPH + MEASURED, "predict.py": BY_FUNCTION}, WARNING),
+        ({"train.py": TRAIN, "nets.py": BUILD, "zoo.py": NETS, "predict.py": EAGER.replace("nets", "zoo")}, ERROR),
     ],
-    ids=["no step at all", "a step that evaluates"],
+    ids=["no step at all", "a step that evaluates", "a layer of another program"],
 )
 def test_a_target_raises_what_steps_lead_to(tmp_path: Path, files: dict[str, str], severity: Severity) -> None:
     assert of_detection(tmp_path, files, "tpu") == (severity, False)

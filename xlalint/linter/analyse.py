@@ -378,7 +378,7 @@ class Analysis:
             if told is None:
                 return seen
             whole = told.whole and seen.whole
-            return Exposed(told.exposure, told.shown, whole, keras_2=seen.keras_2, told=True)
+            return Exposed(told.exposure, told.shown, whole, keras_2=seen.keras_2, told=True, trains=seen.trains)
 
         return exposed
 

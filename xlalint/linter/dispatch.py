@@ -388,9 +388,10 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     finding, (severity, effect) = candidate.finding, candidate.gravity
     lowered, shown = False, exposed.shown
     left_out = exposed.clusters and finding.effect is not Effect.RECOMPILES
+    kind = None if finding.context is None else finding.context.kind
     of_program = {
         _UNUSED: exposed.whole and not exposed.told,
-        _INFERRED: exposed.whole,
+        _INFERRED: exposed.whole and (exposed.trains or kind != ContextKind.XLA),
         _CONVERTED: exposed.keras_2,
         _PLAIN: exposed.whole and not exposed.clusters and not exposed.told,
         _UNASKED: exposed.keras_decides,
@@ -398,7 +399,9 @@ def _of_exposure(candidate: Candidate, exposed: Exposed) -> Candidate:
     }
     reasons = [reason for reason in candidate.lowered_by if of_program[reason]] + [_LEFT_OUT] * left_out
     if exposed.exposure is Exposure.NONE or reasons:
-        least = Severity.INFO if {_CONVERTED, _TAKEN}.intersection(reasons) else candidate.unexposed
+        untraced = kind == ContextKind.OPEN and not {_UNUSED, _INFERRED}.isdisjoint(reasons)
+        taken = not {_CONVERTED, _TAKEN}.isdisjoint(reasons)
+        least = Severity.INFO if untraced or taken else candidate.unexposed
         severity = min(severity, least)
         lowered = exposed.exposure is Exposure.NONE and least < finding.severity
         finding = replace(finding, severity=least)

@@ -18,7 +18,8 @@ class Exposed(Struct, frozen=True):
     elsewhere. `keras_2`: the program does not run on Keras 3; `keras_decides`: nothing asks for XLA, and Keras 3
     compiles where it finds a device; `clusters`: nothing but autoclustering compiles it, which leaves out what XLA
     refuses and compiles the rest again for new shapes and sizes (measured); `tpu_alone`: nothing but a TPU's strategy
-    compiles it; `told`: a setting says so of the program."""
+    compiles it; `told`: a setting says so of the program; `trains`: it trains a model, or XLA
+    compiles something of it for certain."""
 
     exposure: Exposure
     shown: str = ""
@@ -28,6 +29,7 @@ class Exposed(Struct, frozen=True):
     clusters: bool = False
     tpu_alone: bool = False
     told: bool = False
+    trains: bool = False
 
 
 NOT_EXPOSED: Final = Exposed(Exposure.NONE)
@@ -39,6 +41,7 @@ _LEVELS: Final = {
     Shows.KERAS_3: Exposure.LIKELY,
     Shows.CLUSTERS: Exposure.LIKELY,
 }
+_TRAINS: Final = (Shows.TRAINING, Shows.XLA, Shows.TPU)
 
 
 def exposures(
@@ -76,6 +79,8 @@ def exposures(
         for file, said in own.items()
         if (said.exposure, said.clusters) == (found[file].exposure, found[file].clusters)
     }
+    training = {graph.unit[file]: True for shows in _TRAINS for file, _ in graph.of(shows)}
+    trains = graph.programs(training).keys()
     whole, eager = graph.used_by_scripts(is_installed), graph.eager()
     found |= {file: NOT_EXPOSED for file, unit in graph.unit.items() if unit in eager}
     return {
@@ -83,6 +88,7 @@ def exposures(
             of,
             whole=(unit := graph.unit[file]) in whole,
             keras_2=unit in of_keras_2,
+            trains=unit in trains,
             tpu_alone=of.exposure is Exposure.CERTAIN and unit not in on_others and file not in fragments,
         )
         for file, of in found.items()
