@@ -50,8 +50,15 @@ def may_take_tensors(value: FunctionValue, context: Context) -> bool:
 
 
 def is_mostly_outside(cls: Class, method: Function) -> bool:
-    """Whether mostly no compiled model runs a method of Keras's: a test has the class, or it takes text."""
-    return cls.module.is_test or takes_text(method.node)
+    """Whether mostly no compiled model runs a method of Keras's: a test has the class, or it takes text, or a call of
+    the object does not go through Keras."""
+    return cls.module.is_test or takes_text(method.node) or (method.name == "call" and _is_called_plainly(cls))
+
+
+def _is_called_plainly(cls: Class) -> bool:
+    """Whether a class has a `__call__` of its own that leaves Keras's out."""
+    own = cls.find("__call__")
+    return own is not None and "super" not in own.text
 
 
 def is_replaced(cls: Class, method: str) -> bool:

@@ -162,6 +162,7 @@ class Expressions(Interpreter):
         keyword_nodes: dict[str, cst.BaseExpression] = {}
         rest: Value | None = None
         rest_keywords: Value | None = None
+        trailing: list[Value] = []
         for arg in args:
             value = self.evaluate(frame, arg.value)
             if not arg.star:
@@ -171,6 +172,8 @@ class Expressions(Interpreter):
                 elif rest is None:
                     positional.append(value)
                     nodes.append(arg.value)
+                else:
+                    trailing.append(value)
                 continue
             self.refute_tensor(frame, value)
             if value == PROMISED:
@@ -182,12 +185,13 @@ class Expressions(Interpreter):
                         nodes += [arg.value] * len(items)
                     case inner:
                         rest = self.element(frame, inner, arg.value)
+                        trailing = []
             elif isinstance(value, Dict):
                 keywords |= {key: item for key, item in value.entries.items() if isinstance(key, str)}
                 rest_keywords = value.element or rest_keywords
             else:
                 rest_keywords = value if isinstance(value, Structure) else torch_in(value) or UNKNOWN
-        return Arguments(positional, keywords, rest, rest_keywords, False, False, nodes, keyword_nodes)
+        return Arguments(positional, keywords, rest, rest_keywords, False, False, nodes, keyword_nodes, trailing)
 
     EXPRESSIONS: ClassVar[Handlers[Value]] = {
         cst.Name: _name,

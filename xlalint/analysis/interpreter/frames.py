@@ -61,7 +61,8 @@ class Compilation(Record):
 
 
 class Arguments(Struct, eq=False):
-    """The arguments of a call. `rest`: what an unpacked `*args` of unknown length holds; `rest_keywords` likewise.
+    """The arguments of a call. `rest`: what an unpacked `*args` of unknown length holds, behind which `trailing` stand;
+    `rest_keywords` likewise.
 
     `unknown`: the caller is not seen, so that a parameter without an argument may be anything.
     """
@@ -74,6 +75,7 @@ class Arguments(Struct, eq=False):
     inputs: bool = False  # what is not known of is an input of a compiled function
     nodes: list[cst.BaseExpression] = field(default_factory=list)
     keyword_nodes: dict[str, cst.BaseExpression] = field(default_factory=dict)
+    trailing: list[Value] = field(default_factory=list)
 
     def get(self, position: int, keyword: str) -> Value | None:
         """The argument given at `position` or as `keyword`."""

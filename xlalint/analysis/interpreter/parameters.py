@@ -70,10 +70,15 @@ class Parameters(Interpreter):
         keywords = dict(arguments.keywords)
         env: dict[str, Value] = {}
         aliases = Aliases()
+        last = _last(parameters, len(positional), arguments)
         for parameter in (*parameters.posonly_params, *parameters.params):
             given = positional.pop(0) if positional else keywords.pop(parameter.name.value, None)
             if given is None:
-                given = _from_rest(parameter, arguments) or _from_keywords(parameter, arguments)
+                given = (
+                    last.get(parameter.name.value)
+                    or _from_rest(parameter, arguments)
+                    or _from_keywords(parameter, arguments)
+                )
             if isinstance(given, Unknown | Structure):
                 aliases.note(parameter, given)
             crosses = crossing and not (sizes and _is_size(given))
@@ -238,6 +243,18 @@ def _is_vague(value: Value) -> bool:
             return _is_vague(element)
         case _:
             return False
+
+
+def _last(parameters: cst.Parameters, count: int, arguments: Arguments) -> dict[str, Value]:
+    """What stands behind an unpacked sequence of unknown length, by the last parameters; nothing where a default or
+    `*args` leaves open which these are. `count`: the arguments before it."""
+    open_ones = (*parameters.posonly_params, *parameters.params)[count:]
+    given = arguments.trailing
+    if not given or len(given) > len(open_ones) or isinstance(parameters.star_arg, cst.Param):
+        return {}
+    if any(one.default is not None or one.name.value in arguments.keywords for one in open_ones):
+        return {}
+    return {one.name.value: value for one, value in zip(open_ones[-len(given) :], given, strict=True)}
 
 
 def _from_rest(parameter: cst.Param, arguments: Arguments) -> Value | None:
