@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from ...syntax import nodes as cst
 from ..domain.joins import as_tuple, element_of, join_all
@@ -37,6 +37,7 @@ from .interface import Interpreter
 
 # Ways to iterate that say nothing of what is iterated: of a list and of a tensor people write them alike.
 _OF_TENSORS_TOO: Final = frozenset(("for", "enumerate", "list"))
+_MOST_ITEMS: Final = 32  # of a literal, each of which is looked at
 
 
 class Iteration(Interpreter):
@@ -94,6 +95,8 @@ class Iteration(Interpreter):
                 return self._record_in_loop(frame, record, node)
             case Sequence():
                 return element_of(iterable) or UNKNOWN
+            case Static(list() | tuple() as constant) if frame.context.kind in NOT_TRACED and not frame.module.written:
+                return element_of(Sequence("list", told_apart(_items_of(constant), location))) or STATIC
             case Dict() | Static():
                 return STATIC
             case Structure():
@@ -131,6 +134,14 @@ class Iteration(Interpreter):
     def number(frame: Frame, node: cst.CSTNode) -> Value:
         """A Python number that is read from data."""
         return Static(varies=(Variation("number", Location(frame.unit, node)),))
+
+
+def _items_of(constant: list[Any] | tuple[Any, ...]) -> tuple[Value, ...]:
+    """What a literal at the top of a module holds, with its tuples taken apart."""
+    return tuple(
+        Sequence("tuple", tuple(map(Static, item))) if isinstance(item, tuple) else Static(item)
+        for item in constant[:_MOST_ITEMS]
+    )
 
 
 def _below_the_first(variation: Variation) -> bool:

@@ -39,6 +39,8 @@ _SIZES: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("np.arange", "keras.ops.arange"), ("start", "stop", "*0", "*1")),
     **dict.fromkeys(("tf.image.resize", "tf.image.resize_with_crop_or_pad", "tf.image.resize_with_pad"), _IMAGE),
     "keras.ops.image.resize": ("size",),
+    **dict.fromkeys(("tf.image.random_crop", "tf.image.stateless_random_crop"), ("size",)),
+    **dict.fromkeys(("tf.image.crop_to_bounding_box", "tf.image.pad_to_bounding_box"), _IMAGE),
     "tf.range": ("start", "limit"),
     "tf.one_hot": ("depth",),
 }

@@ -12,6 +12,7 @@ from . import objectives
 from .runner import Runner
 
 Step = collections.namedtuple("Step", "state reward")
+STAGES = [(8, 2), (16, 2), (32, 1)]
 
 
 @tf.function(jit_compile=True)
@@ -123,3 +124,22 @@ def annealed(model, rows):
         scaled(rows, 1.0 / (epoch + 1))  # hazard: XLA306 recompiles
 
     model.fit(rows, rows, callbacks=[keras.callbacks.LambdaCallback(on_epoch_end=show)])
+
+
+# case: not run: crops that get larger, and padding to one length beside it
+def crops(rows):
+    for size, count in STAGES:
+        images = rows.map(lambda row: tf.image.random_crop(row, [size, size, 3])).batch(4, drop_remainder=True)
+        for batch in images.take(count):
+            total(batch)  # hazard: XLA308 recompiles
+
+
+def padded(chance):
+    tokens = [1]
+    while chance.random() > 0.1:
+        tokens.append(2)
+        total(np.array([tokens + [0] * (64 - len(tokens))]))
+
+
+crops(tf.data.Dataset.from_tensors(tf.zeros([40, 40, 3])).repeat(8))
+padded(np.random.default_rng(0))
