@@ -65,6 +65,11 @@ MEASURED: Final = """
 def measure(boxes, scores, labels):
     tf.keras.metrics.Mean().update_state(detect(boxes, scores)[1] - labels)
 """
+TRIED: Final = """
+
+if __name__ == "__main__":
+    detector()([tf.ones([1, 9, 4]), tf.ones([1, 9, 1])])
+"""
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 
 
@@ -93,8 +98,9 @@ def test_what_no_step_leads_to_is_information(
         ({"nets.py": GRAPH, "predict.py": BY_FUNCTION}, WARNING),
         ({"train.py": TRAIN, "nets.py": GRAPH + MEASURED, "predict.py": BY_FUNCTION}, WARNING),
         ({"train.py": TRAIN, "nets.py": BUILD, "zoo.py": NETS, "predict.py": EAGER.replace("nets", "zoo")}, ERROR),
+        ({"train.py": TRAIN, "nets.py": NETS + TRIED}, ERROR),
     ],
-    ids=["no step at all", "a step that evaluates", "a layer of another program"],
+    ids=["no step at all", "a step that evaluates", "a layer of another program", "what a file tries out"],
 )
 def test_a_target_raises_what_steps_lead_to(tmp_path: Path, files: dict[str, str], severity: Severity) -> None:
     assert of_detection(tmp_path, files, "tpu") == (severity, False)

@@ -28,7 +28,10 @@ class Stages:
         by_steps = reached_from(root for root in roots if root in self._steps or not _may_be_beside(root))
         eager = [root for root in roots if root not in self._steps and _is_host_code(root)]
         called = _layers(by_steps)
-        beside = _layers(reached_from(eager)) - called
+        beside = {
+            function for root in eager for function in _layers(reached_from((root,))) if _is_elsewhere(root, function)
+        }
+        beside -= called
         self.keys = frozenset(
             (
                 *((_STEPS,) if self._steps else ()),
@@ -87,6 +90,14 @@ def _is_of_library(root: Summary) -> bool:
 
 def _is_host_code(root: Summary) -> bool:
     return root.context.kind is ContextKind.HOST and not (root.function is not None and root.function.module.is_test)
+
+
+def _is_elsewhere(root: Summary, function: Function) -> bool:
+    """Whether a function is of another file than what leads to it: what a file tries out at its end says nothing of who
+    uses it."""
+    if root.function is not None:
+        return root.function.module is not function.module
+    return root.location is None or root.location.path != function.module.source.display
 
 
 def _layers(summaries: Iterable[Summary]) -> set[Function]:
