@@ -79,6 +79,8 @@ OF_KERAS = names(
 ON_HOST = names(
     """
     random.random random.randint random.uniform random.choice random.gauss random.normalvariate random.randrange
+    random.choices random.sample random.shuffle random.betavariate random.expovariate random.triangular
+    random.getrandbits secrets.choice secrets.randbelow np.random.shuffle np.random.standard_normal np.random.poisson
     np.random.rand np.random.randn np.random.randint np.random.random np.random.uniform np.random.normal
     np.random.choice np.random.binomial np.random.beta np.random.permutation np.random.random_sample
     """
@@ -133,6 +135,18 @@ class L(tf.keras.layers.Layer):
             Diverges(),
             effect=Effect.DIVERGES,
             severity=Severity.INFO,
+        ),
+        Bad(
+            """
+import random
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * random.choice([float(scale) for scale in range(1000)])
+""",
+            ["random.choice([float(scale) for scale in range(1000)])"],
+            Diverges(),
+            effect=Effect.DIVERGES,
         ),
         Bad(
             """

@@ -135,6 +135,8 @@ class Calls(Interpreter):
                 self.confirm_structure(frame, value)
         result = traits.special(self, frame, as_taken(self, name, arguments), node) if traits.special else None
         if result is None and traits.written and (written := self.project.written(name)) is not None:
+            if name in self.wanted_apis:
+                self.report_call(frame, name, *bind_api(traits.parameters, arguments), UNKNOWN, node)
             return self.call_written(frame, written, name, arguments, node)
         bound, nodes = bind_api(traits.parameters, arguments)
         for parameter in ("axis", "axes", "perm"):
