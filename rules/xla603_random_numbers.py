@@ -138,6 +138,20 @@ class L(tf.keras.layers.Layer):
         ),
         Bad(
             """
+import numpy as np
+
+generator = np.random.default_rng(1)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x * generator.normal()
+""",
+            ["generator.normal()"],
+            Diverges(),
+            effect=Effect.DIVERGES,
+        ),
+        Bad(
+            """
 import random
 
 @tf.function(jit_compile=True)
@@ -327,6 +341,17 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(augment)
             None,
             why="`tf.data` runs its functions on the host",
         ),
+        Good(
+            """
+import numpy as np
+
+@tf.function(jit_compile=True)
+def f(x):
+    generator = np.random.default_rng(1)
+    return x * generator.normal(size=4).astype("float32")
+""",
+            why="each call of eager execution makes the generator with the same seed",
+        ),
         Good("noise = tf.random.uniform([4], seed=7)\n", None, why="eager code of a script"),
     )
 
@@ -336,7 +361,7 @@ dataset = tf.data.Dataset.from_tensors(tf.ones([4])).map(augment)
                 code = brief(node)
                 if (jax := _on_jax(event, code)) is not None:
                     yield Draft(jax.what, jax.effect or Effect.FAILS, HELD, jax=jax, on_jax_alone=True)
-                if api in ON_HOST:
+                if api in ON_HOST and not _is_seeded_here(event):
                     message = f"`{code}` is drawn once, during tracing, and is a constant from then on"
                     jax = OnJax(Effect.DIVERGES, f"`{code}`", TOO)
                     yield Draft(message, Effect.DIVERGES, DEVICE, at_most=Severity.WARNING, jax=jax)
@@ -373,6 +398,24 @@ def _on_jax(event: ApiCall, code: str) -> OnJax | None:
         case ApiObject(api=api), cst.Name() as node if api == GENERATOR and _is_global(event.location.unit, node):
             return OnJax(Effect.DIVERGES, f"no layer holds the generator of `{code}`", UNHELD)
     return None
+
+
+def _is_seeded_here(event: ApiCall) -> bool:
+    """Whether a generator draws that the function makes with a seed: so does each call of eager execution."""
+    match event.node.func:
+        case cst.Attribute(value=cst.Name(value=name)):
+            around = (node for node in event.location.unit.around(event.node) if isinstance(node, cst.FunctionDef))
+            return any(_makes_seeded(inner, name) for function in around for inner in cst.within(function))
+        case _:
+            return False
+
+
+def _makes_seeded(node: cst.CSTNode, name: str) -> bool:
+    match node:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=made))], value=cst.Call(args=[_, *_])):
+            return made == name
+        case _:
+            return False
 
 
 def _is_global(unit: Unit, name: cst.Name) -> bool:
