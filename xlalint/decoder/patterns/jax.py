@@ -117,6 +117,39 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         link=_ERRORS + "ConcretizationTypeError",
     ),
     Pattern(
+        wording(r"Non-hashable static arguments are (?:used|not supported)[^\n]*"),
+        "jax.jit finds compiled code by the values of static arguments; lists, dicts and arrays have no hash.",
+        rewrite="Pass a tuple for a list, or take the argument out of static_argnums and static_argnames.",
+    ),
+    Pattern(
+        wording(rf"'{_TRACER}' object has no attribute '[^\n]*"),
+        "JAX's arrays do not have all attributes of TensorFlow's tensors or of NumPy's arrays.",
+        (
+            candidate("XLA106", "`.numpy()` reads a tensor"),
+            candidate("XLA412", "it is another attribute of TensorFlow's tensors"),
+        ),
+        rewrite=_READ,
+    ),
+    Pattern(
+        wording(r"JAX arrays are immutable and do not support in-place item assignment[^\n]*"),
+        "JAX's arrays cannot be changed, compiled or not.",
+        rewrite="keras.ops.slice_update(x, [start], values), keras.ops.scatter_update, or x.at[index].set(values).",
+    ),
+    Pattern(
+        wording(r"(?:Cannot interpret value of type|Error interpreting argument to) [^\n]* as an abstract array[^\n]*"),
+        "jax.jit takes arrays, numbers, and tuples, lists and dicts of these. It is passed another object.",
+        rewrite="Let the function close over the object, or name the argument in static_argnums or static_argnames.",
+    ),
+    Pattern(
+        wording(
+            r"(?:true_fun and false_fun output must have identical types"
+            r"|cond branches must have equal output types but they differ)[^\n]*"
+        ),
+        "JAX runs one of two branches with one result: both must have the same structure, shapes and dtypes.",
+        (candidate("XLA108", "branches that return different things"),),
+        rewrite="Give both branches the same shapes and dtypes: keras.ops.cast, keras.ops.reshape.",
+    ),
+    Pattern(
         wording(r"The numpy\.ndarray conversion method __array__\(\) was called on[^\n]*"),
         f"{_NO_VALUE} NumPy, or TensorFlow, reads one here.",
         (candidate("XLA106", "NumPy or TensorFlow reads a tensor"),),
