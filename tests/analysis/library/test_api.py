@@ -205,6 +205,7 @@ def test_a_mask_of_values_bounds_the_shape_and_a_constant_one_does_not() -> None
         ("tf.config.list_physical_devices", STATIC),
         ("keras.activations.serialize", STATIC),
         ("tf.contrib.layers.fully_connected", UNKNOWN),
+        ("tf.moments", UNKNOWN),
         ("tfp.distributions.Normal", UNKNOWN),
         ("torch.nn.Linear", UNKNOWN),
         ("tensorflow_addons.layers.WeightNormalization", ApiObject("tensorflow_addons.layers.WeightNormalization")),

@@ -136,6 +136,8 @@ def result_of(name: str) -> str:
         return f"@{name}"
     if parts[0] == "keras" and not known(name):
         return "unknown"  # a function of Keras's own, which may return anything
+    if not rest and parts[0] == "tf" and not known(name):
+        return "unknown"  # no version has it: `tf.moments`
     return rest or {"tf": "?/?", "keras": "?/?", "tnp": "?/?", "math": "static"}.get(parts[0], "unknown")
 
 
