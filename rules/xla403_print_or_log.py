@@ -186,6 +186,20 @@ class M(tf.keras.Model):
     good = (
         Good(
             """
+import logging
+
+logger = logging.getLogger(__name__)
+
+@tf.function(jit_compile=True)
+def f(x):
+    if logger.isEnabledFor(logging.DEBUG):
+        tf.print(x)
+    return x * 2.0
+""",
+            why="what is said for debugging is off where nobody says otherwise",
+        ),
+        Good(
+            """
 @tf.function(jit_compile=True)
 def f(x):
     print("tracing", x)
