@@ -12,6 +12,7 @@ Measured with TensorFlow 2.21 and Keras 3.15 on a CPU.
 - With AutoGraph, the branch becomes an XLA conditional and compiles. AutoGraph fails if the test is a number instead of
   a boolean scalar ("expected to be `tf.bool` scalar"), in a comprehension, and in a function that contains a walrus or
   a `match`.
+- With Keras 3.15 on JAX 0.10, tracing raises TracerBoolConversionError.
 - A branch that raises always raises: tracing runs both. XLA refuses branches of different ranks (`x = x[None]`).
 
 ## Example
