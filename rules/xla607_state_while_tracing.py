@@ -1,9 +1,9 @@
 """Compiled code changes Python state, which Python does while tracing, not on each call.
 
 ## What it does
-Reports what a traced function changes that is there after the call: a number of an object or a module that goes up, a
-list that gets longer, an attribute that the next call reads, and a tensor that is kept for the next trace, by hand or
-by `functools.lru_cache`. Also a tensor that `build` of a Keras 3 layer keeps.
+Reports what a traced function changes that is there after the call: a number that goes up, a list that gets longer, an
+attribute that the next call reads, and a tensor that is kept for the next trace, also by `functools.lru_cache` or by
+`build` of a Keras 3 layer.
 
 ## What XLA does
 Measured with TensorFlow 2.21 and Keras 3.15 on a CPU. Python runs the function once for each trace. The calls that
@@ -49,9 +49,9 @@ under `tf.init_scope()`, which leaves the graph (on TensorFlow).
 ## Not flagged
 - Lists and objects that the same trace makes, or empties first.
 - Attributes that are written and never read before: `self.scores = scores` for a look afterwards.
-- Settings, such as `self.built = True`; `tf.Variable.assign`; eager code.
-- What `build` keeps of NumPy's arrays, and weights.
+- Settings, such as `self.built = True`; `tf.Variable.assign`; eager code; NumPy's arrays.
 - State that changes in a TensorFlow loop or branch, which is XLA107.
+- Tests, which count calls and traces, and look at what was passed.
 
 A counter of traces is reported as well: the linter cannot know that you count these.
 

@@ -32,6 +32,7 @@ from .interface import Interpreter
 _GROWS: Final = frozenset(("append", "appendleft", "add", "extend", "extendleft", "insert", "setdefault"))
 _SHRINKS: Final = frozenset(("pop", "popitem", "popleft", "remove", "del"))
 _LIFTS: Final = Api("tf.init_scope")
+_CONVERTS: Final = tuple(map(Api, ("tf.cast", "tf.convert_to_tensor", "keras.ops.cast")))
 _CACHES: Final = (Api("functools.lru_cache"), Api("functools.cache"))
 _ADDS_UP: Final = _GROWS | _SHRINKS | {"number"}
 
@@ -65,7 +66,7 @@ class Keeping(Interpreter):
             self._note(frame, node, target, form, tensor=tensor)
         elif tensor and form not in _GROWS and not (isinstance(value, Sequence) and value.kind == "list"):
             read = _read_before(frame.unit, frame.function.node, target, node)
-            if read is not None and not _is_lifted(frame, node):
+            if read is not None and not _is_lifted(frame, node) and not _is_converted(frame, node, target):
                 asked = _is_asked(frame.unit, read, node)
                 self._note(frame, node, target, form, tensor=True, asked=asked)
 
@@ -91,6 +92,8 @@ class Keeping(Interpreter):
         tensor: bool = False,
         asked: bool = False,
     ) -> None:
+        if frame.module.is_test:
+            return  # tests count calls, or traces, and look at what was passed
         in_tensor_loop = frame.loop or (frame.branch and frame.context.converted)
         if not in_tensor_loop and self._outlives(frame, target, anew=form in _ADDS_UP):
             text = frame.unit.code(target)
@@ -174,6 +177,15 @@ def _is_lifted(frame: Frame, node: cst.CSTNode) -> bool:
         if isinstance(around, cst.With)
         for item in around.items
     )
+
+
+def _is_converted(frame: Frame, node: cst.CSTNode, target: cst.BaseExpression) -> bool:
+    """Whether a tensor is cast to what it mostly is, which returns itself: `self.x = tf.cast(self.x, dtype)`."""
+    match node:
+        case cst.Assign(value=cst.Call(func=function, args=[cst.Arg(value=given), *_])):
+            return given.deep_equals(target) and frame.module.resolve_text(frame.unit.code(function)) in _CONVERTS
+        case _:
+            return False
 
 
 def _renews(node: cst.CSTNode, attribute: str) -> bool:
