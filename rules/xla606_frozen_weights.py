@@ -5,11 +5,11 @@ Reports a `call` of a Keras 3 layer or model that is a `tf.function` itself (`@t
 `@tf.function` that `call` uses, if the object contains layers that nothing has built.
 
 ## What XLA does
-Measured with Keras 3.15 and TensorFlow 2.21 on a CPU. Keras builds a class without `build` by a first trace of `call`.
-The layers inside create their weights in that trace, and the `tf.function` keeps the initial values: assigning or
-loading weights later changes nothing, gradients are None, and training ends with "No gradients provided for any
-variable". In code that XLA compiles, the initial values may even be other random numbers. Keras 2 reads the weights
-correctly.
+Measured with Keras 3.15 and TensorFlow 2.21 on a CPU. Keras builds a class without `build` by a first trace of `call`,
+and layers that a `build` creates and does not build, as it traces `call`. The layers create their weights in that
+trace, and the `tf.function` keeps the initial values: assigning or loading weights later changes nothing, gradients are
+None, and training ends with "No gradients provided for any variable", or trains everything else. In code that XLA
+compiles, the initial values may even be other random numbers. Keras 2 reads the weights correctly.
 
 ## Example
     class Net(tf.keras.Model):
@@ -36,10 +36,10 @@ Keras compiles `call` as part of the model's steps. If you need the decorator, b
         self.dense.build(input_shape)
 
 ## Not flagged
-Classes with their own `build`, layers that `__init__` builds, weights that `__init__` creates, functional models, a
-decorated `train_step`, a `tf.function` around a whole model, and code for Keras 2. If the project does not show its
-Keras version, the severity is `warning`. If other code builds the model with `model.build(shape)`, the finding is
-wrong.
+Classes whose `build` builds the layers that they hold, layers that `__init__` builds, weights that `__init__` creates,
+functional models, a decorated `train_step`, a `tf.function` around a whole model, and code for Keras 2. If the project
+does not show its Keras version, the severity is `warning`. If other code builds the model with `model.build(shape)`,
+the finding is wrong.
 
 ## Fix safety
 Shown only: without the decorator AutoGraph no longer converts `call`, because Keras 3 traces it without AutoGraph.
@@ -74,6 +74,29 @@ class FrozenWeights(Rule):
     name = "frozen-weights"
     handles = (BuildTraced,)
     bad = (
+        Bad(
+            """
+import keras
+
+class Mixture(keras.layers.Layer):
+    def build(self, shape):
+        self.experts = [keras.layers.Dense(4) for _ in range(2)]
+        super().build(shape)
+
+    @tf.function
+    def call(self, x):
+        return self.experts[0](x) + self.experts[1](x)
+
+inputs = keras.Input((4,))
+mixture = Mixture()
+model = keras.Model(inputs, mixture(inputs))
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(tf.ones([4, 4]), tf.zeros([4, 4]), verbose=0)
+""",
+            ["call"],
+            UNTRAINABLE,
+            effect=Effect.DIVERGES,
+        ),
         Bad(
             f"""{HOLDS_A_LAYER}
     @tf.function

@@ -30,7 +30,7 @@ def report_traced_build(interpreter: Interpreter, frame: Frame | None, value: Fu
     if interpreter.keras_version(module) != 3 or any(isinstance(event, BuildTraced) for event in summary.events):
         return
     layer = next((name for name, held in owner.attributes.items() if _is_built_late(held)), None)
-    if layer is None or owner.cls.find("build") is not None or _builds_itself(owner.cls):
+    if layer is None or _builds_layers(owner):
         return
     label, name, known = summary.function.label, summary.function.qualname, interpreter.said_keras(module) == 3
     summary.events.append(BuildTraced(label, summary.context, None, False, name, layer, known))
@@ -45,7 +45,7 @@ def report_kept_by_build(interpreter: Interpreter, frame: Frame, layer: Instance
     module = layer.cls.module
     if interpreter.keras_version(module) != 3 or not _is_inside_forward(frame, holder):
         return
-    if _builds_itself(holder.cls) or _names(holder.cls, "build", "build"):
+    if _builds_layers(holder):
         return
     first, *_ = kept
     targets, traced = tuple(kept.values()), f"{holder.cls.qualname}.call"
@@ -75,6 +75,32 @@ def _is_built_late(held: Value, depth: int = 0) -> bool:
                 return _names(cls, "build", "add_weight")
             parts = tuple(attributes.values())
             return not _builds_itself(cls) and any(_is_built_late(part, depth + 1) for part in parts)
+        case _:
+            return False
+
+
+def _builds_layers(owner: Instance) -> bool:
+    """Whether `__init__` or `build` of an object builds layers that it holds, itself or by calling them."""
+    nodes = (
+        node
+        for ancestor in owner.cls.mro
+        if not isinstance(ancestor, str)
+        for method in ("__init__", "build")
+        if method in ancestor.functions
+        for node in cst.within(ancestor.functions[method].node)
+    )
+    return any(_builds(node, owner) for node in nodes)
+
+
+def _builds(node: cst.CSTNode, owner: Instance) -> bool:
+    match node:
+        case cst.Call(func=cst.Attribute(value=cst.Call(func=cst.Name(value="super")))):
+            return False
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="build"))):
+            return True
+        case cst.Call(func=cst.Attribute(value=cst.Name(), attr=cst.Name(value=name))):
+            held = owner.attributes.get(name)
+            return held is not None and _is_built_late(held)
         case _:
             return False
 
