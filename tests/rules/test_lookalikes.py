@@ -517,3 +517,28 @@ class Whole(tf.keras.losses.Loss):
 
 def test_a_loss_that_takes_outputs_apart_has_as_many_targets(tmp_path: Path) -> None:
     assert {line for line, _ in flagged(tmp_path, OUTPUTS)} == marked(OUTPUTS)
+
+
+COUNTED: Final = """\
+import tensorflow as tf
+
+class Agent:
+    def __init__(self):
+        self.calls = 0
+
+    @tf.function(jit_compile=True)
+    def step(self, x):
+        self.calls += 1
+        return x * 2.0
+
+def test_agent():
+    agent = Agent()
+    agent.step(tf.ones([2]))
+    assert agent.calls == 1
+"""
+
+
+@pytest.mark.parametrize(("name", "told"), [("agent.py", ["XLA607"]), ("test_agent.py", [])])
+def test_tests_may_count_traces(tmp_path: Path, name: str, told: list[str]) -> None:
+    (tmp_path / name).write_text(COUNTED, encoding="utf-8")
+    assert [one.code for one in check([tmp_path], Settings()).findings] == told
