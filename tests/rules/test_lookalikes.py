@@ -519,7 +519,7 @@ def test_a_loss_that_takes_outputs_apart_has_as_many_targets(tmp_path: Path) -> 
     assert {line for line, _ in flagged(tmp_path, OUTPUTS)} == marked(OUTPUTS)
 
 
-COUNTED: Final = """\
+TRACES: Final = """\
 import tensorflow as tf
 
 class Agent:
@@ -540,5 +540,5 @@ def test_agent():
 
 @pytest.mark.parametrize(("name", "told"), [("agent.py", ["XLA607"]), ("test_agent.py", [])])
 def test_tests_may_count_traces(tmp_path: Path, name: str, told: list[str]) -> None:
-    (tmp_path / name).write_text(COUNTED, encoding="utf-8")
+    (tmp_path / name).write_text(TRACES, encoding="utf-8")
     assert [one.code for one in check([tmp_path], Settings()).findings] == told
