@@ -58,7 +58,10 @@ def is_mostly_outside(cls: Class, method: Function) -> bool:
 def _is_called_plainly(cls: Class) -> bool:
     """Whether a class has a `__call__` of its own that leaves Keras's out."""
     own = cls.find("__call__")
-    return own is not None and "super" not in own.text
+    return own is not None and not any(
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super"
+        for node in cst.within(own.node)
+    )
 
 
 def is_replaced(cls: Class, method: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -70,29 +71,21 @@ def _is_built_late(held: Value, depth: int = 0) -> bool:
         case Sequence(items=items, element=element) if depth < _DEEPEST:
             parts = (element,) if items is None else items
             return any(part is not None and _is_built_late(part, depth + 1) for part in parts)
-        case Instance(cls, attributes) if depth < _DEEPEST and any(map(cls.is_keras, ("layer", "model"))):
+        case Instance(cls, attributes) as owner if depth < _DEEPEST and any(map(cls.is_keras, ("layer", "model"))):
             if cls.find("build") is not None:
-                return _names(cls, "build", "add_weight")
+                return _adds_weights(cls)
             parts = tuple(attributes.values())
-            return not _builds_itself(cls) and any(_is_built_late(part, depth + 1) for part in parts)
+            return not _builds_layers(owner, depth + 1) and any(_is_built_late(part, depth + 1) for part in parts)
         case _:
             return False
 
 
-def _builds_layers(owner: Instance) -> bool:
+def _builds_layers(owner: Instance, depth: int = 0) -> bool:
     """Whether `__init__` or `build` of an object builds layers that it holds, itself or by calling them."""
-    nodes = (
-        node
-        for ancestor in owner.cls.mro
-        if not isinstance(ancestor, str)
-        for method in ("__init__", "build")
-        if method in ancestor.functions
-        for node in cst.within(ancestor.functions[method].node)
-    )
-    return any(_builds(node, owner) for node in nodes)
+    return any(_builds(node, owner, depth) for node in _nodes_of(owner.cls, "__init__", "build"))
 
 
-def _builds(node: cst.CSTNode, owner: Instance) -> bool:
+def _builds(node: cst.CSTNode, owner: Instance, depth: int) -> bool:
     match node:
         case cst.Call(func=cst.Attribute(value=cst.Call(func=cst.Name(value="super")))):
             return False
@@ -100,22 +93,19 @@ def _builds(node: cst.CSTNode, owner: Instance) -> bool:
             return True
         case cst.Call(func=cst.Attribute(value=cst.Name(), attr=cst.Name(value=name))):
             held = owner.attributes.get(name)
-            return held is not None and _is_built_late(held)
+            return held is not None and _is_built_late(held, depth + 1)
         case _:
             return False
 
 
-def _builds_itself(cls: Class) -> bool:
-    """Whether an object builds layers as it is made: `self.dense.build(shape)`, `self.build(shape)`."""
-    return _names(cls, "__init__", "build")
+def _adds_weights(cls: Class) -> bool:
+    """Whether `build` of a class makes weights of its own."""
+    return any(isinstance(node, cst.Attribute) and node.attr.value == "add_weight" for node in _nodes_of(cls, "build"))
 
 
-def _names(cls: Class, method: str, attribute: str) -> bool:
-    """Whether a method of the class, or of an ancestor in the project, names such an attribute."""
+def _nodes_of(cls: Class, *methods: str) -> Iterator[cst.CSTNode]:
+    """The code of some methods of a class and of its ancestors in the project."""
     for ancestor in cls.mro:
-        found = None if isinstance(ancestor, str) else ancestor.functions.get(method)
-        if found is not None and any(
-            isinstance(it, cst.Attribute) and it.attr.value == attribute for it in cst.within(found.node)
-        ):
-            return True
-    return False
+        if not isinstance(ancestor, str):
+            for name in ancestor.functions.keys() & methods:
+                yield from cst.within(ancestor.functions[name].node)
