@@ -63,6 +63,72 @@ def load(pattern, size):
             "train.py": f"{HEAD}from data import load\n\n{MODEL}model.fit(load('*.tfrecord', 32))\n",
         },
     ),
+    # Each of these compiles once (measured); what begins again at the end of the data compiles twice.
+    "loops that end before the smaller batch": one(
+        f"""{HEAD}import itertools
+
+{JIT}
+WHOLE = int(70 / 32)
+
+def data():
+    return tf.data.Dataset.from_tensor_slices(tf.ones([70, 4])).batch(32)
+
+for number, batch in zip(range(WHOLE), data()):
+    step(batch)
+for batch in itertools.islice(data(), WHOLE):
+    step(batch)
+for batch in list(data())[:WHOLE]:
+    step(batch)
+for number, batch in enumerate(data()):
+    step(batch)
+    if number + 1 == WHOLE:
+        break
+count = 0
+for batch in data():
+    if count >= WHOLE:
+        break
+    step(batch)
+    count += 1
+batches = iter(data())
+for number in range(WHOLE):
+    step(next(batches))
+""",
+    ),
+    "loops that meet the smaller batch": one(
+        f"""{HEAD}import itertools
+
+{JIT}
+def first():
+    return tf.data.Dataset.range(70).batch(32)
+
+def second():
+    return tf.data.Dataset.range(80).batch(32)
+
+def third():
+    return tf.data.Dataset.range(90).batch(32)
+
+def fourth():
+    return tf.data.Dataset.range(100).batch(32)
+
+for number, batch in zip(range(10), first()):
+    step(batch)
+for number, batch in enumerate(second()):
+    step(batch)
+    if tf.reduce_sum(batch) > 1000:
+        break
+batches = iter(third())
+for number in range(6):
+    try:
+        batch = next(batches)
+    except StopIteration:
+        batches = iter(third())
+        batch = next(batches)
+    step(batch)
+for batch in itertools.chain([], fourth()):
+    step(batch)
+""",
+        *(("XLA302", f"return tf.data.Dataset.range({count}).batch(32)") for count in (70, 80, 90, 100)),
+    ),
     "batches that an object cuts from arrays": one(
         f"""{HEAD}import math
 
@@ -214,8 +280,9 @@ main()
     ),
     "an iterator": one(
         f"{HEAD}{JIT}\n\ndef train(data, steps):\n    batches = iter(data)\n    for _ in range(steps):\n"
-        "        step(next(batches))\n\ntrain(tf.data.TFRecordDataset('a').batch(8), 100)\n",
-        ("XLA302", "train("),
+        "        step(next(batches))\n\ndata = tf.data.TFRecordDataset('a').batch(8)\ntrain(data, len(data))\n"
+        "train(tf.data.TFRecordDataset('b').batch(8), 100)\n",
+        ("XLA302", "data = "),
     ),
     "a function that is applied to a dataset": one(
         f"""{HEAD}{JIT}

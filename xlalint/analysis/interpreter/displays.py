@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from ...syntax import nodes as cst
 from ..domain.joins import element_of, join_all, join_parts, pattern
 from ..domain.kinds import as_condition, is_key
-from ..domain.values import KEYS, UNKNOWN, Dict, Sequence, Static, Structure, Value
+from ..domain.values import KEYS, UNKNOWN, ApiObject, Dict, Sequence, Static, Structure, Value
 from ..domain.varying_shapes import last_batches, told_apart
 from ..files.unit import Location
 from .contexts import NOT_TRACED
@@ -34,7 +34,7 @@ class Displays(Interpreter):
                     case Sequence(items=tuple(inner)):
                         items += inner
                     case inner:
-                        found = element_of(inner) if isinstance(inner, Sequence) else inner
+                        found = self._starred(frame, inner, element.value)
                         rest = found if rest is None or found is None else join_parts(rest, found)
                         rest = rest or UNKNOWN
             else:
@@ -42,6 +42,16 @@ class Displays(Interpreter):
         if rest is None:
             return Sequence(kind, tuple(items))
         return Sequence(kind, None, join_all(rest, *items))
+
+    def _starred(self, frame: Frame, iterable: Value, node: cst.BaseExpression) -> Value | None:
+        """What `*iterable` stands for, several times; None where it is known to be empty."""
+        match iterable:
+            case Sequence():
+                return element_of(iterable)
+            case ApiObject():
+                return self.element(frame, iterable, node)
+            case _:
+                return iterable
 
     def _dict(self, frame: Frame, node: cst.Dict) -> Value:
         entries: dict[Any, Value] = {}

@@ -123,7 +123,7 @@ def passed_values(arguments: Arguments, node: cst.CSTNode) -> list[tuple[Value, 
     """All that a call passes, each with its syntax; what is unpacked, with the call's."""
     found: list[tuple[Value, cst.CSTNode]] = []
     for position, value in enumerate(arguments.positional):
-        found.append((value, arguments.nodes[position] if position < len(arguments.nodes) else node))
+        found.append((value, arguments.node_at(position, node)))
     found += [(value, arguments.keyword_nodes.get(name, node)) for name, value in arguments.keywords.items()]
     found += [(value, node) for value in (arguments.rest, arguments.rest_keywords) if value is not None]
     return found

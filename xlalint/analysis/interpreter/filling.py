@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -141,6 +142,41 @@ def lengths_ending(loop: cst.While) -> frozenset[str]:
             return frozenset(filter(None, map(_measured, (left, one.comparator))))
         case _:
             return frozenset()
+
+
+def counted_in(loop: cst.For) -> frozenset[str]:
+    """The names that each iteration of a loop adds to: `count += 1`."""
+    found = set()
+    for statement in loop.body.body:
+        match statement:
+            case cst.SimpleStatementLine(body=[cst.AugAssign(cst.Name(name), cst.AddAssign())]):
+                found.add(name)
+    return frozenset(found)
+
+
+def is_left_by_count(loop: cst.For, counters: Collection[str | None]) -> bool:
+    """Whether a loop is left after a number of iterations: `if counter >= n: break`, on each way through its body."""
+    return any(_is_left_where(statement, counters) for statement in loop.body.body)
+
+
+def _is_left_where(statement: cst.CSTNode, counters: Collection[str | None]) -> bool:
+    """Whether a statement leaves the loop around it when one of the counters gets somewhere."""
+    match statement:
+        case cst.If(test=cst.Comparison(left=left, comparisons=[one]), body=body):
+            return any(map(_leaves, body.body[-1:])) and any(_counts(side, counters) for side in (left, one.comparator))
+        case _:
+            return False
+
+
+def _counts(side: cst.BaseExpression, counters: Collection[str | None]) -> bool:
+    """Whether an expression is a counter, or one more."""
+    match side:
+        case cst.Name(name):
+            return name in counters
+        case cst.BinaryOperation(cst.Name(name), cst.Add() | cst.Subtract(), cst.Integer()):
+            return name in counters
+        case _:
+            return False
 
 
 def _measured(side: cst.BaseExpression) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntFlag
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
@@ -60,6 +60,9 @@ class Compilation(Record):
         )
 
 
+_Node = TypeVar("_Node", bound=cst.CSTNode)
+
+
 class Arguments(Struct, eq=False):
     """The arguments of a call. `rest`: what an unpacked `*args` of unknown length holds, behind which `trailing` stand;
     `rest_keywords` likewise.
@@ -82,6 +85,10 @@ class Arguments(Struct, eq=False):
         if keyword in self.keywords:
             return self.keywords[keyword]
         return self.positional[position] if position < len(self.positional) else None
+
+    def node_at(self, position: int, call: _Node) -> _Node | cst.BaseExpression:
+        """The expression of a positional argument, or the call where there is none."""
+        return self.nodes[position] if position < len(self.nodes) else call
 
     def with_tensors(self) -> Arguments:
         """What a layer, or a compiled function inside another, makes of arrays: tensors that are constants."""

@@ -22,10 +22,11 @@ from ..domain.values import (
     Variation,
 )
 from ..domain.varying_shapes import JOINED, filtered, is_data
+from ..library.datasets import among_first
 from ..program.parameter_uses import Parts
 from .contexts import NOT_TRACED, ContextKind
 from .events import LeaveLoop, LoopWhile, UnrollLoop
-from .filling import lengths_ending
+from .filling import counted_in, is_left_by_count, lengths_ending
 from .frames import Frame, Jumps
 from .interface import Handlers, Interpreter
 from .narrowing import truth
@@ -53,6 +54,9 @@ class Loops(Interpreter):
         if not empty:
             item = self.element(frame, iterable, node.iter, in_graph=over_tensor and frame.context.converted)
             start = dict(frame.env or {})
+            numbers = {name for name in counted_in(node) if _is_number(self._before_loop(frame, start, name))}
+            if is_left_by_count(node, {*numbers, _counter_of(node.target, iterable)}):
+                item = among_first(item)
             self._loop(frame, node, over_tensor, lambda: self.assign(frame, node.target, item))
             self._unrolled(frame, node, iterable, start)
         elif node.orelse is not None:
@@ -152,10 +156,14 @@ class Loops(Interpreter):
         """A number that each iteration of a loop on the host changes is a counter."""
         for name, value in after.items():
             if isinstance(value, Static) and not value.known and value is not before.get(name):
-                # A literal at the top of a module is not executed.
-                match before.get(name) or (frame.module.lookup(name) if frame.is_module else None):
+                match self._before_loop(frame, before, name):
                     case Static(int() | float() as number) if not isinstance(number, bool):
                         after[name] = self.counter(frame, node)
+
+    @staticmethod
+    def _before_loop(frame: Frame, names: dict[str, Value], name: str) -> Value | None:
+        """What a name is before a loop begins: a literal at the top of a module is not executed."""
+        return names.get(name) or (frame.module.lookup(name) if frame.is_module else None)
 
     def _unrolled(self, frame: Frame, node: cst.For, iterable: Value, start: dict[str, Value]) -> None:
         """Say that a loop is unrolled while it is traced: one that computes the same in each iteration, not one that
@@ -225,6 +233,10 @@ def _is_weight(value: Value) -> bool:
 
 def _may_be_data(value: Value) -> bool:
     return isinstance(value, Unknown) or is_data(value)
+
+
+def _is_number(value: Value | None) -> bool:
+    return isinstance(value, Static) and type(value.constant) is int
 
 
 def _counter_of(target: cst.BaseExpression, iterable: Value) -> str | None:

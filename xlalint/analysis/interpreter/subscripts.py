@@ -13,6 +13,7 @@ from ..domain.operators import (
     indexes_a_tensor,
 )
 from ..domain.values import (
+    NONE,
     STATIC,
     UNKNOWN,
     Api,
@@ -39,7 +40,9 @@ from ..domain.varying_shapes import after_index, cut
 from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
+from ..library.datasets import among_first
 from ..library.objects import UPDATED
+from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at, read_at, report_dimension
 from .events import Consume, HostRead, IndexWith
@@ -230,6 +233,8 @@ class Subscripts(Interpreter):
                 return Sequence(kind, None, element_of(base))
             case Sequence(items=None, element=Static(dimension=Dimension())), _:
                 return dimension_at(base, item)
+            case Sequence(element=element), Slice(stop=stop) if element is not None and stop not in (None, NONE):
+                return replace(base, element=among_first(element))
             case Sequence(), Slice():
                 return base
             case Sequence(), _:

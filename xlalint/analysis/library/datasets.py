@@ -21,7 +21,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import filtered, mapped, variations_of, varied
+from ..domain.varying_shapes import LAST, filtered, mapped, variations_of, varied
 from ..files.unit import Location
 from ..record import Record, replace
 
@@ -272,15 +272,21 @@ def _repeated(step: Step) -> ApiObject:
 
 
 def _first(step: Step) -> ApiObject:
-    """`take`: of a dataset in batches, the last one is rarely among the first."""
+    """`take`: of a dataset in batches, the last one is not among the first, unless they are all."""
     number = step.get("count")
     count = number.constant if isinstance(number, Static) and type(number.constant) is int else None
+    kept = step.element if step.facts.batch is None else among_first(step.element, count, step.facts.count)
     if count is not None and step.facts.count is not None:
         count = min(count, step.facts.count) if count >= 0 else step.facts.count
-    kept = step.element
-    if step.facts.batch is not None:
-        kept = filtered(kept, lambda variation: variation.kind != "last batch")
     return step.dataset(kept, count=count, endless=False)
+
+
+def among_first(element: Value, number: int | None = None, count: int | None = None) -> Value:
+    """What the first `number` elements of a dataset of `count` are: the smaller last batch is not among them, unless
+    they are known to be all."""
+    if number is not None and count is not None and (number < 0 or number >= count):
+        return element
+    return filtered(element, lambda variation: variation.kind != LAST)
 
 
 def _rest(step: Step) -> ApiObject:

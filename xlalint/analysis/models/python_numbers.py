@@ -17,6 +17,7 @@ from ..domain.values import (
     Instance,
     OneOf,
     Origin,
+    Pipeline,
     Sequence,
     Static,
     Structure,
@@ -30,6 +31,7 @@ from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.events import HostRead
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
+from ..library.datasets import DATASET
 
 _TOLD_APART: Final = 16  # numbers of which each is looked at by itself
 
@@ -86,6 +88,8 @@ def _len(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst
             return Static(len(text))
         case Sequence(varies=varies) if frame.context.kind in NOT_TRACED and (sizes := of_sizes(varies)):
             return Static(varies=sizes)
+        case ApiObject(api=name, facts=Pipeline(count, batch=int())) if name == DATASET:
+            return Static(rounded=1) if count is None else Static(count)
         case Instance(cls) if method := cls.find("__len__"):
             return interpreter.invoke(frame, FunctionValue(method, bound=value), Arguments(), node)
         case _:

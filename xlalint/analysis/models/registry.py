@@ -22,6 +22,7 @@ from . import (
     ordering,
     own_sizes,
     python_builtins,
+    python_iteration,
     python_numbers,
     records,
     reflection,
@@ -35,6 +36,7 @@ MODELS: Final = Models(
     functions={
         **chance.FUNCTIONS,
         **python_builtins.FUNCTIONS,
+        **python_iteration.FUNCTIONS,
         **command_line.FUNCTIONS,
         **logging_levels.FUNCTIONS,
         **python_numbers.FUNCTIONS,
