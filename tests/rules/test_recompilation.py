@@ -92,6 +92,8 @@ for batch in data():
 batches = iter(data())
 for number in range(WHOLE):
     step(next(batches))
+for row in next(batches):
+    print(row)
 """,
     ),
     "loops that meet the smaller batch": one(

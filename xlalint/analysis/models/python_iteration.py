@@ -293,16 +293,18 @@ def _meets_the_end(interpreter: Interpreter, frame: Frame, call: cst.CSTNode, ar
     size that it knows: that of no batch, if one may be smaller."""
     if frame.context.kind not in NOT_TRACED or len(arguments.positional) > 1:
         return True
+    inner = call
     for around in frame.unit.around(call):
         match around:
             case cst.Try():
                 return True
-            case cst.For(iter=iterable):
+            case cst.For(iter=iterable) if inner is not iterable:
                 match interpreter.evaluate(frame, iterable):
                     case ApiObject(api="builtins.range") as numbers if not _ends_by_number(numbers):
                         return True
             case cst.FunctionDef() | cst.Lambda():
                 return False
+        inner = around
     return False
 
 
