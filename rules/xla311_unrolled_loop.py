@@ -39,7 +39,6 @@ Shown only: a loop in the graph requires that its variables keep their shape and
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import Event, UnrollLoop
 from xlalint.fixes.quoted import one_line
 from xlalint.linter.rule import Bad, Compiles, Draft, Effect, Good, OnJax, Rule, Severity
@@ -165,6 +164,32 @@ def returns(rewards, values):
             None,
             why="it takes an episode",
         ),
+        Bad(
+            """
+class Decoder(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.cell = tf.keras.layers.GRUCell(4)
+
+    def call(self, word, state):
+        return self.cell(word, state)
+
+decoder = Decoder()
+
+@tf.function
+def train_step(targets, state):
+    loss = 0.0
+    for t in range(1, targets.shape[1]):
+        words, state = decoder(targets[:, t - 1], state)
+        loss += tf.reduce_mean(tf.square(words - targets[:, t]))
+    return loss
+""",
+            ["range(1, targets.shape[1])"],
+            None,
+            severity=Severity.WARNING,
+            target="tpu",
+            why="a step that its program compiles for a TPU",
+        ),
     )
     good = (
         Good(
@@ -273,7 +298,7 @@ def f(x):
 
     def check(self, event: Event) -> Iterator[Draft]:
         assert isinstance(event, UnrollLoop)
-        if event.context.kind is not ContextKind.XLA or 0 < event.rounds < self.unrolled_rounds:
+        if 0 < event.rounds < self.unrolled_rounds:
             return
         steps = f"{event.rounds} iterations" if event.rounds else "one iteration for each step of a sequence"
         counter = one_line(event.statement.target)
