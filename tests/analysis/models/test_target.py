@@ -17,7 +17,7 @@ import tensorflow_datasets as tfds
 data = tfds.load("mnist", as_supervised=True{})
 model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 model.compile("sgd", "mse"{})
-model.fit({}.batch(32))
+model.fit({}.batch(64))
 """
 STEPS: Final = """\
 import tensorflow as tf

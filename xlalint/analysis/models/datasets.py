@@ -14,6 +14,7 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Origin,
+    Pipeline,
     Sequence,
     Static,
     Structure,
@@ -27,6 +28,7 @@ from ..interpreter.interface import FunctionModel, Interpreter, MethodModel
 from ..library import api
 from ..library import datasets as pipelines
 from ..library.dtypes import named_dtype
+from ..library.public_datasets import examples_of, splits_of
 
 _FEATURE: Final = "tf.io.FixedLenFeature"
 _TRANSFORMATIONS: Final = "tf.data.experimental."
@@ -147,17 +149,21 @@ def _load(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
     """`tfds.load(name, split=..)`: a dataset of single examples for each split that is asked for, or a dict of all."""
     if arguments.get(3, "batch_size") not in (None, NONE):
         return None
-    dataset = ApiObject(pipelines.DATASET, payload=Structure())
+    match arguments.get(0, "name"):
+        case Static(constant=str() as name):
+            pass
+        case _:
+            name = ""
     loaded: Value
     match arguments.get(1, "split"):
         case None | Static(None):
-            loaded = Dict({}, dataset)
+            loaded = Dict({split: _examples(name, Static(split)) for split in splits_of(name)}, _examples(name, NONE))
         case Sequence(kind, tuple(items)):
-            loaded = Sequence(kind, (dataset,) * len(items))
+            loaded = Sequence(kind, tuple(_examples(name, split) for split in items))
         case Sequence():
-            loaded = Sequence("list", None, dataset)
-        case Static(str()):
-            loaded = dataset
+            loaded = Sequence("list", None, _examples(name, NONE))
+        case Static(str()) as split:
+            loaded = _examples(name, split)
         case _:
             return None
     match arguments.keywords.get("with_info"):
@@ -167,6 +173,16 @@ def _load(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cs
             return Sequence("tuple", (loaded, UNKNOWN))
         case _:
             return None
+
+
+def _examples(name: str, split: Value) -> ApiObject:
+    """The examples of a public data set that a split has, and how many they are."""
+    match split:
+        case Static(constant=str() as part):
+            count = examples_of(name, part)
+        case _:
+            count = None
+    return ApiObject(pipelines.DATASET, payload=Structure(), facts=Pipeline(count=count))
 
 
 def _feature(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
