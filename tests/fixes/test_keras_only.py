@@ -153,9 +153,10 @@ def test_there_are_examples_for_keras_alone() -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_no_fix_brings_tensorflow(name: str) -> None:
+def test_no_fix_and_no_help_brings_tensorflow(name: str) -> None:
     for backends in ((), (Backend.JAX,), (Backend.TENSORFLOW, Backend.JAX)):
         for finding in found(EXAMPLES[name], *backends):
+            assert OF_TENSORFLOW.search(finding.help or "") is None, finding.code
             if finding.fix is not None:
                 texts = [edit.text for edit in (*finding.fix.edits, *finding.fix.imports)]
                 assert not [text for text in texts if OF_TENSORFLOW.search(text)], finding.code

@@ -18,6 +18,7 @@ from .rewrite import NodeEdit, Rewrite
 from .rewrite import replace as instead
 
 _DTYPES: Final = frozenset(("bfloat16", "bool", "float16", "float32", "float64", "int32", "int64", "uint8"))
+_ALIKE: Final = frozenset(("scan", "vectorized_map"))  # that a help names, and does not call with more than it says
 _DIFFERS: Final = "where dtypes are mixed, or integers"
 _IN_TITLE: Final = re.compile(r"`(tf\.[\w.]+)`")
 
@@ -82,12 +83,30 @@ def help_without_tensorflow(help: str, names: Names, by_keras: bool) -> str:
         written = _Written(help, names.tf)
     except NoNameError:
         return help
-    if written.has_no_equal:
-        return "" if written.is_code else help
+    if written.has_no_equal and written.is_code:
+        return ""
     try:
-        return written.with_names_of(names.imported("keras", "ops"))
+        ops = names.imported("keras", "ops")
     except NoNameError:
-        return written.with_names_of("keras.ops")
+        ops = "keras.ops"
+    return written.with_names_of(ops) if written.is_code else _in_words(help, names.tf, ops)
+
+
+def _in_words(help: str, tf: str, ops: str) -> str:
+    """Advice in words, or in code with words in it, with what `keras.ops` calls the functions that it names."""
+    unknown = False
+
+    def instead_of(found: re.Match[str]) -> str:
+        nonlocal unknown
+        name = found[1]
+        if name in _DTYPES:
+            return f'"{name}"'
+        equal = EQUAL.get(f"tf.{name}", (name if name in _ALIKE else None, {}))[0]
+        unknown = unknown or equal is None
+        return f"{ops}.{equal}"
+
+    text = re.sub(rf"\b{re.escape(tf)}\.(\w+(?:\.\w+)*)", instead_of, help)
+    return "" if unknown else text
 
 
 def _in_title(found: re.Match[str]) -> str:
