@@ -76,6 +76,9 @@ def fits(callee: Value, arguments: Arguments) -> bool:
     given = len(arguments.positional) + before
     if given > len(taken) and not isinstance(params.star_arg, cst.Param):
         return False
+    by_position = taken[len(params.posonly_params) : given]
+    if not arguments.keywords.keys().isdisjoint(by_position):
+        return False
     named = {*taken, *(param.name.value for param in params.kwonly_params)}
     return params.star_kwarg is not None or arguments.keywords.keys() <= named
 
