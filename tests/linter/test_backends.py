@@ -279,6 +279,40 @@ class Flow(keras.layers.Layer):
         assert found == {7: Severity.ERROR, 9: severity}
 
 
+@pytest.mark.parametrize(
+    ("use", "passed", "severity"),
+    [
+        ("ops.arange(size)", "", Severity.WARNING),
+        ("x[:size]", "", Severity.WARNING),
+        ("ops.zeros((size, 3))", "", Severity.WARNING),
+        ("window(x, size)", "", Severity.WARNING),
+        ("ops.arange(ops.max(size))", "", Severity.ERROR),
+        ("ops.arange(size)", "ops.max(x)", Severity.ERROR),
+        ("ops.arange(size)", "x.shape[0]", None),
+    ],
+)
+def test_what_decides_a_shape_in_a_layer_is_a_number_unless_a_tensor_is_passed(
+    tmp_path: Path, use: str, passed: str, severity: Severity | None
+) -> None:
+    text = f"""\
+import os
+os.environ["KERAS_BACKEND"] = "jax"
+import keras
+from keras import ops
+
+def window(x, size):
+    return x[:, :size]
+
+class L(keras.layers.Layer):
+    def call(self, x, size):
+        return x, {use}
+"""
+    if passed:
+        text += f"\nclass M(keras.Model):\n    def call(self, x):\n        return L()(x, size={passed})\n"
+    found = {one.severity for one in linted(tmp_path, {"layer.py": text})}
+    assert found == ({severity} if severity else set())
+
+
 MASKED: Final = f"import jax\n{LAYER}"
 CHOOSES: Final = """\
 from keras.backend import backend

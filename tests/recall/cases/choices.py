@@ -157,3 +157,28 @@ async def sized(values):
 @tf.function(jit_compile=True)
 def awaited_static(values):
     return values + tf.reduce_sum(tf.zeros([finished(sized(values))]))
+
+
+# case: not run: a layer of two kinds, each called with its own arguments
+class Full(tf.keras.layers.Layer):
+    def call(self, x, scale, shift, mask=None, keep=False):
+        return (x * scale + shift, x) if keep else x * scale + shift
+
+
+class Short(tf.keras.layers.Layer):
+    def call(self, x, mask=None, keep=False):
+        return (x * 2.0, x) if keep else x * 2.0
+
+
+class Either(tf.keras.layers.Layer):
+    def __init__(self, kind):
+        super().__init__()
+        self.kind = kind
+        self.inner = Short() if kind == "short" else Full()
+
+    def call(self, x):
+        if self.kind == "short":
+            y, _ = self.inner(x, mask=None, keep=True)
+        else:
+            y, _ = self.inner(x, x * 2.0, x + 1.0, mask=None, keep=True)
+        return y

@@ -10,6 +10,7 @@ from ...syntax import nodes as cst
 from ..domain.kinds import as_tensor, options
 from ..domain.values import Array, Dict, OneOf, Sequence, Setting, Static, Structure, Tensor, Value
 from ..library import jax_names
+from ..library.size_parameters import PYTHON_VALUES
 from ..record import replace
 from .contexts import ContextKind
 from .events import TensorflowAttribute, TensorflowCall
@@ -28,14 +29,6 @@ TRACES: Final = Static(setting=Setting(True, "whether TensorFlow runs eagerly"))
 # Of functions of JAX: what says how large the result is.
 _FIXED: Final = frozenset(("length", "num_segments", "size", "total_repeat_length"))
 _TRACED: Final = ("jax.numpy.", "jax.nn.", "jax.lax.", "jax.ops.", "jax.random.", "jax.image.", "jax.scipy.")
-# What the parameters are called that JAX takes Python values for.
-_PYTHON_VALUES: Final = frozenset(
-    (
-        *("axes", "axis", "axis1", "axis2", "bins", "destination", "indices_or_sections", "k", "kth", "limit_index"),
-        *("limit_indices", "n", "N", "newshape", "new_shape", "new_sizes", "num", "num_segments", "shape", "size"),
-        *("sizes", "slice_size", "slice_sizes", "source", "*0", "*1", "*2"),
-    )
-)
 _KEPT: Final = {RUNS_EAGERLY.setting: Backend.JAX, TRACES.setting: Backend.TENSORFLOW}
 _STRUCTURES: Final = ("tf.nest.", "tf.keras.")
 # What does not convert the tensors that it gets.
@@ -119,7 +112,7 @@ def as_traced(frame: Frame, bound: dict[str, Value]) -> None:
     """What JAX compiles is passed tensors, also where a call wants a Python value."""
     if not (frame.context.kind is ContextKind.XLA and frame.context.is_for_jax):
         return
-    for parameter in _PYTHON_VALUES & bound.keys():
+    for parameter in PYTHON_VALUES & bound.keys():
         match bound[parameter]:
             case Structure(passed=False) as given:
                 bound[parameter] = given.tensor

@@ -72,7 +72,7 @@ from .contexts import HOST, NOT_TRACED, PIPELINE, Context, ContextKind, Tracing
 from .dimensions import report_bounded
 from .events import ApiCall, HostRead
 from .feeding import passed_values, report_compiled_call, report_foreign_tensors
-from .frames import Arguments, Compilation, Frame
+from .frames import Arguments, Compilation, Frame, note_size
 from .host_reads import MAKE_CONSTANTS, report_constant, report_host_read
 from .interface import Entry, FunctionModel, Interpreter, Models, method_value
 from .receivers import compiled_method
@@ -142,6 +142,8 @@ class Calls(Interpreter):
         for parameter in ("axis", "axes", "perm"):
             if parameter in bound:
                 self.refute_tensor(frame, bound[parameter])
+        for parameter in traits.size_parameters & bound.keys():
+            note_size(frame, bound[parameter])
         match bound.get("shape", bound.get("dims")):
             case Unknown(names):
                 frame.shapes |= names
@@ -470,6 +472,7 @@ class _Traits(Record):
     written: bool
     parameters: tuple[str, ...] | None
     tensor_parameters: frozenset[str]
+    size_parameters: frozenset[str]
 
 
 @cache
@@ -485,4 +488,5 @@ def _traits(models: Models, name: str) -> _Traits:
         may_be_written(name),
         api.parameters(name),
         api.tensor_parameters(name),
+        api.size_parameters(name),
     )

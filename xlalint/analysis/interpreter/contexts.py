@@ -47,9 +47,9 @@ class Context(Record):
     does; `inferred`: no step of training or evaluation, and nothing that Keras runs in one, was seen to lead to it, and
     there are such steps; `backends`: a test has left only these to run it on, None: any; `aside`: it is of a layer that
     is mostly not compiled, since it takes what is no tensor yet and the host calls it, as one does that is mapped over
-    datasets, or since a test calls or has it, or since it is what a layer does only where it is asked to; `behind`: on
-    JAX, what stands before it raises; `apart`: it is in a function of a condition or loop, which JAX traces by
-    itself."""
+    datasets, or since a test calls or has it, or since it is what a layer does only where it is asked to, or with a
+    size that nobody is seen to pass; `behind`: on JAX, what stands before it raises; `apart`: it is in a function of a
+    condition or loop, which JAX traces by itself."""
 
     kind: ContextKind
     autograph: bool

@@ -18,6 +18,7 @@ from ..domain.values import (
     Function,
     Instance,
     Module,
+    Sequence,
     Structure,
     Tensor,
     Unknown,
@@ -153,6 +154,7 @@ class Summary(Struct, eq=False):
     structures: set[str] = field(default_factory=set)  # parameters that a use says are no single tensor
     raised: list[Instance] = field(default_factory=list)  # exceptions of the project that leave it
     operands: set[str] = field(default_factory=set)  # parameters that arithmetic says are numbers or tensors
+    sizes: set[str] = field(default_factory=set)  # parameters that decide a shape, as Python numbers mostly do
     uses: dict[cst.Param, Use] = field(default_factory=dict)  # of parameters that are structures of tensors
     host_only: bool = False
     trains: bool = False
@@ -241,3 +243,13 @@ def note_use(frame: Frame, parameter: cst.Param, use: Use) -> None:
     """Remember what is done with a parameter that is a structure of tensors."""
     uses = frame.summary.uses
     uses[parameter] = uses.get(parameter, Use(0)) | use
+
+
+def note_size(frame: Frame, value: Value) -> None:
+    """Remember that a value decides a shape, or the values in a list or tuple do."""
+    match value:
+        case Unknown(names, compared=False, part=False):
+            frame.summary.sizes |= names
+        case Sequence(items=tuple(items)):
+            for item in items:
+                note_size(frame, item)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import nullcontext
 from typing import Final
 
@@ -314,6 +314,8 @@ class Functions(Interpreter):
             if attempt or not learned:
                 break
             env = {**env, **learned}
+            if _are_sizes(frame, learned):
+                frame.context = replace(frame.context, aside=True)
             summary.events.clear()
             summary.calls.clear()
             del self.orphans[orphans:]
@@ -379,12 +381,20 @@ def _numbers(frame: Frame) -> frozenset[str]:
     return frame.inputs - (frame.summary.structures - frame.summary.operands)
 
 
+def _are_sizes(frame: Frame, names: Iterable[str]) -> bool:
+    """Whether some of the inputs of a layer, of which nothing shows that they are tensors, decide a shape: what callers
+    pass there is mostly a Python number."""
+    return frame.context.by_keras and not frame.summary.sizes.isdisjoint(set(names) & frame.inputs - frame.evidence)
+
+
 def _pass_on(summary: Summary, aliases: Aliases, caller: Frame | None, env: Mapping[str, Value]) -> None:
     """What a function's uses say of its parameters (and what it closes over) holds for the caller's arguments."""
     if caller is None:
         return
     for name in tuple(summary.structures):  # a function that calls itself is its own caller
         caller.summary.structures |= aliases.names.get(name, frozenset()) if name in env else {name}
+    for name in tuple(summary.sizes):
+        caller.summary.sizes |= aliases.names.get(name, frozenset()) if name in env else {name}
     if not caller.conditional:
         for name in tuple(summary.operands):
             caller.summary.operands |= aliases.names.get(name, frozenset()) if name in env else {name}

@@ -46,7 +46,7 @@ from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at, read_at, report_dimension
 from .events import Consume, HostRead, IndexWith
-from .frames import Arguments, Frame
+from .frames import Arguments, Frame, note_size
 from .interface import Handlers, Interpreter
 from .several_callees import one_of_module
 
@@ -68,7 +68,15 @@ class Subscripts(Interpreter):
             return self.evaluate_name(frame, element.value)
         assert isinstance(element, cst.Slice)
         sides = (element.lower, element.upper, element.step)
-        return Slice(*(None if side is None else _bound(frame, self.evaluate(frame, side)) for side in sides))
+        return Slice(*(None if side is None else self._bound(frame, self.evaluate(frame, side)) for side in sides))
+
+    def _bound(self, frame: Frame, value: Value) -> Value:
+        """A bound of a slice: of what JAX is passed, which holds no Python numbers, it is a tensor."""
+        note_size(frame, value)
+        context = frame.context
+        if isinstance(value, Structure) and not value.passed and not context.by_keras and context.is_for_jax:
+            return value.tensor
+        return value
 
     def subscript(
         self, frame: Frame, node: cst.Subscript, base: Value, index: tuple[Value, ...], store: bool = False
@@ -249,14 +257,6 @@ class Subscripts(Interpreter):
     EXPRESSIONS: ClassVar[Handlers[Value]] = {
         cst.Subscript: _subscript,
     }
-
-
-def _bound(frame: Frame, value: Value) -> Value:
-    """A bound of a slice: of what JAX is passed, which holds no Python numbers, it is a tensor."""
-    context = frame.context
-    if isinstance(value, Structure) and not value.passed and not context.by_keras and context.is_for_jax:
-        return value.tensor
-    return value
 
 
 def _parts(item: Value) -> tuple[Value, ...]:

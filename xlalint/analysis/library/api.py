@@ -11,6 +11,7 @@ from .keras_classes import is_keras, keras_roles, kind_of
 from .objects import attribute, call_method, call_object, method_parameters
 from .ranks import rank_of
 from .results import call, tensor_parameters
+from .size_parameters import size_parameters
 
 __all__ = [
     "attribute",
@@ -28,5 +29,6 @@ __all__ = [
     "named_dtype",
     "parameters",
     "rank_of",
+    "size_parameters",
     "tensor_parameters",
 ]
