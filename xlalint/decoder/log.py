@@ -149,9 +149,9 @@ _CALLS: Final = tuple(
         r"(?P<path>(?:Cell In|Input In) ?\[\d+\]), (?:line (?P<line>\d{1,9})|in )(?:, in )?(?P<function>[\w.<>]+)?",
         # IPython 7
         r"\[?(?P<path><ipython-input-[\w-]+>|[~/]\S+?\.py)(?:\]\(\S*\))? in (?P<function>[\w.<>]+)(?P<line>)",
-        r"(?P<path>\S+\.py):(?P<line>\d{1,9}): in (?P<function>\S+)$",  # pytest --tb=short
+        r"(?P<path>\S+\.py):(?P<line>\d{1,9})[:,] in (?P<function>\S+)$",  # pytest --tb=short
         # AutoGraph, to 2.4
-        r"\s*(?P<path>\S.*?\.py|<[\w-]+>):(?P<line>\d{1,9}) (?P<function>[\w<>.]+)(?:  \*+)?\s*$",
+        r"\s*(?P<path>(?!The error )\S.*?\.py|<[\w-]+>):(?P<line>\d{1,9}) (?P<function>[\w<>.]+)(?:  \*+)?\s*$",
         r"(?P<path>\S+\.py):(?P<line>\d{1,9}): ?(?P<end>\w*)$",  # pytest, below its source
     )
 )

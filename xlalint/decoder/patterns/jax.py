@@ -79,6 +79,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
             _ABSTRACT + r"(?:It arose in (?:the )?(?:jnp|jax\.numpy)\.\w+ argument[^\n]*"
             r"|The error arose in jax\.numpy\.(?:reshape|arange|broadcast_to|tile|full|zeros|ones|eye|linspace)\b[^\n]*"
             rf"|Shapes must be 1D sequences of concrete values of integer type, got [^\n]*{_TRACER}[^\n]*"
+            rf"|Failed to convert '{_TRACER}[^\n]* to a shape: [^\n]*"
             r"|In a call to primitive \w+, the value of parameter \w+ was not hashable: [^\n]*Tracer[^\n]*"
             r"|(?:When jit-compiling jnp\.repeat, the total number of repeats must be static)[^\n]*"
             r"|(?:total_repeat_length|num_segments|repeats?) [^\n]{0,80}must be (?:static|specified statically)[^\n]*)"
@@ -99,7 +100,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         wording(_ABSTRACT + r"[^\n]*(?:axis|axes)[^\n]{0,40} must be (?:known statically|static)[^\n]*"),
         f"{_NO_VALUE} An axis must be a Python number.",
-        (candidate("XLA206", "it is an axis"),),
+        (candidate("XLA210", "it is an axis"),),
         rewrite="Pass the axis as a Python number. Outside of Keras, jax.jit(f, static_argnums=..).",
         link=_ERRORS + "ConcretizationTypeError",
     ),
@@ -150,6 +151,18 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         rewrite="Give both branches the same shapes and dtypes: keras.ops.cast, keras.ops.reshape.",
     ),
     Pattern(
+        wording(r"body_fun output and input must have identical types[^\n]*"),
+        "JAX's loops keep structure, shapes and dtypes: an iteration must return what it was given.",
+        rewrite="Start with the shapes and dtypes of the result: keras.ops.zeros_like(..), keras.ops.cast(0, x.dtype).",
+    ),
+    Pattern(
+        wording(r"Reverse-mode differentiation does not work for lax\.(?:while_loop|fori_loop)[^\n]*"),
+        "How often such a loop runs is not known while JAX traces, and what its gradient needs of each iteration has no"
+        " size. `maximum_iterations` does not help.",
+        rewrite="keras.ops.scan, or keras.ops.fori_loop(0, N, ..) with Python numbers, and a mask for what comes after"
+        " the end.\nkeras.ops.stop_gradient(x) of what goes into a loop that is not trained.",
+    ),
+    Pattern(
         wording(r"The numpy\.ndarray conversion method __array__\(\) was called on[^\n]*"),
         f"{_NO_VALUE} NumPy, or TensorFlow, reads one here.",
         (candidate("XLA106", "NumPy or TensorFlow reads a tensor"),),
@@ -169,6 +182,16 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern(
         wording(
+            r"Abstract tracer value encountered where\s+concrete value is expected[^\n]*\s+"
+            r"The \w+\(\) method was called on the JAX Tracer[^\n]*"
+        ),
+        f"{_NO_VALUE} A method is called that needs one, or its memory.",
+        (candidate("XLA106", "Python reads a tensor"),),
+        rewrite=_READ,
+        link=_ERRORS + "ConcretizationTypeError",
+    ),
+    Pattern(
+        wording(
             _ABSTRACT
             + r"(?:The (?:tolist|tobytes|item)\(\) method was called|The error occurred because of argument)[^\n]*"
             r"|Abstract tracer value encountered where concrete value is expected[^\n]*"
@@ -177,7 +200,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         (
             candidate("XLA106", "Python reads a tensor", "call float|call int|call item|call tolist"),
             candidate("XLA205", "it is a size", "|".join(f"call {name}" for name in _SIZED)),
-            candidate("XLA206", "it is an axis", "call sum|call mean|call max|call concatenate"),
+            candidate("XLA210", "it is an axis", "call sum|call mean|call max|call concatenate"),
         ),
         rewrite=_STATIC,
         link=_ERRORS + "ConcretizationTypeError",
@@ -191,6 +214,14 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         " and\nits assign(..), seeds in a keras.random.SeedGenerator that __init__ makes. In your own jax.jit, use\n"
         "layer.stateless_call(..).",
         link=_ERRORS + "UnexpectedTracerError",
+    ),
+    Pattern(
+        wording(
+            r"Shapes must be 1D sequences of concrete values of integer type, got \([^\n()]*\bNone\b[^\n()]*\)[^\n]*"
+        ),
+        "A layer or model got inputs of unknown size (a keras.Input), and `call` failed. Old versions of Keras show"
+        " this error in place of the first.",
+        rewrite=_HIDDEN,
     ),
     Pattern(
         wording(r"`?str`? object has no attribute `?_error_repr`?"),
@@ -212,7 +243,10 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         rewrite="Create variables, layers and metrics in __init__ or build.",
     ),
     Pattern(
-        wording(r"Triggering `?__jax_array__\(\)`? during abstractification is no longer supported[^\n]*"),
+        wording(
+            r"(?:Triggering `?__jax_array__\(\)`? during abstractification is no longer supported"
+            r"|Argument '<(?:Keras)?Variable[^\n]* is not a valid JAX type)[^\n]*"
+        ),
         "A variable of Keras's is passed to a function of JAX's, which takes arrays only.",
         rewrite="Pass variable.value, or keras.ops.convert_to_tensor(variable).",
     ),
