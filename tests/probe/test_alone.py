@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,19 @@ class Thing:
             return y
         u = [int(one) for one in y]  # <- fails
         return z, w, u
+
+
+def beyond(x, n, ids):
+    x = tf.concat([x, tf.zeros([tf.minimum(n, 4)])], 0)  # ..
+    y = tf.gather(x, tf.minimum(ids, 1))  # <- diverges
+    return tf.gather(x, ids) + y  # <- diverges
+
+
+def beyond_a_failure(x, n, ids):
+    if x[0] > 0.0:  # <- fails
+        x = -x
+    last = tf.gather(x, tf.argmax(x))  # ..
+    return tf.gather(x, ids) + last  # <- diverges
 
 
 def never(x, words):
@@ -98,6 +112,17 @@ def test_what_is_behind_a_failure_is_seen(worker: Worker, file: Path, qualname: 
     assert (outcome.not_run is None) is driven, outcome
     first = {line: kind for line, kind in marked.items() if kind}
     assert {line: kind for line, kind in seen(outcome).items() if line in marked} == first, outcome.observations
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize(("name", "autograph"), [("beyond", True), ("beyond_a_failure", False)])
+def test_indices_out_of_range_are_tried(worker: Worker, file: Path, name: str, autograph: bool) -> None:
+    given = (Given("x", "f32[4]"), Given("n", "i32[]"), Given("ids", "i32[2]"))
+    marked = expected(name)
+    target = Target(str(file), name, given=given, wanted=tuple(marked), roots=(str(file),), extreme=True)
+    outcome = worker.ask(replace(target, autograph=autograph), Plan(gradients=False), Limits())
+    raising = {one.spots[0].line for one in outcome.observations if one.extreme}
+    assert raising == {line for line, kind in marked.items() if kind == "diverges"}, outcome.observations
 
 
 CONVERTED = """

@@ -25,7 +25,7 @@ from xlalint.probe.specs import (
 )
 from xlalint.probe.target import Frame, Given, Parameter, Target
 from xlalint.probe.worker.compiling.compare import Leaf, difference
-from xlalint.probe.worker.inputs.numbers import NEGATIVE
+from xlalint.probe.worker.inputs.numbers import extremes
 from xlalint.probe.worker.inputs.numbers import numbers as drawn
 
 sizes = st.tuples(st.integers(0, 9), st.integers(0, 3)).map(lambda pair: (pair[0], pair[0] + pair[1]))
@@ -135,8 +135,18 @@ def test_whole_numbers_below_a_limit_are_drawn_as_they_are_said() -> None:
     form = parse_form("i32[2, 30] below4")
     assert isinstance(form, Spec)
     assert str(form) == "i32[2, 30] below4"
-    for value_set in (0, 1, 5, NEGATIVE):
+    for value_set in (0, 1, 5, *extremes(1)):
         assert {*drawn(form, 0, value_set, 0).ravel().tolist()} == {0, 1, 2, 3}
+
+
+def test_extreme_values_of_one_tensor_are_among_others_that_are_none() -> None:
+    form = parse_form("i32[5]")
+    assert isinstance(form, Spec)
+    plain = [drawn(form, 0, 0, position).tolist() for position in range(3)]
+    held = [[drawn(form, 0, number, position).tolist() for position in range(3)] for number in extremes(3)]
+    apart = [[one == other for one, other in zip(several, plain, strict=True)] for several in held]
+    assert apart[1:4] == [[False, True, True], [True, False, True], [True, True, False]]
+    assert [9] * 5 in held[0]
 
 
 def test_what_is_padded_behind_a_result_may_not_count() -> None:

@@ -105,6 +105,13 @@ def test_a_raise_confirms_the_condition_that_it_stands_under(file: Path) -> None
     assert statuses(judge(file, outcome(file, lacking), finding(4)))[0] == (4, OPEN)
 
 
+def test_extreme_values_confirm_what_warns_of_them_only(file: Path) -> None:
+    found = outcome(file, replace(seen(file, DIVERGES, 6), extreme=True))
+    index = finding(6, Effect.DIVERGES, code="XLA602", name="unchecked-index")
+    assert statuses(judge(file, found, index)) == [(6, CONFIRMED)]
+    assert statuses(judge(file, found, finding(6))) == [(6, REFUTED)]
+
+
 def test_what_fails_to_be_unpacked_confirms_the_finding_on_the_value(file: Path) -> None:
     file.write_text(CODE.replace("x = x / 2.0", "a, *b = tf.shape(x)"))
     targets, value = Spot(str(file), 5, (5, 9, 5, 14)), Span(5, 17, 5, 28)

@@ -141,7 +141,7 @@ class Observation:
 
     `per`: for a recompilation, `value` or `shape`; `gradient`: seen in the gradient only; `ops`: the operations that it
     is about, `lacking`: because they have no kernel; `sources`: where the selections by data are made from which what
-    differs is computed.
+    differs is computed; `extreme`: seen with values only that the code may not be made for.
     """
 
     kind: str
@@ -152,6 +152,7 @@ class Observation:
     ops: tuple[str, ...] = ()
     lacking: bool = False
     sources: tuple[Spot, ...] = ()
+    extreme: bool = False
 
 
 # Stands for an operation where Python read the content of a tensor.

@@ -31,7 +31,7 @@ from .protocol import (
     Outcome,
     Spot,
 )
-from .refutation import OF_GRADIENTS, ops_of, outside, where, why_open
+from .refutation import OF_EXTREMES, OF_GRADIENTS, ops_of, outside, where, why_open
 from .statements import Statements
 from .target import Target
 
@@ -217,6 +217,8 @@ def _likeness(finding: Finding, location: _Place, observation: Observation, spot
     effect = finding.effect
     if effect is None or observation.kind not in _BEARS_OUT[effect] or outside(location.span, spot):
         return None
+    if observation.extreme and finding.name not in OF_EXTREMES:
+        return None
     if observation.kind == RECOMPILES and _PER.get(finding.name, observation.per) != observation.per:
         return None
     made = ops_of(location.api)
@@ -300,6 +302,8 @@ def _only(seen: Sequence[_Seen], at: _Places) -> Iterator[Finding]:
         observation, target = one.observation, one.run.target
         if id(observation) in at.known or observation.kind not in _EFFECTS or observation.per == "shape":
             continue
+        if observation.extreme:
+            continue  # what no rule warns of where such values come is no problem by itself
         if not observation.spots and observation is not min(one.run.outcome.observations, key=_gravity):
             continue  # a consequence of something else, as far as anybody can tell
         spot = observation.spots[0] if observation.spots else Spot(target.file, target.lines[0])

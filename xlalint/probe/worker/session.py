@@ -26,6 +26,7 @@ from .driving.driven import Driven, NotDrivenError, Partly
 from .driving.driver import drive
 from .driving.keras_objects import learning_of
 from .inputs.numbers import VALUE_SETS
+from .inputs.tensors import Arguments
 from .pipe import Pipe
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ class Session:
                 if plan.topology or plan.gpu:
                     return self._elsewhere(driven, meter, tools)
                 found = self._trained(meter.measure(), driven, tools)
-                partly = Partly(partial(_ready, driven), driven.autograph)
+                extremes = [partial(_called, driven, one) for one in driven.extremes]
+                partly = Partly(partial(_ready, driven), extremes, driven.autograph)
                 return self._of_statements(found, target, partly, tools, driven)
             except EagerError as error:
                 return dataclasses.replace(meter.outcome(), not_run=str(error))
@@ -114,7 +116,7 @@ class Session:
         """What was seen of a function, with what the statements in question show by themselves: where it was not run as
         a whole, or where something else fails or differs before them."""
         plan, seen = tools.plan, found.observations
-        hidden = any(one.kind in (FAILS, DIVERGES) and not one.gradient for one in seen)
+        hidden = any(one.kind in (FAILS, DIVERGES) and not (one.gradient or one.extreme) for one in seen)
         if backend.NAME == "jax" or plan.drive_only or plan.by_lines or plan.topology or plan.gpu:
             return found
         if not hidden and driven is not None:
@@ -269,8 +271,13 @@ class Session:
 
 
 def _ready(driven: Driven, number: int) -> tuple[Any, Callable[[], Any]]:
-    """A call with one set of values, of the largest shapes: more of them tell values apart."""
-    positional, keywords = given = driven.make(number, driven.variants - 1)
+    """A call with one set of values."""
+    return _called(driven, partial(driven.make, number))
+
+
+def _called(driven: Driven, make: Callable[[int], Arguments]) -> tuple[Any, Callable[[], Any]]:
+    """A call of the largest shapes: more of them tell values apart."""
+    positional, keywords = given = make(driven.variants - 1)
     return given, partial(driven.call, *positional, **keywords)
 
 

@@ -11,6 +11,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -27,6 +28,7 @@ from ..code.limits import Limit
 from ..code.line_tracing import TooLongError
 from ..code.pieces import NAME, Piece, pieces
 from ..driving.driven import Driven, Partly
+from ..inputs.tensors import Arguments
 from .evidence import Line
 from .meter import EagerError, Instruments, Meter, Progress
 from .with_tensorflow.eager_watch import watching
@@ -99,10 +101,9 @@ class _Moments:
     def __init__(self, path: str, wanted: Sequence[Piece]) -> None:
         self._path = path
         self._at = {line: piece for piece in wanted for line in range(piece.lines[0], piece.lines[1] + 1)}
-        self.found: dict[Piece, list[_Moment]] = {}
         self._here: dict[Piece, _Moment] = {}
 
-    def run(self, call: Callable[[], Any], witness: Refused) -> None:
+    def run(self, call: Callable[[], Any], witness: Refused) -> dict[Piece, _Moment]:
         """One call, which may raise what it will."""
         self._here, limit = {}, Limit(_LONGEST)
 
@@ -128,8 +129,7 @@ class _Moments:
             pass
         finally:
             sys.settrace(before)
-        for piece, moment in self._here.items():
-            self.found.setdefault(piece, []).append(moment)
+        return self._here
 
 
 def _moment(frame: FrameType, piece: Piece, witness: Refused) -> _Moment | None:
@@ -185,20 +185,35 @@ class Alone:
         if not wanted:
             return
         moments = _Moments(path, wanted)
-        for number in self.sets:
-            given, call = self.around.ready(number)
-            tensors = [one for one in tf.nest.flatten(given, expand_composites=True) if tf.is_tensor(one)]
-            moments.run(call, Refused(self.tools.user_lines, tensors, self.around.autograph))
+        found = self._moments(moments, [partial(self.around.ready, number) for number in self.sets])
+        further = self._moments(moments, self.around.extremes) if self.tools.extreme else {}
         limit = Limit(self.tools.plan.seconds)
-        for piece, found in moments.found.items():
+        for piece, several in found.items():
             if not limit.over:
-                yield from self._of(path, piece, found)
+                yield from self._of(path, piece, several, further.get(piece, ()))
 
-    def _of(self, path: str, piece: Piece, found: Sequence[_Moment]) -> Iterator[Observation]:
+    def _moments(
+        self, moments: _Moments, calls: Iterable[Callable[[], tuple[Any, Callable[[], Any]]]]
+    ) -> Mapping[Piece, Sequence[_Moment]]:
+        """What holds where statements begin, in each of several calls."""
+        found: dict[Piece, list[_Moment]] = {}
+        for ready in calls:
+            given, call = ready()
+            tensors = [one for one in tf.nest.flatten(given, expand_composites=True) if tf.is_tensor(one)]
+            here = moments.run(call, Refused(self.tools.user_lines, tensors, self.around.autograph))
+            for piece, moment in here.items():
+                found.setdefault(piece, []).append(moment)
+        return found
+
+    def _of(
+        self, path: str, piece: Piece, found: Sequence[_Moment], further: Sequence[_Moment]
+    ) -> Iterator[Observation]:
+        """What a statement shows. `further`: what holds there where the values are extreme."""
         first, *others = found
         if not first.data:
             return  # nothing of it depends on data
         usable = [first, *(one for one in others if one.like(first))]
+        extremes = [partial(_of_extreme, one) for one in further if one.like(first)]
         with TemporaryDirectory(prefix="xlalint-piece-") as folder:
             file = Path(folder, f"{Path(path).stem}.py")
             try:
@@ -209,7 +224,7 @@ class Alone:
             user_lines.moved[str(file)] = (path, 2 - piece.lines[0])
             driven = Driven(
                 call=function,
-                make=lambda number, variant: (tuple(usable[number].inputs), {}),
+                make=lambda number, variant: _arguments(usable[number]),
                 value_sets=len(usable),
                 variants=1,
                 state=self.state,
@@ -217,10 +232,12 @@ class Alone:
                 how="",
                 inputs=(),
                 of=_ALONE,
+                extremes=extremes,
             )
             plan = replace(self.tools.plan, gradients=False)
             quiet = Progress(lambda stage: self.tools.progress.note("statements"), lambda outcome: None)
-            tools = replace(self.tools, plan=plan, progress=quiet, wanted=frozenset())
+            here = {(path, line) for line in range(piece.lines[0], piece.last + 1)} if extremes else ()
+            tools = replace(self.tools, plan=plan, progress=quiet, wanted=self.tools.wanted.intersection(here))
             meter = Meter(driven, driven, tools)
             try:
                 seen = meter.measure().observations
@@ -232,6 +249,14 @@ class Alone:
             inside = one.spots and one.spots[0].path == path and piece.lines[0] <= one.spots[0].line <= piece.last
             if inside and one.kind in _KINDS and one.per != "shape" and not any(word in one.text for word in _KEPT):
                 yield one if _ALONE in one.text else replace(one, text=f"{_ALONE}: {one.text}")
+
+
+def _arguments(moment: _Moment) -> Arguments:
+    return tuple(moment.inputs), {}
+
+
+def _of_extreme(moment: _Moment, variant: int) -> Arguments:
+    return _arguments(moment)
 
 
 def _function(file: Path, piece: Piece, moment: _Moment) -> Callable[..., Any]:

@@ -15,7 +15,6 @@ from xlalint.probe.protocol import (
     GRADIENT,
     LINE,
     LOCATE,
-    RUN,
     TRACE,
     Call,
     Observation,
@@ -30,11 +29,10 @@ from ..code.messages import brief
 from ..code.user_lines import UserLines
 from ..driving.driven import Driven
 from ..driving.state import State, take_over
-from ..inputs.numbers import EXTREMES
-from ..inputs.tensors import Arguments
 from .chosen import program_of
 from .compare import Leaf, difference
 from .evidence import Line
+from .extremes import Extremes
 from .hlo import bounded_ops, compiled_for
 from .interpretation import bounded_shapes, one_place, recompilations
 from .leaves import leaves
@@ -43,6 +41,8 @@ from .rounding import disturbed, inexact, rounding
 
 # Seconds that an eager call may take with further values: a loop may not end for them.
 _OTHER_VALUES: Final = 3.0
+# The share of its time after which nothing is compiled for further shapes, nor a gradient where extremes follow.
+_SHARE: Final = 0.5
 
 
 class EagerError(Exception):
@@ -141,7 +141,7 @@ class Meter:
             return self.outcome()
         self._note(COMPILE)
         for one in expected:
-            if one.variant and self._late():
+            if one.variant and self._late(_SHARE):
                 break
             seen.calls.append(call := self._call(one))
             if call.error is not None:
@@ -151,12 +151,16 @@ class Meter:
         seen.observations += recompilations(seen.calls, self._programs, self._program.locate, self._behind)
         seen.observations += bounded_shapes(seen.calls, self._programs, self._program.locate, self._behind)
         self._diverges(expected)
-        if self._plan.gradients and not self._late():
+        if self._plan.gradients and not self._late(_SHARE if self._extreme else 1.0):
             self._keep(self.outcome())
             self._gradient()
-        if self._extreme and driven.extreme is not None and not self._late():
+        if self._extreme and driven.extremes and not self._late():
             self._keep(self.outcome())
-            self._extremes(driven.extreme)
+            extremes = Extremes(self._program, self._reference, self._state, self._user_lines, self._plan, self._wanted)
+            for given in driven.extremes:
+                if not self._late():
+                    self._note("extreme values")
+                    seen.observations += extremes.seen(given)
         return self.outcome()
 
     def traced(self, **further: Any) -> tuple[list[Any], list[Any]] | None:
@@ -196,10 +200,10 @@ class Meter:
         """What is compiled, behind other words, where it is not the function itself."""
         return f" of {self.driven.of}" if self.driven.is_step else ""
 
-    def _late(self) -> bool:
-        late = time.monotonic() - self._started > self._plan.seconds
+    def _late(self, share: float = 1.0) -> bool:
+        late = time.monotonic() - self._started > share * self._plan.seconds
         if late and "stopped early" not in "".join(self._seen.notes):
-            self._seen.notes.append(f"stopped early, after {self._plan.seconds:g} s")
+            self._seen.notes.append(f"stopped early, after {share * self._plan.seconds:g} s")
         return late
 
     # -- eager --------------------------------------------------------------------------------------------------------
@@ -352,49 +356,6 @@ class Meter:
             except Exception:  # of any kind: an error is no death, and no other result
                 return False
         return bool(difference(*results)) and not self._program.random
-
-    def _extremes(self, extreme: Callable[[int], Arguments]) -> None:
-        """Values for which eager execution raises, or gives other results than what is compiled; at the lines in
-        question only."""
-        for number in EXTREMES:
-            self._note("extreme values")
-            self._state.restore()
-            try:
-                with backend.eager_execution():
-                    positional, keywords = extreme(number)
-                    expected = leaves(self._reference.call(*positional, **keywords))
-            except backend.REFUSALS as error:
-                trouble = self._user_lines.trouble(error, RUN)
-                said = f"eager execution raises {trouble.kind}: {trouble.message}; compiled code does not"
-                self._goes_on(extreme(number), Observation(DIVERGES, said, trouble.spots[:1]))
-            except Exception:  # of any other kind: Python refuses the values, compiled or not
-                continue
-            else:
-                self._differs(extreme(number), expected)
-
-    def _goes_on(self, given: Arguments, seen: Observation) -> None:
-        """Whether what is compiled gives a result where eager execution raises."""
-        if not any((spot.path, spot.line) in self._wanted for spot in seen.spots):
-            return
-        self._state.restore()
-        try:
-            self._program.run(given)
-        except Exception:  # of any kind: it does not go on
-            return
-        self._seen.observations.append(seen)
-
-    def _differs(self, given: Arguments, expected: list[Leaf]) -> None:
-        self._state.restore()
-        try:
-            told = difference(
-                expected, leaves(self._program.run(given)), signs=self._program.signs, padded=self._plan.padded
-            )
-            place = self._program.parting(given, self._state.restore, frozenset(), skip_random=True) if told else None
-        except Exception:  # of any kind: it is no other result
-            return
-        if place is not None and any((spot.path, spot.line) in self._wanted for spot in place.spots[:1]):
-            said = f"{told} (compiled instead of eager, for extreme values)"
-            self._seen.observations.append(Observation(DIVERGES, said, place.spots[:1], ops=(place.op,)))
 
     # -- what it means ------------------------------------------------------------------------------------------------
 

@@ -13,9 +13,11 @@ from ..inputs.tensors import Arguments
 @dataclass(frozen=True)
 class Partly:
     """How to run a function eagerly as far as it goes. `ready`: of the number of a set of values, what it is called
-    with, and the call; `autograph`: as of what is driven."""
+    with, and the call; `extremes`: the same, of values that it may not be made for; `autograph`: as of what is
+    driven."""
 
     ready: Callable[[int], tuple[Any, Callable[[], Any]]]
+    extremes: Sequence[Callable[[], tuple[Any, Callable[[], Any]]]]
     autograph: bool
 
 
@@ -36,7 +38,8 @@ class Driven:
     before each call; `how`, `inputs`: what was done, in words, and the inputs in the grammar of `specs`; `reached`:
     the lines of the user's files that eager execution ran; `moved`: files that stand for the user's, each with that and
     the lines to subtract; `close` forgets what was imported; `found`: the inputs of each step on the way, for another
-    that is to be called with the same; `extreme`: arguments of values that it may not be made for.
+    that is to be called with the same; `extremes`: what makes, of a variant, arguments of values that it may not be
+    made for.
     """
 
     call: Callable[..., Any]
@@ -55,4 +58,4 @@ class Driven:
     training: Callable[[], Driven | str] | None = None
     is_step: bool = False
     notes: tuple[str, ...] = ()
-    extreme: Callable[[int], Arguments] | None = None
+    extremes: Sequence[Callable[[int], Arguments]] = ()

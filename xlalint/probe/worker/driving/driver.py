@@ -191,7 +191,7 @@ class _Driver:
         driven = self._finished(harness, self._solved(harness))
         driven.make, driven.value_sets, driven.variants = supply.make, supply.value_sets, supply.variants
         driven.how += f", as `{name}` gives it"
-        driven.extreme = None
+        driven.extremes = ()
         return driven
 
     def _harness(self, target: Target, loaded: Loaded, given: Given) -> Harness:
@@ -284,7 +284,11 @@ class _Driver:
             given = {group: nearest.make(group, number, 0) for group in groups}
             return given, partial(harness.run, given)
 
-        return Partly(ready, self._autograph(harness))
+        def extreme(make: Callable[[int], Arguments]) -> tuple[Any, Callable[[], Any]]:
+            given = {group: make(0) if group == "call" else nearest.make(group, 0, 0) for group in groups}
+            return given, partial(harness.run, given)
+
+        return Partly(ready, [partial(extreme, one) for one in nearest.extremes()], self._autograph(harness))
 
     def _autograph(self, harness: Harness) -> bool:
         """Whether AutoGraph converts what a harness runs."""
@@ -312,7 +316,7 @@ class _Driver:
             how=harness.how(solution),
             inputs=solution.inputs("call"),
             reached=solution.reached,
-            extreme=solution.extreme if make == solution.make_call else None,
+            extremes=solution.extremes() if make == solution.make_call else (),
         )
 
     def _variables(self) -> list[Any]:

@@ -11,11 +11,11 @@ from xlalint.probe.specs import BELOW, Spec
 
 SIZE: Final = 4  # of every dimension, as long as nothing speaks against it: equal sizes fit each other
 
-# Values that code may not be made for, by the number of the set: great, negative, and zero or no number.
-GREAT, NEGATIVE, NOTHING = range(100, 103)
-EXTREMES: Final = (GREAT, NEGATIVE, NOTHING)
-_EXTREME_INTEGERS: Final = {GREAT: 50_000, NEGATIVE: -7, NOTHING: 0}
-_EXTREME_FLOATS: Final = {GREAT: 3e9, NEGATIVE: -3e9, NOTHING: np.nan}
+# Values that code may not be made for, whole numbers and others: just beyond a small axis, negative, zero or no number,
+# great. Great ones come last: as sizes they may end the process.
+_EXTREME: Final = ((2 * SIZE + 1, 0.0), (-7, -3e9), (0, np.nan), (50_000, 3e9))
+_FIRST_EXTREME: Final = 100  # of the numbers of such sets
+_MOST_APART: Final = 8
 
 # Sets of values of one shape: half of the signs positive or true, all but one, one, as many again elsewhere; none; all.
 VALUE_SETS = 6
@@ -34,6 +34,21 @@ def signs(size: int, value_set: int, random: np.random.Generator) -> np.ndarray[
     return chosen if value_set == 0 else random.permutation(chosen)
 
 
+def extremes(tensors: int) -> list[int]:
+    """The numbers of the sets in which all tensors of a call hold values that code may not be made for, and of those in
+    which one of them does: with all of them, it may not come far."""
+    whose = range(1 + (min(tensors, _MOST_APART) if tensors > 1 else 0))
+    return [_FIRST_EXTREME + kind + len(_EXTREME) * one for kind in range(len(_EXTREME)) for one in whose]
+
+
+def _extreme_values(value_set: int, position: int) -> tuple[int, float] | None:
+    """What a tensor holds in a set of extremes, as a whole number and as another; None for nothing special."""
+    if value_set < _FIRST_EXTREME:
+        return None
+    one, kind = divmod(value_set - _FIRST_EXTREME, len(_EXTREME))
+    return _EXTREME[kind] if one in (0, position + 1) else None
+
+
 def numbers(spec: Spec, variant: int, value_set: int, position: int) -> np.ndarray[Any, Any]:
     """The values of one tensor, to be cast to its dtype. Integers are 1, 2 or 3: valid as sizes and as indices of most
     axes."""
@@ -41,8 +56,10 @@ def numbers(spec: Spec, variant: int, value_set: int, position: int) -> np.ndarr
     size = int(np.prod(shape))
     is_integer = spec.dtype.startswith(("int", "uint"))
     below = BELOW.fullmatch(spec.style)
-    if value_set in EXTREMES and not below and (is_integer or spec.dtype.startswith(("float", "bfloat"))):
-        return np.full(shape, (_EXTREME_INTEGERS if is_integer else _EXTREME_FLOATS)[value_set])
+    extreme = _extreme_values(value_set, position)
+    if extreme is not None and not below and (is_integer or spec.dtype.startswith(("float", "bfloat"))):
+        return np.full(shape, extreme[not is_integer])
+    value_set = 0 if value_set >= _FIRST_EXTREME else value_set
     random = np.random.default_rng([position, value_set, variant])
     if spec.dtype == "bool" or spec.style == "flags":
         values: Any = signs(size, value_set, random)

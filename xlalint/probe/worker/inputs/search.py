@@ -11,7 +11,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from xlalint.probe.specs import Form, Keyed, Many, Spec, leaves
+from xlalint.probe.specs import BELOW, Form, Keyed, Many, Spec, leaves
 
 from ..backends import backend
 from ..code.blame import by_keras
@@ -20,7 +20,7 @@ from ..code.line_tracing import LineTracer
 from ..code.messages import message_of
 from ..code.missing import MissingError
 from .culprits import FailedCall
-from .numbers import VALUE_SETS
+from .numbers import VALUE_SETS, extremes
 from .parts import Assignment
 from .replacements import changes
 from .slots import Choice, Slot
@@ -76,23 +76,43 @@ class Solution:
         """The arguments of the call."""
         return self.make("call", value_set, variant)
 
-    def extreme(self, number: int) -> Arguments:
-        """The arguments of a call with extreme values."""
-        return arguments(self.slots, self.shapes[0], "call", number)[0]
+    def extremes(self) -> list[Callable[[int], Arguments]]:
+        """What makes, of a variant, the arguments of calls with values that the code may not be made for. A limit of
+        whole numbers that was found does not hold for them; one that the user sets does."""
+        tensors = sum(1 for slot, one in self._chosen for _ in _tensors(slot, one))
+        return [partial(self._extreme, number) for number in extremes(tensors)]
+
+    def _extreme(self, number: int, variant: int) -> Arguments:
+        pairs = zip(self.slots, self.shapes[variant], strict=True)
+        free = tuple(one if slot.fixed else map_specs(one, _unlimited) for slot, one in pairs)
+        return arguments(self.slots, free, "call", number, variant)[0]
+
+    @property
+    def _chosen(self) -> list[tuple[Slot, Choice]]:
+        return list(zip(self.slots, self.shapes[0], strict=True))
 
     def inputs(self, group: str) -> tuple[str, ...]:
         """What was found, in the grammar of `specs`."""
-        chosen = zip(self.slots, self.shapes[0], strict=True)
         return tuple(
             f"{slot.name}: {one}"
-            for slot, one in chosen
+            for slot, one in self._chosen
             if slot.group == group and one is not None and not (slot.star and one == Many("tuple", ()))
         )
 
     @property
     def words(self) -> str:
         """All that was found, in one line."""
-        return ", ".join(f"{slot.name}: {one}" for slot, one in zip(self.slots, self.shapes[0], strict=True))
+        return ", ".join(f"{slot.name}: {one}" for slot, one in self._chosen)
+
+
+def _unlimited(spec: Spec) -> Spec:
+    return replace(spec, style="") if BELOW.fullmatch(spec.style) else spec
+
+
+def _tensors(slot: Slot, choice: Choice) -> Iterator[Spec]:
+    """The tensors that a parameter of the call gets, in the order in which they are numbered."""
+    if slot.group == "call" and isinstance(choice, Form):
+        yield from leaves(choice)
 
 
 def pinned(slots: Sequence[Slot], given: Solution) -> list[Slot]:
