@@ -22,9 +22,8 @@ shape. These compile with AutoGraph and fail without it.
     scale = tf.cast(tf.reduce_max(x), tf.float32)
 
 ## Not flagged
-- `f"{t}"`, `str(t)` and `print(t)`, which print the symbolic tensor.
-- `np.shape(t)` and `np.ndim(t)`, which read the static shape.
-- NumPy on constants, `int(x.shape[0])`, and eager code.
+- `f"{t}"`, `str(t)` and `print(t)`, which print the symbolic tensor; `np.shape(t)` and `np.ndim(t)`.
+- NumPy on constants, `int(x.shape[0])`, eager code, and tensors that a constructor keeps, which have their values.
 
 ## Fix safety
 `safe` for sizes and ranks of a value that is certainly a tensor (`len(tf.shape(x))`, `int(tf.shape(x)[0])`, `len(x)`),
@@ -55,6 +54,7 @@ from ._jax import read
 
 CONVERTED = frozenset(("int", "float", "len"))  # the builtins that AutoGraph rewrites
 STATIC_READS = frozenset(("np.shape", "np.ndim", "np.isscalar"))  # they look at the static shape only
+EAGER_READS = STATIC_READS | CONVERTED | {"bool", "complex", ".numpy"}  # of a tensor that is not of the trace
 LABELS = {
     "list index": "a Python list is indexed with",
     "format": "a format specification reads",
@@ -489,7 +489,7 @@ print(float(np.mean(losses)), losses.numpy().tolist(), len(losses))
 
 
 def _outcome(event: HostRead, tensor: Tensor) -> tuple[Effect, str] | None:
-    if event.reader in STATIC_READS:
+    if event.reader in (EAGER_READS if tensor.eager else STATIC_READS):
         return None
     if event.reader not in CONVERTED:
         return Effect.FAILS, "a tensor has no value during tracing, so tracing fails"

@@ -71,3 +71,37 @@ def pair_of(pair):
 
 def unpacked_pair(x):
     return pair_of((x, x))
+
+
+# case: Shifts(f32[4, 3])
+class Shifts(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.shifts = tf.range(-2, 3)
+        self.most = tf.constant(2)
+        self.rows = self.shifts
+
+    def call(self, x):
+        rows = len(self.rows) + self.shifts.numpy()[0]
+        return x * float(rows + int(self.most)) if bool(self.most) else x
+
+
+# case: FirstShift(f32[4, 3])
+class FirstShift(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.shifts = tf.range(-2, 3)
+
+    def call(self, x):
+        return x * float(self.shifts[0])  # hazard: XLA106 fails
+
+
+# case: KeptByCall(f32[4, 3])
+class KeptByCall(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.shifts = tf.range(-2, 3)
+
+    def call(self, x):
+        self.shifts = tf.range(x.shape[0])
+        return x * float(len(self.shifts))  # hazard: XLA106 fails

@@ -202,6 +202,7 @@ def _meet_tensors(a: Tensor, b: Tensor) -> Tensor:
         of_tensorflow=a.of_tensorflow and b.of_tensorflow,
         traced=a.traced and b.traced,
         int32=a.int32 if a.int32 == b.int32 else None,
+        eager=a.eager and b.eager,
     )
     return a if merged == a else merged
 

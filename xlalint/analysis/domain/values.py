@@ -172,6 +172,7 @@ class Tensor(Record):
     of_tensorflow: bool = False  # TensorFlow's function makes it, whatever Keras runs on
     traced: bool = False  # a function of Keras makes it of shapes or constants: JAX has no number while it traces
     int32: Location | None = None  # where a variable of 32-bit integers is created, which lives in the host's memory
+    eager: bool = False  # kept by a constructor that runs eagerly: it has its values in a trace, too
 
     @property
     def is_mask(self) -> bool:

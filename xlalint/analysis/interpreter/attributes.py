@@ -274,6 +274,9 @@ class Attributes(Interpreter):
             elif isinstance(option, ClassValue):
                 self.writes.assign(option.cls, self.class_attributes(option.cls), name, value)
             elif isinstance(option, Instance):
+                constructed = frame.function is not None and frame.function.name == "__init__"
+                if isinstance(value, Tensor) and constructed and frame.context.kind in NOT_TRACED:
+                    value = value.with_(eager=not value.variable)
                 self.writes.assign(option, option.attributes, name, value)
 
     @staticmethod
