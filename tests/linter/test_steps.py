@@ -70,6 +70,7 @@ TRIED: Final = """
 if __name__ == "__main__":
     detector()([tf.ones([1, 9, 4]), tf.ones([1, 9, 1])])
 """
+MAIN: Final = 'if __name__ == "__main__":'
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 
 
@@ -82,8 +83,16 @@ INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
         ({"train.py": TRAIN, "nets.py": NETS, "predict.py": EAGER.replace("()(", "().predict(")}, ERROR),
         ({"train.py": TRAIN, "nets.py": NETS}, ERROR),
         ({"train.py": TRAIN, "nets.py": GRAPH, "predict.py": BY_FUNCTION}, INFO),
+        (
+            {
+                "train.py": TRAIN.replace(MAIN, "for epoch in range(3):"),
+                "nets.py": GRAPH,
+                "predict.py": BY_FUNCTION.replace(MAIN, "if True:"),
+            },
+            INFO,
+        ),
     ],
-    ids=["eager", "in the step", "by Keras", "nobody is seen to use it", "a graph of its own"],
+    ids=["eager", "in the step", "by Keras", "nobody is seen to use it", "a graph of its own", "a flat script"],
 )
 def test_what_no_step_leads_to_is_information(
     tmp_path: Path, files: dict[str, str], severity: Severity, target: str | None

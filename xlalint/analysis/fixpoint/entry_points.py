@@ -383,6 +383,9 @@ class _Analysis:
         roots = [*self.roots, *self.interpreter.fragments.values(), *self._opened, *self.interpreter.host_roots]
         roots += entered_by_host(self.interpreter.host_roots)
         stages = Stages(roots)
+        for module in self.project.modules:
+            if module.source.display in stages.scripts:
+                self.project.show(module, Shows.SCRIPT, Sign(1, "the top-level code trains"))
         self._by_steps = stages.reached(roots, (yield from self._exchanged(stages.keys)))
 
     def _runs_in_pipelines(self, summary: Summary) -> bool:

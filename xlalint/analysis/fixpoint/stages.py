@@ -27,6 +27,12 @@ class Stages:
         self._steps = with_callers(set(filter(_is_step, reached)), reached, lambda caller: True)
         by_steps = reached_from(root for root in roots if root in self._steps or not _may_be_beside(root))
         eager = [root for root in roots if root not in self._steps and _is_host_code(root)]
+        # The files whose top-level code trains or evaluates, by their names in reports.
+        self.scripts = {
+            root.location.path
+            for root in roots
+            if root in self._steps and root.function is None and root.location is not None
+        }
         called = _layers(by_steps)
         beside = {
             function for root in eager for function in _layers(reached_from((root,))) if _is_elsewhere(root, function)

@@ -25,6 +25,7 @@ class Shows(StrEnum):
     EAGER = "eager"  # a script has TensorFlow run its functions line by line
     KERAS_2 = "keras 2"  # the program does not run on Keras 3
     TRAINING = "training"  # a model is trained, and nothing else is said
+    SCRIPT = "script"  # what stands at the top of the file trains or evaluates, so that the file is run by itself
     KERAS = "keras"  # a class that Keras runs
     ON_JAX = "on jax"  # Keras is told to run on JAX
     ON_TENSORFLOW = "on tensorflow"  # or on TensorFlow
@@ -46,7 +47,7 @@ class Sign(Struct, frozen=True, array_like=True, order=True):
 class ModuleSigns(Struct, array_like=True):
     """A file, by its absolute path: the package that it is of (the outermost folder, else the file), the files that it
     imports, and what it shows. `test`: what it imports is not used by a program for that; `script`: it is run by
-    itself; `guarded`: of what it imports only under tests of the backend, those that pass."""
+    itself, and says so; `guarded`: of what it imports only under tests of the backend, those that pass."""
 
     path: str
     package: str
@@ -55,6 +56,11 @@ class ModuleSigns(Struct, array_like=True):
     imports: list[str]
     signs: dict[Shows, Sign]
     guarded: dict[str, list[str]] = {}
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the file is run by itself, as it says; or as it shows, if it is in no package."""
+        return self.script or (Shows.SCRIPT in self.signs and self.package == self.path)
 
 
 def place(path: str, sign: Sign) -> str:
@@ -99,13 +105,13 @@ class ProgramGraph:
 
     def used_by_scripts(self, is_installed: Callable[[str], bool]) -> set[str]:
         """The units of scripts and those that they import, unless these are packages that others install."""
-        scripts = {module.package for module in self._modules if module.script and not module.test}
+        scripts = {module.package for module in self._modules if module.is_run and not module.test}
         used = spread(dict.fromkeys(scripts, True), self.imports)
         return {unit for unit in used if unit in self.unit or not is_installed(unit)}
 
     def eager(self) -> set[str]:
         """The units that nothing leads to but what has its functions run line by line."""
-        first = [module for module in self._modules if module.script or not self._importers.get(self.unit[module.path])]
+        first = [module for module in self._modules if module.is_run or not self._importers.get(self.unit[module.path])]
         compiled = {self.unit[module.path]: True for module in first if Shows.EAGER not in module.signs}
         line_by_line = {self.unit[module.path]: True for module in first if self.unit[module.path] not in compiled}
         return spread(line_by_line, self.imports).keys() - spread(compiled, self.imports).keys()
@@ -114,7 +120,7 @@ class ProgramGraph:
         """What no program here imports and has classes that Keras runs: others will. A file beside programs that train
         is one of theirs, and a package with a script that trains is such a program itself."""
         training = {self.unit[file] for file, _ in self.of(Shows.TRAINING)}
-        programs = training.intersection(module.package for module in self._modules if module.script)
+        programs = training.intersection(module.package for module in self._modules if module.is_run)
         for unit in dict.fromkeys(self.unit[file] for file, _ in self.of(Shows.KERAS)):
             importers = self._importers.get(unit, set()) - self._tests - self._reached(unit)
             if not importers and unit not in programs and (unit not in self.unit or not training):
