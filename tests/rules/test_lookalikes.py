@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from tests.compiler import measure
+from xlalint.findings.findings import Severity
 from xlalint.linter.rule import Compiles
 from xlalint.linter.run import check
 from xlalint.settings.config import Settings
@@ -517,6 +518,93 @@ class Whole(tf.keras.losses.Loss):
 
 def test_a_loss_that_takes_outputs_apart_has_as_many_targets(tmp_path: Path) -> None:
     assert {line for line, _ in flagged(tmp_path, OUTPUTS)} == marked(OUTPUTS)
+
+
+TEXT: Final = """\
+import tensorflow as tf
+
+class Codec(tf.Module):
+    def __init__(self, parts):
+        super().__init__()
+        shape, text = tf.TensorSpec([2], tf.int32), tf.TensorSpec([1], dtype=tf.string)
+        self.read = tf.function(input_signature=2 * [shape] + (parts + 1) * [text])(self.read)
+
+    def read(self, shape, other, *texts):
+        return tf.zeros(shape)[: other[0]]
+
+    @tf.function(input_signature=[tf.TensorSpec([8, 8], tf.float32), tf.TensorSpec([2], tf.int32)])
+    def crop(self, x, shape):
+        return x[: shape[0]]  # flagged
+"""
+
+
+def test_what_takes_text_is_not_meant_for_xla(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(TEXT, encoding="utf-8")
+    found = check([tmp_path], Settings(target="tpu")).findings
+    assert {finding.span.line for finding in found} == marked(TEXT)
+
+
+SUMMARIES: Final = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def step(x):
+    tf.summary.scalar("least", tf.reduce_min(x), step=0)  # flagged
+    tf.summary.scalar("most", tf.reduce_max(x), step=0)  # flagged
+    tf.summary.scalar("mean", tf.reduce_mean(x), step=0)  # flagged
+    tf.summary.scalar("sum", tf.reduce_sum(x), step=0)
+    return x
+"""
+
+
+def test_after_three_summaries_of_a_function_the_others_are_information(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(SUMMARIES, encoding="utf-8")
+    found = [one for one in check([tmp_path], Settings()).findings if one.code == "XLA403"]
+    assert len(found) == 4
+    assert {one.span.line for one in found if one.severity is Severity.WARNING} == marked(SUMMARIES)
+
+
+KEPT: Final = """\
+import keras
+import tensorflow as tf
+
+class Step(keras.Model):
+    def train_step(self, x):
+        if hasattr(self, "strength"):
+            self.strength = tf.reduce_max(x)  # a subclass may have made it a property
+        return {"loss": self.loss_of(x)}
+
+class Frozen(keras.layers.Layer):
+    def __init__(self, frozen=False):
+        super().__init__()
+        self.frozen = frozen
+        self.scale = 1.0
+
+    def call(self, x):
+        if self.frozen:
+            scale = self.scale
+        else:
+            scale = tf.reduce_max(x)
+        if not self.frozen:
+            self.scale = scale
+        return x * scale
+
+class Running(Frozen):
+    def call(self, x):
+        scale = tf.reduce_max(x) + self.scale
+        if not self.frozen:
+            self.scale = scale  # flagged
+        return x * scale
+
+inputs = keras.Input([2])
+model = keras.Model(inputs, Running()(Frozen()(inputs)))
+model.compile("sgd", "mse")
+model.fit(tf.ones([4, 2]), tf.ones([4, 2]))
+"""
+
+
+def test_what_a_trace_keeps_is_told_where_the_next_one_reads_it(tmp_path: Path) -> None:
+    assert {line for line, _ in flagged(tmp_path, KEPT)} == marked(KEPT)
 
 
 TRACES: Final = """\

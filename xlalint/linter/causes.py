@@ -11,11 +11,13 @@ from ..findings.findings import Effect, Finding, Note, Severity
 # Rules about sizes and positions that a value decides, whose first note says where the value comes from: whoever makes
 # it a number has mended them all.
 _OF_VALUES: Final = frozenset(("XLA205", "XLA206"))
-# Rules about selections, of which a function makes several: whoever keeps the shape of one keeps that of all.
-_OF_FUNCTIONS: Final = frozenset(("XLA201", "XLA203"))
+# Rules about what a function does several times, each with the effect that is meant: whoever keeps the shape of one
+# selection keeps that of all, and whoever moves one summary out of compiled code moves all.
+_OF_FUNCTIONS: Final = {"XLA201": Effect.NAMED, "XLA203": Effect.NAMED, "XLA403": Effect.FAILS}
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
 _SAME_VALUE: Final = "here, too, the same value decides"
-_SAME_FUNCTION: Final = "here, too, the function selects by the values of a tensor"
+_SELECTS: Final = "here, too, the function selects by the values of a tensor"
+_SAID: Final = {"XLA201": _SELECTS, "XLA203": _SELECTS, "XLA403": "here, too, the function prints or logs"}
 
 
 def few_of_a_cause(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -28,7 +30,7 @@ def few_of_a_cause(findings: Iterable[Finding]) -> Iterator[Finding]:
             alike = first.setdefault((finding.path, finding.cell, finding.code, cause), [])
             alike.append(finding)
             if len(alike) > _ENOUGH:
-                said = _SAME_VALUE if finding.code in _OF_VALUES else _SAME_FUNCTION
+                said = _SAID.get(finding.code, _SAME_VALUE)
                 notes = (*finding.notes, Note(alike[0].path, alike[0].span, said))
                 finding = replace(finding, severity=Severity.INFO, notes=notes)
         yield finding
@@ -41,6 +43,6 @@ def _cause(finding: Finding) -> Hashable:
     if finding.code in _OF_VALUES and finding.effect is Effect.RECOMPILES and finding.notes:
         origin = finding.notes[0]
         return (origin.path, origin.span, origin.text)
-    if finding.code in _OF_FUNCTIONS and finding.effect is Effect.NAMED and finding.context is not None:
+    if finding.effect is _OF_FUNCTIONS.get(finding.code) and finding.context is not None:
         return finding.context.trail[-1:] or None
     return None

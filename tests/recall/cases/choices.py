@@ -182,3 +182,18 @@ class Either(tf.keras.layers.Layer):
         else:
             y, _ = self.inner(x, x * 2.0, x + 1.0, mask=None, keep=True)
         return y
+
+
+# case: chosen_by_converted_flags(f32[4])
+def rows_of(x, ordered=False, distinct=0):
+    if bool(ordered):
+        return tf.unique(x)[0]
+    is_distinct = bool(distinct)
+    if is_distinct:
+        return tf.where(x > 0)  # hazard: XLA203 named
+    return x
+
+
+@tf.function(jit_compile=True)
+def chosen_by_converted_flags(x):
+    return tf.reduce_sum(x) + tf.cast(tf.reduce_sum(rows_of(x, distinct=1)), tf.float32)

@@ -217,11 +217,39 @@ def _is_attribute(node: cst.CSTNode, name: str) -> bool:
 def _read_before(
     unit: Unit, function: cst.FunctionDef | cst.Lambda, target: cst.BaseExpression, statement: cst.CSTNode
 ) -> cst.CSTNode | None:
-    """Where a function reads what it assigns, before anything of it is assigned."""
+    """Where a function reads what it assigns, before anything of it is assigned, and where it may do both. What is
+    assigned only where an object has it, as a subclass says, may be a property."""
+    held = _conditions(unit, statement)
     for node in _in_order(function.body, statement):
         if _reads(node, target) and not _empties(unit, node):
-            return None if _is_assigned(unit, node) else node
+            if _is_assigned(unit, node):
+                return None
+            if not _excludes(_conditions(unit, node), held) and (node, True) not in held:
+                return node
     return None
+
+
+def _conditions(unit: Unit, node: cst.CSTNode) -> list[tuple[cst.BaseExpression, bool]]:
+    """The tests that decide whether a statement runs, each with what it says where the statement does."""
+    found = []
+    around = [node, *unit.around(node)]
+    for inner, outer in pairwise(around):
+        match outer:
+            case cst.If(test=test) if inner is not test:
+                holds = inner is outer.body
+                while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+                    test, holds = test.expression, not holds
+                found.append((test, holds))
+    return found
+
+
+def _excludes(conditions: list[tuple[cst.BaseExpression, bool]], others: list[tuple[cst.BaseExpression, bool]]) -> bool:
+    """Whether of two statements one alone runs: one where a name or an attribute holds, the other where it does not."""
+    return any(
+        holds is not other and isinstance(test, cst.Name | cst.Attribute) and test.deep_equals(asked)
+        for test, holds in conditions
+        for asked, other in others
+    )
 
 
 def _empties(unit: Unit, node: cst.CSTNode) -> bool:

@@ -24,6 +24,7 @@ from ..domain.values import (
     UNKNOWN,
     UNSET,
     Api,
+    ApiObject,
     Array,
     Dependence,
     Dict,
@@ -145,6 +146,10 @@ class Operations(Interpreter):
                 return Sequence(kind, items * times)
             case (Sequence(kind=kind) as sequence, Static()) | (Static(), Sequence(kind=kind) as sequence):
                 return Sequence(kind, None, element_of(sequence))
+            case (Sequence(kind=kind) as sequence, Unknown()) | (Unknown(), Sequence(kind=kind) as sequence) if (
+                isinstance(sign, cst.Multiply) and isinstance(element_of(sequence), ApiObject | Instance)
+            ):
+                return Sequence(kind, None, element_of(sequence))  # of objects, which an array does not multiply
             case (Static(varies=varies), Api()) | (Api(), Static(varies=varies)) if varies:
                 return Static(varies=varies)  # `math.pi * epoch`
             case (Static(varies=varies), Unknown()) | (Unknown(), Static(varies=varies)) if varies:

@@ -283,7 +283,10 @@ def instance(api: str, call: Call) -> ApiObject:
                 return ApiObject(api, payload=dataset.payload, facts=dataset.facts)
             payload = Structure(origin=call.here("returns data"))
         case ["tf", "TensorSpec" | "RaggedTensorSpec"]:
-            payload = call.get("shape", "*0")
+            text = named_dtype(call.get("dtype", "*1")) == "string"
+            return ApiObject(
+                api, payload=call.get("shape", "*0"), options=(("dtype", Static("string")),) if text else ()
+            )
         case ["keras", "layers", *_] if any(
             call.get(name) not in (None, Static(False)) for name in ("return_state", "return_attention_scores")
         ):

@@ -14,6 +14,7 @@ from ..domain.values import (
     Dict,
     FunctionValue,
     Instance,
+    OneOf,
     Sequence,
     Setting,
     Static,
@@ -74,7 +75,8 @@ def show_setting(
 
 
 def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
-    """What these arguments make of `tf.function`. In a test it says nothing of how the code is meant to run."""
+    """What these arguments make of `tf.function`. In a test it says nothing of how the code is meant to run, and what
+    takes text is not meant for XLA, which has no text: it serves a model."""
     asked = asked_by(arguments.keywords.get("jit_compile"))
     jit = asked is not None or _flag(arguments, "jit_compile", "experimental_compile") is True
     autograph = _flag(arguments, "autograph") is not False
@@ -82,11 +84,27 @@ def compilation(frame: Frame, arguments: Arguments, shown: str) -> Compilation:
     if not autograph:
         settings += ", autograph=False" if settings else "autograph=False"
     how = f"`tf.function({settings})`" if settings else "`tf.function`"
-    plain = ContextKind.HOST if frame.module.is_test else ContextKind.GRAPH
-    signature = arguments.get(1, "input_signature") not in (None, NONE)
+    given = arguments.get(1, "input_signature")
+    signature = given not in (None, NONE)
+    plain = ContextKind.HOST if frame.module.is_test or _takes_text(given) else ContextKind.GRAPH
     kind = ContextKind.XLA if jit else plain
     how = f"{how} ({asked})" if asked is not None else how
     return Compilation(kind, autograph, f"{shown}, compiled by {how}", jit, signature)
+
+
+def _takes_text(signature: Value | None) -> bool:
+    """Whether one of the parameters is declared as text."""
+    match signature:
+        case ApiObject("tf.TensorSpec" | "tf.RaggedTensorSpec", options=options):
+            return ("dtype", Static("string")) in options
+        case Sequence(items=tuple(items)) | OneOf(items):
+            return any(map(_takes_text, items))
+        case Sequence(element=element):
+            return _takes_text(element)
+        case Dict(entries):
+            return any(map(_takes_text, entries.values()))
+        case _:
+            return False
 
 
 # Settings that say how shapes are generalised, and nothing of what is compiled.

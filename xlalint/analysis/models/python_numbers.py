@@ -19,6 +19,7 @@ from ..domain.values import (
     Origin,
     Pipeline,
     Sequence,
+    Setting,
     Static,
     Structure,
     Tensor,
@@ -31,6 +32,7 @@ from ..interpreter.contexts import NOT_TRACED, ContextKind
 from ..interpreter.events import HostRead
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
+from ..interpreter.narrowing import truth
 from ..library.datasets import DATASET
 
 _TOLD_APART: Final = 16  # numbers of which each is looked at by itself
@@ -61,7 +63,13 @@ def _reader(name: str) -> FunctionModel:
         interpreter.doubt_tensor(frame, value)
         if isinstance(value, Static) and value.known and isinstance(value.constant, int | float) and name == "int":
             return Static(int(value.constant), value.varies) if abs(value.constant) < 1 << 62 else STATIC
+        if name == "bool" and (known := truth(value)) is not None:
+            return Static(known)
         match value:
+            case Static(int() | float() as constant, varies) if name == "float" and abs(constant) < 1 << 62:
+                return Static(float(constant), varies)
+            case Static(setting=Setting()) if name == "bool":
+                return value
             case Static(varies=varies, rounded=rounded) if name in ("int", "float", "round") and (varies or rounded):
                 return Static(varies=varies, rounded=rounded)
             case _:
