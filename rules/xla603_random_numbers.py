@@ -46,7 +46,7 @@ Shown only: it changes the numbers of the compiled function.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.domain.values import NONE, ApiObject, Sequence, Static, Value
+from xlalint.analysis.domain.values import NONE, ApiObject, OneOf, Sequence, Static, Value
 from xlalint.analysis.files.unit import Unit
 from xlalint.analysis.interpreter.contexts import ContextKind
 from xlalint.analysis.interpreter.events import ApiCall, Event
@@ -253,6 +253,26 @@ class L(keras.layers.Layer):
             backend="jax",
             why="the same numbers at each call",
         ),
+        Bad(
+            """
+import keras
+
+class L(keras.layers.Layer):
+    def __init__(self, seed=None):
+        super().__init__()
+        self.seed = keras.random.SeedGenerator(seed) if seed else None
+
+    def call(self, x):
+        return x + keras.random.uniform([4], seed=self.seed)
+""",
+            ["keras.random.uniform([4], seed=self.seed)"],
+            None,
+            effect=Effect.FAILS,
+            severity=Severity.WARNING,
+            backend="jax",
+            help="SeedGenerator",
+            why="without a seed there is no generator",
+        ),
     )
     good = (
         Good(
@@ -394,10 +414,16 @@ def _on_jax(event: ApiCall, code: str) -> OnJax | None:
         return None
     if seed == NONE:
         return OnJax(Effect.FAILS, f"`{code}` has no seed", UNSEEDED)
+    if isinstance(seed, OneOf) and NONE in seed.options and any(map(_is_generator, seed.options)):
+        return OnJax(Effect.FAILS, f"`{code}` has no seed where no generator is made", UNSEEDED, Severity.WARNING)
     match seed, event.argument_nodes.get("seed"):
         case ApiObject(api=api), cst.Name() as node if api == GENERATOR and _is_global(event.location.unit, node):
             return OnJax(Effect.DIVERGES, f"no layer holds the generator of `{code}`", UNHELD)
     return None
+
+
+def _is_generator(seed: Value) -> bool:
+    return isinstance(seed, ApiObject) and seed.api == GENERATOR
 
 
 def _is_seeded_here(event: ApiCall) -> bool:

@@ -587,3 +587,38 @@ class Known(keras.layers.Layer):
 print(Known()(tf.constant([1])))
 """
     assert linted(tmp_path, {"known.py": text}) == []
+
+
+BESIDE: Final = {
+    "eager code": """
+        if hasattr(x, "numpy"):
+            return x.numpy()
+        return x
+""",
+    "dicts of all kinds": """
+        if isinstance(x, OrderedDict):
+            named = x
+        elif isinstance(x, (list, tuple)):
+            named = OrderedDict({f"input_{i}": one for i, one in enumerate(x)})
+        else:
+            named = OrderedDict({"input": x})
+        return len(named) * 2
+""",
+    "a constant that is compared": """
+        if isinstance(x, (list, tuple)):
+            x, t = x
+        else:
+            t = 1.0
+        if self.skips or t != 1.0:
+            return x
+        return x * (t or 2.0)
+""",
+}
+
+
+@pytest.mark.parametrize("body", BESIDE.values(), ids=BESIDE)
+def test_what_a_test_rules_out_is_not_told(tmp_path: Path, body: str) -> None:
+    head = "from collections import OrderedDict\nimport jax\nimport keras\n\n"
+    text = f"{head}class L(keras.layers.Layer):\n    def call(self, x):{body}"
+    lines = {one.span.line for one in linted(tmp_path, {"layer.py": text})}
+    assert lines == ({11} if "t != 1.0" in body else set())  # the comparison itself asks a tensor

@@ -18,6 +18,7 @@ from ..domain.values import (
     Dependence,
     FunctionValue,
     ModuleValue,
+    OneOf,
     Sequence,
     Static,
     Structure,
@@ -87,6 +88,18 @@ def _by_comparison(interpreter: Interpreter, frame: Frame, test: cst.Comparison,
         other = target.comparator
         if isinstance(other, cst.Name) and other.value == "None":
             _narrow_none(frame, test.left.value, isinstance(target.operator, cst.Is) is outcome)
+    match test:
+        case cst.Comparison(
+            left=cst.Name(value=name),
+            comparisons=[
+                cst.ComparisonTarget(
+                    operator=cst.Equal() | cst.NotEqual() as sign,
+                    comparator=cst.BaseNumber() | cst.SimpleString() as written,
+                )
+            ],
+        ):
+            constant = interpreter.evaluate(frame, written)
+            _narrow_equal(frame, name, constant, isinstance(sign, cst.Equal) is outcome)
 
 
 def _by_call(interpreter: Interpreter, frame: Frame, test: cst.Call, outcome: bool) -> None:
@@ -193,6 +206,20 @@ def _narrow_none(frame: Frame, name: str, is_none: bool) -> None:
     value = frame.env.get(name)
     if value is not None:
         frame.env[name] = NONE if is_none else without_none(settled(value))
+
+
+def _narrow_equal(frame: Frame, name: str, constant: Value, is_equal: bool) -> None:
+    """A name that may be a constant is that constant, or is not it. What compares a tensor is a tensor, which Python
+    cannot ask for its truth; AutoGraph can."""
+    assert frame.env is not None
+    value = frame.env.get(name)
+    if not (isinstance(value, OneOf) and isinstance(constant, Static) and constant in value.options):
+        return
+    others = [option for option in value.options if option != constant]
+    if not is_equal:
+        frame.env[name] = join_all(*others)
+    elif not frame.context.converted:
+        frame.env[name] = constant
 
 
 def _narrow_kind(frame: Frame, name: str, names: frozenset[str], outcome: bool) -> None:

@@ -33,11 +33,13 @@ _TENSOR_LIKE: Final = frozenset(("tf.RaggedTensor", "tf.SparseTensor", "tf.Tenso
 # Classes of TensorFlow's and Keras's of which no tensor and no variable is.
 _NO_TENSORS: Final = _TENSOR_LIKE | frozenset(
     (
+        *("collections.OrderedDict", "collections.defaultdict", "collections.Counter", "collections.deque"),
         *("tf.PartitionedVariable", "tf.python.ops.variables.PartitionedVariable", "tf.Module", "tf.Operation"),
         *("tf.Graph", "tf.DType", "tf.TensorShape", "tf.TypeSpec", "tf.TensorSpec", "tf.data.Dataset"),
         *("keras.layers.Layer", "keras.Model", "keras.Sequential"),
     )
 )
+_DICTS: Final = frozenset(("builtins.dict", "collections.OrderedDict", "collections.defaultdict"))
 # Where no class is one of tensors: Python's own modules, but for those of protocols, NumPy and plain classes.
 PLAIN_CLASS: Final = "(plain)"
 _ELSEWHERE: Final = (sys.stdlib_module_names | {"np", PLAIN_CLASS}) - {"typing", "collections", "abc"}
@@ -144,7 +146,7 @@ def as_instance(value: Unknown | Structure, names: frozenset[str]) -> Value:
     if names and names <= set(_SEQUENCES):
         inner = value if isinstance(value, Structure) else Unknown()
         return Sequence("list" if "builtins.list" in names else "tuple", None, inner)
-    if names == {"builtins.dict"}:
+    if names and names <= _DICTS:
         return Dict({}, value if isinstance(value, Structure) else Unknown())
     # The payload keeps in mind that nobody was seen to make one.
     return ApiObject(min(names), payload=value) if len(names) == 1 and names <= _TENSOR_LIKE else value

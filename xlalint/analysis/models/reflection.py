@@ -19,9 +19,11 @@ from ..domain.values import (
     ModuleValue,
     Sequence,
     Static,
+    Structure,
     Unknown,
     Value,
 )
+from ..interpreter.contexts import NOT_TRACED
 from ..interpreter.frames import Arguments, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.several_callees import one_of_module
@@ -150,6 +152,8 @@ def _hasattr(interpreter: Interpreter, frame: Frame, arguments: Arguments, node:
     match _named(interpreter, frame, arguments):
         case [value, Static(str(name))] if (known := has_attribute(value, name)) is not None:
             return Static(known)
+        case [Structure(), Static("numpy")] if frame.context.kind not in NOT_TRACED:
+            return Static(False)  # neither graphs nor JAX have a number there (measured)
         case [Api("keras"), Static("version")] if interpreter.project.files.jax:
             return Static(True)  # what JAX runs is Keras 3
         case _:
