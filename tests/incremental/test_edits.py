@@ -77,6 +77,13 @@ def test_so_does_a_process_that_keeps_what_it_knows(edits: list[Edit]) -> None:
     runs_equal_fresh_ones(edits, 1, session=Session())
 
 
+@settings(max_examples=15)
+@given(st.lists(EDITS, min_size=1, max_size=8))
+@pytest.mark.slow
+def test_so_it_does_where_parts_run_one_after_another(edits: list[Edit]) -> None:
+    runs_equal_fresh_ones(edits, 1, in_turn=True, session=Session())
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 @settings(max_examples=5)

@@ -52,7 +52,7 @@ from .rule import Rule, all_rules
 
 T = TypeVar("T")
 # By the number of each partition: what it came to, and what it said.
-_Ran: TypeAlias = dict[int, tuple[bytes, Transcript]]
+_Ran: TypeAlias = dict[int, tuple[bytes | End, Transcript]]
 # Objects that partitions create before no other runs beside them: some three hundred megabytes; of a project with very
 # many files fewer, since what a run knows of each file takes as much room as these objects.
 _MOST_OBJECTS: Final = 2_200_000
@@ -107,7 +107,7 @@ class Analysis:
         self._world = World(self._files, self._linted, self._digest)
         self._keras_near = inputs.keras_near(settings)
         self._near = inputs.settings_near(settings)
-        self._paths = {file.display: file.path for file in inputs.files}
+        self._folders = {file.display: file.path.parent for file in inputs.files}
         self._records = None
         if cache is not None:
             self._records = Records(cache, inputs.settings_parts(settings), self._shares, self._world, session)
@@ -128,10 +128,11 @@ class Analysis:
         for end in ends:
             outcome.lasts = outcome.lasts and end.same
             for read in end.record.reads:
-                # What is recorded of other files holds for what they are now.
-                digest = read.digest if end.fresh else self._digest(read.path)
-                if digest and not read.checked:
-                    outcome.imported[read.path] = digest
+                if not read.checked:
+                    # What is recorded of other files holds for what they are now.
+                    digest = read.digest if end.fresh else self._digest(read.path)
+                    if digest:
+                        outcome.imported[read.path] = digest
         return outcome
 
     def _account(self, ends: Sequence[End]) -> None:
@@ -166,7 +167,7 @@ class Analysis:
 
     def _in_turn(self, processes: int) -> list[End]:
         """Run partitions in groups, one after another, until each partition has received what all have to send."""
-        transcripts, ends = Transcripts(), dict[int, bytes]()  # packed: findings take many times the room
+        transcripts, ends = Transcripts(), dict[int, bytes | End]()  # packed: findings take many times the room
 
         def keep(ran: _Ran) -> None:
             for number, (end, transcript) in ran.items():
@@ -175,8 +176,9 @@ class Analysis:
 
         for number, share in enumerate(self._shares):
             record = self._recorded(share)
-            if record is not None:
-                keep({number: _packed(record.result)})
+            if record is not None and self._records is not None:
+                end = record.result  # which a session holds in any case
+                keep({number: (end if self._kept else _packed(end), self._records.transcript(share, record))})
             self._files.forget_most(share)
         due = [number for number in range(len(self._shares)) if number not in ends]
         for _ in range(ROUNDS + 1):  # and no more, where what is found depends on how fast the machine is
@@ -189,7 +191,7 @@ class Analysis:
             due = transcripts.outdated()
             if not due:
                 break
-        return [pickle.loads(ends[number]) for number in range(len(self._shares))]
+        return [_unpacked(ends[number]) for number in range(len(self._shares))]
 
     def _next_group(self, transcripts: Transcripts, due: list[int], keep: Callable[[_Ran], None]) -> None:
         """Run the last ones of those that are due, which are due no more."""
@@ -216,7 +218,7 @@ class Analysis:
         ends = run_group(parts(), self._filled, TranscriptMessages(transcripts).after)
         waiting += (number for number in reversed(group) if number not in ends)
         self._files.forget_most([path for number in group for path in self._shares[number]])
-        return {number: _packed(end) for number, end in ends.items()}
+        return {number: (_packed(end), Transcript.of(end.record.rounds)) for number, end in ends.items()}
 
     def _recorded(self, share: tuple[Path, ...]) -> Record | None:
         return None if self._records is None else self._records.load(share)
@@ -287,7 +289,7 @@ class Analysis:
         """The settings for a file, by its absolute path or that which reports show."""
         if not self._near:
             return self._settings
-        return self._near.get(self._paths.get(path, Path(path)).parent, self._settings)
+        return self._near.get(self._folders.get(path) or Path(path).parent, self._settings)
 
     def _judge(self, ends: Sequence[End], outcome: Outcome) -> None:
         """Put together what the partitions found."""
@@ -327,11 +329,8 @@ class Analysis:
         modules: dict[str, ModuleSigns] = {}
         for module in chain.from_iterable(end.record.modules for end in ends):
             before = modules.setdefault(module.path, module)
-            before.imports = sorted({*before.imports, *module.imports})
-            before.guarded = module.guarded | before.guarded
-            before.signs = {
-                shows: min(sign, before.signs.get(shows, sign)) for shows, sign in (before.signs | module.signs).items()
-            }
+            if module != before:
+                modules[module.path] = before.joined_with(module)
         return modules.values()
 
     def _ran(self, modules: Collection[ModuleSigns], exposed: Callable[[str], Exposed]) -> Callable[[str], Ran]:
@@ -366,7 +365,7 @@ class Analysis:
 
     def _keras_at(self, path: str) -> int | None:
         """The Keras that runs a file, where settings or requirements say so."""
-        return self._keras_near.get(self._paths.get(path, Path(path)).parent, self._settings.keras)
+        return self._keras_near.get(self._folders.get(path) or Path(path).parent, self._settings.keras)
 
     def _exposed(self, modules: Iterable[ModuleSigns]) -> Callable[[str], Exposed]:
         """How sure it is of a file that XLA compiles its program, by its path as reports show it."""
@@ -404,8 +403,15 @@ def _told_exposure(settings: Settings) -> Exposed | None:
     return Exposed(Exposure.CERTAIN, f"the setting `{said}`", whole=of_steps)
 
 
-def _packed(end: End) -> tuple[bytes, Transcript]:
-    return pickle.dumps(end.findings_only()), Transcript.of(end.record.rounds)
+def _packed(end: End) -> bytes:
+    return pickle.dumps(end.findings_only())
+
+
+def _unpacked(end: bytes | End) -> End:
+    if isinstance(end, End):
+        return end
+    found: End = pickle.loads(end)
+    return found
 
 
 def _noting(part: Partition[T], reads: Reads) -> Partition[T]:

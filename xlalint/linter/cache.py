@@ -25,7 +25,7 @@ from ..sources.reading import Jax, Strategies
 from ..sources.text import UnreadableSource, digest_of, read_bytes
 
 _KEPT: Final = 32  # entries; the oldest go first
-_KEPT_PARTS: Final = 64
+_KEPT_PARTS: Final = 400
 _DIGESTS: Final = "digests"  # the file of what was digested
 _MOST_DIGESTS: Final = 400_000
 # Times of files are no finer than this somewhere: what was written a moment ago may be written again unseen.

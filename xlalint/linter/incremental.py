@@ -10,6 +10,7 @@ import contextlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -19,6 +20,7 @@ from ..analysis.files.dependencies import Reads
 from ..analysis.files.file import File
 from ..analysis.files.files import Files, Session
 from ..analysis.files.troubles import InternalTrouble, SyntaxTrouble
+from ..analysis.fixpoint.exchange import Transcript
 from ..analysis.fixpoint.partitions import ROUNDS, Message, Messages, Round
 from ..analysis.program.signs import ModuleSigns
 from ..cache.keys import key_of
@@ -155,6 +157,8 @@ class World:
     known: Collection[str]
     digest: Callable[[str], str | None]
     _modules: set[tuple[str, str, str]] = field(default_factory=set, init=False)  # that are where they were
+    # By path, what each file is to the run: its name and root, whether it is checked, and whether it is known.
+    _there: dict[str, tuple[str, str, bool, bool]] = field(default_factory=dict, init=False)
     _shifts: dict[tuple[str, str], FileShift | None] = field(default_factory=dict, init=False)
 
     def describe(self, record: Record, reads: Reads, share: Iterable[Path]) -> None:
@@ -268,11 +272,12 @@ class World:
 
     def _is_there(self, read: Read) -> bool:
         """Whether a file is what it was to the run, and found under the same name."""
-        path = Path(read.path)
-        if read.checked != (path in self.files.checked) or read.known != (read.path in self.known):
-            return False
-        name, root = self.files.dotted_name(path)
-        return (name, str(root)) == (read.name, read.root)
+        now = self._there.get(read.path)
+        if now is None:
+            path = Path(read.path)
+            name, root = self.files.dotted_name(path)
+            now = self._there[read.path] = name, str(root), path in self.files.checked, read.path in self.known
+        return now == (read.name, read.root, read.checked, read.known)
 
     def _same(self, read: Read) -> Read | None:
         """What was read of a file, if that is the same on the same lines."""
@@ -288,12 +293,16 @@ class World:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Left:
     """A record of a session, and the session's epoch when it held last."""
 
     record: Record
     epoch: int
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        return Transcript.of(self.record.rounds)
 
 
 def _lacks(files: Files, folder: Path, names: Iterable[str]) -> bool:
@@ -348,8 +357,15 @@ class Records:
         """Keep a record for the next runs of this process, beside that of what was there before."""
         if self._session is not None:
             left = self._session.left.setdefault(self._keys[share], [])
+            same = [other for other in left if other.record is record and other.epoch == self._session.epoch]
             others = [other for other in left if other.record is not record]
-            left[:] = [_Left(record, self._session.epoch), *others[: _LEFT - 1]]
+            left[:] = [*(same or [_Left(record, self._session.epoch)]), *others[: _LEFT - 1]]
+
+    def transcript(self, share: tuple[Path, ...], record: Record) -> Transcript:
+        """What a partition that left a record has sent and asked; a session knows it from the last run."""
+        left: list[_Left] = [] if self._session is None else self._session.left.get(self._keys[share], [])
+        known = next((one.transcript for one in left if one.record is record), None)
+        return Transcript.of(record.rounds) if known is None else known
 
     def _texts_now(self, share: tuple[Path, ...]) -> Texts:
         """The texts of files that are as they were, or whose lines have moved."""

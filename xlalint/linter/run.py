@@ -73,7 +73,8 @@ def check(
     if cache is None or digests is None:
         inputs.read()
         return _report(inputs, settings, _analyse(inputs, settings, session=session, spent=spent)[0])
-    entry = cache.load(key_of(_key_parts(inputs, digests, settings)))
+    around = tuple(_around(inputs, settings))
+    entry = cache.load(_key_of(around, digests))
     if entry is not None:
         inputs.digests = digests
     else:
@@ -81,7 +82,7 @@ def check(
         inputs.read(digests, known)
         entry, _, lasts = _analyse(inputs, settings, cache, session=session, spent=spent)
         if lasts and not inputs.problems:
-            cache.store(key_of(_key_parts(inputs, inputs.digests, settings)), entry)
+            cache.store(_key_of(around, inputs.digests), entry)
         cache.note_facts(known, inputs.facts_by_path())
     cache.digests.save()
     return _report(inputs, settings, entry)
@@ -148,19 +149,33 @@ def _inputs(
     return Inputs(every, frozenset(file.display for file in files), contents, problems)
 
 
-def _key_parts(inputs: Inputs, digests: Mapping[str, str], settings: Settings) -> Iterator[str]:
-    """Everything that findings depend on, besides the tool and the files that are imported."""
+def _key_of(around: Iterable[str], digests: Mapping[str, str]) -> str:
+    """The key of everything that findings depend on, besides the tool and the files that are imported."""
+    return key_of(chain(around, chain.from_iterable(digests.items())))
+
+
+def _around(inputs: Inputs, settings: Settings) -> Iterator[str]:
+    """What findings depend on around the files: the settings, and the names of what else is there."""
     yield os.getcwd()
     yield from inputs.settings_parts(settings)
     projects = Projects()
-    around = (chain(_packages_of(folder), folders_around(folder, projects)) for folder in inputs.folders)
-    folders = {str(folder) for folder in chain.from_iterable(around)}
+    packages = _together(_packages_of(folder) for folder in inputs.folders)
+    programs = _together(folders_around(folder, projects) for folder in inputs.folders)
+    folders = {str(folder) for folder in packages | programs}
     for folder in sorted(filter(os.path.isdir, folders)):  # standard input may stand for a file in a folder to come
         yield folder
         yield from sorted(name for name in os.listdir(folder) if name.endswith(".py") or "." not in name)
-    for display, digest in digests.items():
-        yield display
-        yield digest
+
+
+def _together(ways: Iterable[Iterable[Path]]) -> set[Path]:
+    """The folders on ways upward; where one is met again, the rest of the way is known."""
+    found = set[Path]()
+    for way in ways:
+        for folder in way:
+            if folder in found:
+                break
+            found.add(folder)
+    return found
 
 
 def _packages_of(folder: Path) -> Iterator[Path]:

@@ -61,7 +61,7 @@ class PathPatterns:
     root: Path
     beside: PathPatterns | None = None
 
-    def covers(self, path: Path, *, folder: bool) -> bool:
+    def covers(self, path: Path | str, *, folder: bool) -> bool:
         """Whether a pattern matches `path` itself (its parents are the walk's business)."""
         if _covered(self.patterns, str(self.root), str(path), folder):
             return True
@@ -87,7 +87,7 @@ def discover(
     `force`: what is excluded stays so when it is named explicitly; `nearest`: what is excluded in a folder, where that
     may be something else than in others.
     """
-    found: dict[Path, None] = {}
+    found: dict[str, None] = {}
     problems: list[Problem] = []
     for given in paths:
         path = Path(os.path.abspath(given))
@@ -98,18 +98,18 @@ def discover(
                 for file in _walk(path, exclude if nearest is None else nearest(path), problems, nearest):
                     found[file] = None
             elif path.exists():
-                found[path] = None
+                found[str(path)] = None
             else:
                 problems.append(Problem(display_path(path), "no such file or directory"))
         except OSError as error:  # a name too long, a folder without permission, ...
             problems.append(Problem(display_path(path), error.strerror or str(error)))
-    files = [FileToCheck(path, display_path(path)) for path in found]
+    files = [FileToCheck(Path(path), display_path(path)) for path in found]
     return sorted(files, key=lambda file: file.display), problems
 
 
 def _walk(
     top: Path, excluded: PathPatterns, problems: list[Problem], nearest: Callable[[Path], PathPatterns] | None
-) -> Iterator[Path]:
+) -> Iterator[str]:
     pending = [(str(top), GitIgnores.above(top, problems), excluded)]
     while pending:
         folder, above, exclude = pending.pop()
@@ -126,12 +126,12 @@ def _walk(
             is_folder = entry.is_dir(follow_symlinks=False)  # a link may lead back here, or to the whole disk
             if not is_folder and not entry.name.endswith((".py", ".ipynb")):
                 continue
-            if exclude.covers(Path(entry.path), folder=is_folder) or here.ignore(entry.path, folder=is_folder):
+            if exclude.covers(entry.path, folder=is_folder) or here.ignore(entry.path, folder=is_folder):
                 continue
             if is_folder:
                 pending.append((entry.path, here, exclude))
             else:
-                yield Path(entry.path)
+                yield entry.path
 
 
 @dataclass(frozen=True, slots=True)

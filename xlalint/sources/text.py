@@ -118,7 +118,7 @@ def newline_of(text: str) -> str:
     return found.group() if found else "\n"
 
 
-def display_path(path: Path) -> str:
+def display_path(path: Path | str) -> str:
     """`path` relative to the working directory where it lies below it, with "/" between the parts.
 
     Bytes of a name that are not UTF-8 are written out, so that a path can always be printed and encoded.

@@ -125,6 +125,14 @@ def test_code_is_cut_finer_where_there_are_few_tests() -> None:
     assert max(of_code) * 60_000 <= parts_module._MOST_WITHOUT_TESTS < max(of_tests) * 60_000
 
 
+@pytest.mark.parametrize("files", [20, 60, 200, 500, 2_000])
+def test_an_edit_of_code_costs_little_of_it_and_a_run_has_few_parts_to_look_through(files: int) -> None:
+    ranges = shares([(f"code/{number:05}.py", 50_000) for number in range(files)])
+    assert max(len(share) for share in ranges) * 50_000 <= parts_module._MOST_WITHOUT_TESTS
+    assert files < 200 or max(map(len, ranges)) * 20 <= files
+    assert len(ranges) <= max(3 * parts_module._PARTS_WITHOUT_TESTS, files * 50_000 // 100_000)
+
+
 @pytest.fixture(scope="module")
 def whole() -> Report:
     """The findings on all cases, analysed as one part."""

@@ -33,8 +33,11 @@ Key: TypeAlias = tuple[str, int, str]
 _TEXT_OF_A_PART: Final = 50_000
 _PARTS: Final = 8
 # What no partition exceeds, however large the project is: about five seconds of work. Tests use much of what other
-# partitions have, too; where there are few of them, more partitions cost little, and one takes a second.
+# partitions have, too; where there are few of them, more partitions cost little, and one takes less than a second: they
+# grow when a project would have more of them than can be looked through at each edit.
 _MOST_TEXT: Final = 2_000_000
+_TEXT_WITHOUT_TESTS: Final = 128_000
+_PARTS_WITHOUT_TESTS: Final = 128
 _MOST_WITHOUT_TESTS: Final = 512_000
 _FEW_TESTS: Final = 0.1  # of the text
 # Up to so much text, what all partitions know is held in memory together, whatever that is; of several processes each
@@ -175,7 +178,8 @@ def shares(files: Sequence[tuple[str, int]]) -> list[range]:
         return []
     before = list(accumulate((size for _, size in files), initial=0))
     tests = list(accumulate((size if is_of_tests(path) else 0 for path, size in files), initial=0))
-    most = max(_TEXT_OF_A_PART, min(1 << (before[-1] // _PARTS).bit_length(), _MOST_TEXT))
+    with_tests = max(_TEXT_OF_A_PART, min(_above(before[-1] // _PARTS), _MOST_TEXT))
+    without = max(_TEXT_WITHOUT_TESTS, min(_above(before[-1] // _PARTS_WITHOUT_TESTS), _MOST_WITHOUT_TESTS))
     ranks = [
         (_shared_folders(files[at - 1][0], path), _hash(path)) if at else (0, b"") for at, (path, _) in enumerate(files)
     ]
@@ -184,7 +188,7 @@ def shares(files: Sequence[tuple[str, int]]) -> list[range]:
         here = pending.pop()
         size = before[here.stop] - before[here.start]
         has_tests = tests[here.stop] - tests[here.start] > _FEW_TESTS * size
-        if size <= (most if has_tests else min(most, _MOST_WITHOUT_TESTS)) or len(here) == 1:
+        if size <= (with_tests if has_tests else min(with_tests, without)) or len(here) == 1:
             found.append(here)
             continue
         cuts = here[1:]
@@ -192,6 +196,11 @@ def shares(files: Sequence[tuple[str, int]]) -> list[range]:
         cut = min(inside or cuts, key=lambda at: ranks[at])
         pending += [range(cut, here.stop), range(here.start, cut)]
     return found
+
+
+def _above(number: int) -> int:
+    """The next power of two, which an edit hardly ever changes."""
+    return 1 << number.bit_length()
 
 
 def _shared_folders(one: str, other: str) -> int:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 T = TypeVar("T")
 
@@ -61,6 +62,12 @@ class ModuleSigns(Struct, array_like=True):
     def is_run(self) -> bool:
         """Whether the file is run by itself, as it says; or as it shows, if it is in no package."""
         return self.script or (Shows.SCRIPT in self.signs and self.package == self.path)
+
+    def joined_with(self, other: ModuleSigns) -> ModuleSigns:
+        """What this and another partition have seen of the same file."""
+        signs = {shows: min(sign, self.signs.get(shows, sign)) for shows, sign in (self.signs | other.signs).items()}
+        imports = sorted({*self.imports, *other.imports})
+        return replace(self, imports=imports, guarded=other.guarded | self.guarded, signs=signs)
 
 
 def place(path: str, sign: Sign) -> str:
