@@ -89,6 +89,11 @@ class Unit:
         return cls(file, Stretch(1, 0))
 
     @cached_property
+    def first_reads(self) -> dict[cst.BaseExpression, cst.CSTNode | None]:
+        """Where the targets of assignments are read before, of those that somebody has looked for."""
+        return {}
+
+    @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
         found: dict[cst.CSTNode, cst.CSTNode] = {}
         pending: list[cst.CSTNode] = [self.tree]

@@ -217,6 +217,16 @@ def _is_attribute(node: cst.CSTNode, name: str) -> bool:
 def _read_before(
     unit: Unit, function: cst.FunctionDef | cst.Lambda, target: cst.BaseExpression, statement: cst.CSTNode
 ) -> cst.CSTNode | None:
+    """As `_sought_before` has it, looked for once."""
+    found = unit.first_reads
+    if target not in found:
+        found[target] = _sought_before(unit, function, target, statement)
+    return found[target]
+
+
+def _sought_before(
+    unit: Unit, function: cst.FunctionDef | cst.Lambda, target: cst.BaseExpression, statement: cst.CSTNode
+) -> cst.CSTNode | None:
     """Where a function reads what it assigns, before anything of it is assigned, and where it may do both. What is
     assigned only where an object has it, as a subclass says, may be a property."""
     held = _conditions(unit, statement)
