@@ -150,6 +150,27 @@ strategy.run(step, args=(tf.ones([8]),))
             None,
         ),
         Good(
+            f"""import sys
+{TPU}
+def train(batches, eagerly):
+    def step(iterator):
+        return strategy.run(lambda batch: batch * 2.0, args=(next(iterator),))
+
+    if not eagerly:
+        step = tf.function(step)
+
+    def loop(iterator):
+        for _ in range(8):
+            step(iterator)
+
+    loop(iter(batches))
+
+train(tf.data.Dataset.range(8), "--debug" in sys.argv)
+""",
+            None,
+            why="a switch turns the compilation off",
+        ),
+        Good(
             """
 strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 strategy.run(lambda: tf.ones([2]))

@@ -14,6 +14,7 @@ _OF_VALUES: Final = frozenset(("XLA205", "XLA206"))
 # Rules about what a function does several times, each with the effect that is meant: whoever keeps the shape of one
 # selection keeps that of all, and whoever moves one summary out of compiled code moves all.
 _OF_FUNCTIONS: Final = {"XLA201": Effect.NAMED, "XLA203": Effect.NAMED, "XLA403": Effect.FAILS}
+_ALL: Final = frozenset(("XLA403",))  # of which errors, too, are said a few times
 _ENOUGH: Final = 3  # findings of one cause, by which its reader knows
 _SAME_VALUE: Final = "here, too, the same value decides"
 _SELECTS: Final = "here, too, the function selects by the values of a tensor"
@@ -37,8 +38,8 @@ def few_of_a_cause(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _cause(finding: Finding) -> Hashable:
-    """What a warning has in common with others of its rule; None where it stands for itself."""
-    if finding.severity is not Severity.WARNING:
+    """What a finding has in common with others of its rule; None where it stands for itself, as most errors do."""
+    if finding.severity is not Severity.WARNING and finding.code not in _ALL:
         return None
     if finding.code in _OF_VALUES and finding.effect is Effect.RECOMPILES and finding.notes:
         origin = finding.notes[0]

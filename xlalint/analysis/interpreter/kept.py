@@ -95,7 +95,9 @@ class Keeping(Interpreter):
         if frame.module.is_test:
             return  # tests count calls, or traces, and look at what was passed
         in_tensor_loop = frame.loop or (frame.branch and frame.context.converted)
-        if not in_tensor_loop and self._outlives(frame, target, anew=form in _ADDS_UP):
+        if not in_tensor_loop and self._outlives(
+            frame, target, anew=form in _ADDS_UP or isinstance(target, cst.Subscript)
+        ):
             text = frame.unit.code(target)
             self.emit(frame, KeepState, node, form=form, target=text, tensor=tensor, asked=asked)
 
@@ -150,12 +152,14 @@ def _is_of_host(frame: Frame, name: str) -> bool:
 
 
 def _is_made_anew(cls: Class, attribute: str, changing: Function) -> bool:
-    """Whether a method that may lead to the changing one assigns the attribute anew, or empties it."""
+    """Whether a method that may lead to the changing one assigns the attribute anew, or empties it, or calls one that
+    does."""
     methods = _methods(cls)
+    renewing = {method.name for method in methods if any(_renews(node, attribute) for node in cst.within(method.node))}
     reaching = {changing.name, "__call__"} if changing.name == "call" else {changing.name}
     found = [method for method in methods if method.name in reaching]
     for method in found:  # grows
-        if any(_renews(node, attribute) for node in cst.within(method.node)):
+        if method.name in renewing or any(_calls(node, name) for node in cst.within(method.node) for name in renewing):
             return True
         for other in methods:
             if other not in found and any(_calls(node, method.name) for node in cst.within(other.node)):
@@ -254,9 +258,11 @@ def _conditions(unit: Unit, node: cst.CSTNode) -> list[tuple[cst.BaseExpression,
 
 
 def _excludes(conditions: list[tuple[cst.BaseExpression, bool]], others: list[tuple[cst.BaseExpression, bool]]) -> bool:
-    """Whether of two statements one alone runs: one where a name or an attribute holds, the other where it does not."""
+    """Whether of two statements one alone runs: on two sides of a conditional, or one where a name or an attribute
+    holds and the other where it does not."""
     return any(
-        holds is not other and isinstance(test, cst.Name | cst.Attribute) and test.deep_equals(asked)
+        holds is not other
+        and (test is asked or (isinstance(test, cst.Name | cst.Attribute) and test.deep_equals(asked)))
         for test, holds in conditions
         for asked, other in others
     )
@@ -285,8 +291,11 @@ def _reads(node: cst.CSTNode, target: cst.BaseExpression) -> bool:
     match target, node:
         case cst.Attribute(attr=cst.Name(value=name)), cst.Attribute(attr=cst.Name(value=read)):
             return name == read and node.deep_equals(target)
-        case cst.Attribute(attr=cst.Name(value=name)), cst.Call(func=cst.Name(value="hasattr"), args=[_, asked]):
-            return isinstance(asked.value, cst.SimpleString) and asked.value.evaluated_value == name
+        case (
+            cst.Attribute(value=owner, attr=cst.Name(value=name)),
+            cst.Call(func=cst.Name(value="hasattr"), args=[cst.Arg(held), cst.Arg(cst.SimpleString() as asked)]),
+        ):
+            return asked.evaluated_value == name and held.deep_equals(owner)
         case cst.Name(value=name), cst.Name(value=read):
             return name == read
         case cst.Subscript(value=owner), cst.ComparisonTarget(operator=cst.In() | cst.NotIn(), comparator=held):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from ...syntax import nodes as cst
@@ -46,11 +46,17 @@ def one_of_module(project: Project, module: Module) -> Value:
 def fitting(alternatives: Iterable[Value], arguments: Arguments) -> list[bool]:
     """Of each of several callees, whether it can be meant."""
     alternatives = tuple(alternatives)
-    found = [fits(option, arguments) for option in alternatives]
+    compiled = {option.function for option in alternatives if isinstance(option, FunctionValue) and option.compiled}
+    found = [fits(option, arguments) and not _is_uncompiled(option, compiled) for option in alternatives]
     if any(_is_of(option, _OF_TENSORS) for option in alternatives) and _takes_tensors(arguments):
         # `mod = tf if isinstance(x, tf.Tensor) else np`: a tensor is for TensorFlow.
         return [fit and not _is_of(option, _OF_ARRAYS) for option, fit in zip(alternatives, found, strict=True)]
     return found
+
+
+def _is_uncompiled(callee: Value, compiled: Collection[Function]) -> bool:
+    """Whether a switch alone runs this as it is, for debugging: `step = step if eager else tf.function(step)`."""
+    return isinstance(callee, FunctionValue) and callee.compiled is None and callee.function in compiled
 
 
 def _is_of(callee: Value, libraries: tuple[str, ...]) -> bool:
