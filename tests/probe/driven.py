@@ -35,6 +35,26 @@ def mode(x, reduction):
     raise ValueError(f"unknown reduction {reduction!r}")
 
 
+def rows(x):
+    return _in_rows(x[:2], tf.constant([1, 3]), tf.constant(12))
+
+
+def _in_rows(x, counts, most):
+    tf.debugging.assert_greater(most, 9)
+    return tf.pad(tf.repeat(x, counts, axis=0), [[0, most - tf.reduce_sum(counts)], [0, 0]])
+
+
+def dropped(x, rate, training=None):
+    if not training or rate == 0.0:
+        return x
+    kept = 1.0 - rate
+    return x * kept
+
+
+def by_segment(x, numbers):
+    return tf.math.segment_sum(x, numbers)
+
+
 def by_method(x, method):
     return _stepped(x, method)
 

@@ -43,6 +43,13 @@ class Thing:
         return z, w, u
 
 
+def twice(x):
+    n = tf.cast(tf.reduce_max(tf.abs(x)), tf.int32)
+    y = tf.range(n)  # <- recompiles
+    z = tf.reduce_sum(y) + tf.shape(x)[0]  # ..
+    return y, z, tf.ones([n + 1])  # <- recompiles
+
+
 def beyond(x, n, ids):
     x = tf.concat([x, tf.zeros([tf.minimum(n, 4)])], 0)  # ..
     y = tf.gather(x, tf.minimum(ids, 1))  # <- diverges
@@ -100,7 +107,7 @@ def seen(outcome: Outcome) -> dict[int, str]:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize(("qualname", "driven"), [("Thing.late", True), ("never", False)])
+@pytest.mark.parametrize(("qualname", "driven"), [("Thing.late", True), ("twice", True), ("never", False)])
 def test_what_is_behind_a_failure_is_seen(worker: Worker, file: Path, qualname: str, driven: bool) -> None:
     marked = expected(qualname.rpartition(".")[2])
     kind = "method" if "." in qualname else "function"

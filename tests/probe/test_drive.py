@@ -213,6 +213,15 @@ def test_inputs_reach_the_lines_that_are_wanted(driver: Driver) -> None:
     assert line in driver("Pooled", wanted=(line,))["reached"]
 
 
+def test_what_fails_first_on_the_way_to_a_line_is_followed(driver: Driver) -> None:
+    line = line_of("    return x * kept")
+    assert line in driver("dropped", wanted=(line,))["reached"]
+
+
+def test_the_numbers_of_segments_are_sorted(driver: Driver) -> None:
+    assert driver("by_segment")["inputs"][1] == "numbers: i32[4] sorted"
+
+
 def test_the_user_s_own_function_makes_the_inputs(driver: Driver) -> None:
     found = driver("optional", factory=f"{MODULE}:make_inputs")
     assert (found["sets"], found["shapes"]) == (6, [[2, 3], [3, 3], [4, 3]])
@@ -264,6 +273,13 @@ def test_a_caller_helps_where_the_parameters_say_too_little(driver: Driver) -> N
     assert "not" in driver(hidden)
     found = driver(hidden, lines=(first, first + 4), callers=(caller,))
     assert "as `packed` does" in found["how"]
+
+
+def test_what_a_caller_passes_is_varied_where_nothing_else_is_accepted(driver: Driver) -> None:
+    first = line_of("def _in_rows")
+    found = driver("_in_rows", lines=(first, first + 2), callers=(Frame(str(CODE), "rows"),))
+    assert "most: <EagerTensor []>" in found["inputs"]
+    assert found["sets"] > 1
 
 
 def test_a_method_as_the_call_of_its_object_comes_to_it(driver: Driver) -> None:

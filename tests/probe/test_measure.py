@@ -24,6 +24,17 @@ def fine(x):
     return tf.nn.softmax(x) * 2.0
 
 
+class Space:
+    dtype = tf.float64
+
+    def __eq__(self, other):
+        return True
+
+
+def in_space(x, space: Space):
+    return tf.cast(x, space.dtype)
+
+
 def no_kernel(x):
     y = x * 2.0
     return helper(y)

@@ -25,7 +25,7 @@ from xlalint.probe.specs import (
 )
 from xlalint.probe.target import Frame, Given, Parameter, Target
 from xlalint.probe.worker.compiling.compare import Leaf, difference
-from xlalint.probe.worker.inputs.numbers import extremes
+from xlalint.probe.worker.inputs.numbers import extremes, like_seen
 from xlalint.probe.worker.inputs.numbers import numbers as drawn
 
 sizes = st.tuples(st.integers(0, 9), st.integers(0, 3)).map(lambda pair: (pair[0], pair[0] + pair[1]))
@@ -137,6 +137,22 @@ def test_whole_numbers_below_a_limit_are_drawn_as_they_are_said() -> None:
     assert str(form) == "i32[2, 30] below4"
     for value_set in (0, 1, 5, *extremes(1)):
         assert {*drawn(form, 0, value_set, 0).ravel().tolist()} == {0, 1, 2, 3}
+
+
+def test_values_like_those_that_were_seen() -> None:
+    seen = np.array([[1, 5], [0, 7]], np.int32)
+    assert like_seen(seen, 1).tolist() == [[0, 4], [0, 6]]
+    assert like_seen(seen, 2).tolist() == [[7, 1], [5, 0]]
+    assert like_seen(np.array([True, False]), 1).tolist() == [False, True]
+    assert like_seen(np.array([4.0]), 3).dtype == np.float64
+
+
+def test_sorted_numbers() -> None:
+    form = parse_form("i32[6] sorted")
+    assert isinstance(form, Spec)
+    several = [drawn(form, 0, value_set, 0).tolist() for value_set in range(4)]
+    assert all(one == sorted(one) for one in several)
+    assert len({sum(one) for one in several}) > 2
 
 
 def test_extreme_values_of_one_tensor_are_among_others_that_are_none() -> None:

@@ -2,7 +2,8 @@
 
     f32[8, 128]              a tensor; f16 bf16 f32 f64 c64 c128 i8 i16 i32 i64 u8 u16 u32 u64 bool str
     f32[2..5, 3]             of several shapes: 2, 3, 4 and 5 rows
-    f32[4, 4] definite       numbers of a kind: `unit` (in 0..1), `positive`, `definite` (a matrix), `flags` (0 and 1)
+    f32[4, 4] definite       numbers of a kind: `unit` (in 0..1), `positive`, `definite` (a matrix), `flags` (0 and 1),
+                             `sorted` (0, 0, 1, 1)
     i32[4] below3            whole numbers from 0 to 2
     f32[4, 4] sparse         another form of it: `sparse` (a `tf.SparseTensor`), `ragged`, `variable` (a `tf.Variable`)
     [f32[4, 8], i32[4]]      a list; a tuple and a dict are written as in Python too: (..), {"image": f32[2, 8, 8, 3]}
@@ -39,7 +40,7 @@ DTYPES: Final = {
     "str": "string",
 }
 SHORT: Final = {name: short for short, name in DTYPES.items()}
-NUMBERS: Final = ("unit", "positive", "definite", "flags")
+NUMBERS: Final = ("unit", "positive", "definite", "flags", "sorted")
 STYLES: Final = (*NUMBERS, "sparse", "ragged", "variable")
 BELOW: Final = re.compile(r"below([1-9]\d*)")  # a style of whole numbers
 COMMENT: Final = re.compile(r"#\s*xlalint:\s*probe\s*\((?P<inputs>.*)\)\s*$")

@@ -13,7 +13,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlalint.probe.protocol import COMPILE, DIVERGES, FAILS, GPU, OF_XLA, PROGRAM, TPU, TRAINING, Outcome, Plan
+from xlalint.probe.protocol import (
+    COMPILE,
+    DIVERGES,
+    FAILS,
+    GPU,
+    OF_XLA,
+    PROGRAM,
+    RECOMPILES,
+    TPU,
+    TRAINING,
+    Outcome,
+    Plan,
+)
 from xlalint.probe.target import Target
 
 from .backends import backend
@@ -114,9 +126,12 @@ class Session:
         self, found: Outcome, target: Target, partly: Partly, tools: Instruments, driven: Driven | None = None
     ) -> Outcome:
         """What was seen of a function, with what the statements in question show by themselves: where it was not run as
-        a whole, or where something else fails or differs before them."""
+        a whole, or where something else fails, differs or is compiled again before them."""
         plan, seen = tools.plan, found.observations
-        hidden = any(one.kind in (FAILS, DIVERGES) and not (one.gradient or one.extreme) for one in seen)
+        hidden = any(
+            one.kind in (FAILS, DIVERGES, RECOMPILES) and not (one.gradient or one.extreme or one.per == "shape")
+            for one in seen
+        )
         if backend.NAME == "jax" or plan.drive_only or plan.by_lines or plan.topology or plan.gpu:
             return found
         if not hidden and driven is not None:

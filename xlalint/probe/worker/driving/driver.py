@@ -443,7 +443,7 @@ def _is_argument(value: Any) -> bool:
         hash(value)
     except TypeError:
         leaves = backend.leaves(value)
-        return not any(leaf is value for leaf in leaves) or backend.is_tensor(value) or hasattr(value, "dtype")
+        return not any(leaf is value for leaf in leaves) or backend.is_tensor(value) or hasattr(value, "shape")
     return True
 
 

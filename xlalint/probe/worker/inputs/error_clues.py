@@ -32,6 +32,9 @@ _UNPACK: Final = re.compile(r"values to unpack \(expected (?:at least )?(\d+)")
 _NUMBER: Final = re.compile(r"(?<![\w.#])\d{1,4}(?![\w.])")
 _SHAPE: Final = re.compile(r"[\[(](\d+(?:, ?\d+)*),?[\])]|\[\]")
 _WHOLE: Final = re.compile(r"integral|close to an int|whole number")
+_INCREASING: Final = re.compile(
+    r"(?:not|be) (?:increasing|sorted|ascending)|in (?:ascending|sorted) order|segment ids must be"
+)
 _ENTRY: Final = re.compile(r"['\"](\w+)['\"]\s*:")
 _QUOTED: Final = re.compile(r"['\"`]([A-Za-z_][\w./-]{0,40})['\"`]")
 _ATTRIBUTE: Final = re.compile(r"'([\w.]+)' object has no attribute '(\w+)'")
@@ -55,6 +58,7 @@ class ErrorClues:
     plain: bool  # a Python number is asked for
     fraction: bool  # a number between 0 and 1
     whole: bool  # whole numbers, of whatever dtype
+    increasing: bool  # numbers in their order
     shapes: tuple[tuple[int, ...], ...]  # that it names
     fellows: tuple[str, ...] = ()  # attributes that are read together with the missing one
     modes: tuple[str, ...] = ()  # the words of which one is asked for
@@ -82,6 +86,7 @@ class ErrorClues:
             _PLAIN.search(text) is not None,
             _FRACTION.search(text) is not None,
             _WHOLE.search(text) is not None,
+            _INCREASING.search(text) is not None,
             tuple(dict.fromkeys(_sizes(found) for found in _SHAPE.findall(text))),
         )
 

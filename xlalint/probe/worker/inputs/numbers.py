@@ -49,6 +49,18 @@ def _extreme_values(value_set: int, position: int) -> tuple[int, float] | None:
     return _EXTREME[kind] if one in (0, position + 1) else None
 
 
+def like_seen(values: np.ndarray[Any, Any], value_set: int) -> np.ndarray[Any, Any]:
+    """Values like those that were seen somewhere: smaller, in another order, all alike. Whole numbers stay such."""
+    if value_set % 2 == 0:
+        return np.roll(values.ravel(), value_set // 2).reshape(values.shape)
+    if values.dtype == bool:
+        return ~values
+    if np.issubdtype(values.dtype, np.integer):
+        less = (value_set + 1) // 2
+        return np.asarray(np.maximum(values, less) - less)
+    return np.asarray(values / (1 + value_set)) if np.issubdtype(values.dtype, np.inexact) else values
+
+
 def numbers(spec: Spec, variant: int, value_set: int, position: int) -> np.ndarray[Any, Any]:
     """The values of one tensor, to be cast to its dtype. Integers are 1, 2 or 3: valid as sizes and as indices of most
     axes."""
@@ -63,6 +75,8 @@ def numbers(spec: Spec, variant: int, value_set: int, position: int) -> np.ndarr
     random = np.random.default_rng([position, value_set, variant])
     if spec.dtype == "bool" or spec.style == "flags":
         values: Any = signs(size, value_set, random)
+    elif spec.style == "sorted":
+        values = np.sort(signs(size, value_set, random))
     elif is_integer and below:
         limit = int(below[1])
         values = (np.arange(size) + value_set + position) % limit if size == 1 else random.integers(0, limit, size)

@@ -16,8 +16,9 @@ import numpy as np
 from xlalint.probe.specs import SHORT, Form, Keyed, Literal, Many, Spec, spec
 
 from ..backends import backend
+from .numbers import like_seen
 from .slots import Choice
-from .tensors import ObjectInput
+from .tensors import ObjectInput, RecordedInput
 
 
 @dataclass
@@ -100,9 +101,11 @@ def forms_of(call: RecordedCall, generated: bool) -> Iterator[tuple[str, Choice,
 
 def form_of(value: Any, generated: bool) -> Choice:
     """An object as an input."""
-    if isinstance(value, (np.ndarray, backend.KINDS[0])) and generated:
+    if isinstance(value, (np.ndarray, backend.KINDS[0])):
         dtype = backend.dtype_name(value.dtype)
-        return spec(dtype, *value.shape) if dtype in SHORT else same_object(value)
+        if dtype not in SHORT:
+            return same_object(value)
+        return spec(dtype, *value.shape) if generated else _recorded(value, dtype)
     if value is None or isinstance(value, bool | int | float | str):
         return Literal(value)
     if type(value) in (list, tuple):
@@ -118,6 +121,19 @@ def form_of(value: Any, generated: bool) -> Choice:
 
 def same_object(value: Any) -> ObjectInput:
     """The very object, as an input."""
+    return ObjectInput(_named(value), lambda: value)
+
+
+def _recorded(value: Any, dtype: str) -> ObjectInput:
+    """A tensor with the values that were seen, and in further sets with some that are like them."""
+
+    def varied(value_set: int) -> Any:
+        return backend.tensor_of(like_seen(np.asarray(value), value_set), dtype) if value_set else value
+
+    return RecordedInput(_named(value), lambda: value, varied=varied)
+
+
+def _named(value: Any) -> str:
     dtype = getattr(value, "dtype", None)
     shape = f"{list(getattr(value, 'shape', ()))}" if dtype is not None else ""
-    return ObjectInput(f"<{type(value).__name__}{' ' + shape if shape else ''}>", lambda: value)
+    return f"<{type(value).__name__}{' ' + shape if shape else ''}>"

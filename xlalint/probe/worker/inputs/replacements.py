@@ -94,6 +94,8 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     if clues.attribute is not None and clues.attribute[1] in _OF_STRINGS and part.dtype != "string":
         yield replace(part, dtype="string", style="")
         yield from (Literal(word) for word in ("same", "relu", "sum"))
+    if clues.increasing and part.style != "sorted":
+        yield replace(part, style="sorted")
     if clues.whole and not part.style:
         yield replace(part, style="flags")
     if clues.fraction:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
-from xlalint.probe.specs import BELOW, Form, Keyed, Many, Spec, leaves
+from xlalint.probe.specs import BELOW, Form, Keyed, Literal, Many, Spec, leaves
 
 from ..backends import backend
 from ..code.blame import by_keras
@@ -24,7 +24,7 @@ from .numbers import VALUE_SETS, extremes
 from .parts import Assignment
 from .replacements import changes
 from .slots import Choice, Slot
-from .tensors import Arguments, ObjectInput, build, map_specs
+from .tensors import Arguments, ObjectInput, RecordedInput, build, map_specs
 
 _MOST_CALLS: Final = 400
 _MOST_SECONDS: Final = 15.0  # of the processor
@@ -32,6 +32,7 @@ _LONGEST_CALL: Final = 10.0  # seconds
 _WIDEST: Final = 3  # shapes of one input
 _STYLES: Final = ("sparse", "ragged")
 _FOLLOWED: Final = 30  # calls behind one that reaches more and fails
+_BLINDLY: Final = 4  # such calls that do not reach more yet, where no line in question is reached
 
 # Runs what is probed with what is passed: by group ("init", "call").
 Run = Callable[[Mapping[str, Arguments]], Any]
@@ -191,15 +192,18 @@ class Search:
         self._reached = set(solution.reached)
         [found] = solution.shapes
         # The same objects at each call: another would be traced again.
-        assignment = tuple(_settled(one) if isinstance(one, ObjectInput) else one for one in found)
+        assignment = tuple(_settled(one) if _is_made(one) else one for one in found)
         solution.shapes = [assignment]
         with backend.eager_execution():
             solution.sets = [number for number in range(VALUE_SETS) if number == 0 or self._accepts(assignment, number)]
             solution.shapes += self._other_shapes(assignment)
         solution.reached = frozenset(self._reached)
 
-    def _accepted(self, start: Assignment, most: int = _MOST_CALLS) -> tuple[Assignment, Attempt]:
-        """Best first: what follows a call that got further is tried before what follows one that did not.
+    def _accepted(
+        self, start: Assignment, most: int = _MOST_CALLS, serves: Callable[[Attempt], bool] = lambda attempt: True
+    ) -> tuple[Assignment, Attempt]:
+        """Best first: what follows a call that got further is tried before what follows one that did not. `serves`:
+        whether an accepted call is one that is looked for.
 
         Raises NotFoundError, after `most` calls at the latest.
         """
@@ -214,7 +218,9 @@ class Search:
             _, depth, _, assignment = heapq.heappop(queue)
             attempt, objects = self._try(assignment)
             if attempt.error is None:
-                return assignment, attempt
+                if serves(attempt):
+                    return assignment, attempt
+                continue
             progress = len(attempt.reached)
             wanted = len(attempt.reached & self.wanted)
             if wanted and (wanted, progress) > furthest[0]:
@@ -233,8 +239,8 @@ class Search:
                     seen.add(following)
                     heapq.heappush(queue, (-progress, depth + rank, next(order), following))
             attempt.error.__traceback__ = None  # it keeps all that was alive
-        assert nearest is not None
-        raise NotFoundError(nearest[1], self.calls, nearest[2], furthest[1])
+        _, error, of_keras = nearest or (0, RuntimeError("all that is accepted is something else"), False)
+        raise NotFoundError(error, self.calls, of_keras, furthest[1])
 
     def _is_over(self) -> bool:
         return self.calls > 0 and (self._limit.over or self.calls >= _MOST_CALLS)
@@ -265,6 +271,7 @@ class Search:
 
     def _widened(self, assignment: Assignment, attempt: Attempt) -> tuple[Assignment, Attempt]:
         """Parameters that are left out get a value where that reaches more of the wanted lines."""
+        blindly = _BLINDLY if not attempt.reached & self.wanted else 0
         for position, slot in enumerate(self.slots):
             if self.wanted <= attempt.reached:
                 break
@@ -274,12 +281,26 @@ class Search:
                 if choice != assignment[position] and not self._is_over():
                     other = (*assignment[:position], choice, *assignment[position + 1 :])
                     found = self._try(other)[0]
-                    if found.error is not None and self._further(found, attempt):
+                    further = self._further(found, attempt)
+                    if found.error is not None and (further or (blindly > 0 and isinstance(choice, Literal))):
+                        blindly -= not further
                         with contextlib.suppress(NotFoundError):
-                            other, found = self._accepted(other, _FOLLOWED)
+                            other, found = self._followed(other, attempt, None if further else position)
                     if found.error is None and self._further(found, attempt):
                         assignment, attempt = other, found
         return assignment, attempt
+
+    def _followed(self, assignment: Assignment, best: Attempt, kept: int | None) -> tuple[Assignment, Attempt]:
+        """What gets further than the `best` until now, behind a call that fails; `kept`: the parameter whose input
+        stays. Raises NotFoundError."""
+        slots = self.slots
+        if kept is not None:
+            one = replace(slots[kept], choices=(assignment[kept],), fixed=True)
+            self.slots = [*slots[:kept], one, *slots[kept + 1 :]]
+        try:
+            return self._accepted(assignment, _FOLLOWED, lambda found: self._further(found, best))
+        finally:
+            self.slots = slots
 
     def _further(self, one: Attempt, other: Attempt) -> bool:
         """Whether a call reached more of the wanted lines than another."""
@@ -334,6 +355,11 @@ def _otherwise(choice: Choice) -> Iterator[Choice]:
             for other in _otherwise(item):
                 if isinstance(other, Form):
                     yield Keyed(tuple((name, other if name == key else one) for name, one in choice.entries))
+
+
+def _is_made(choice: Choice) -> TypeGuard[ObjectInput]:
+    """Whether an input is an object that each call would make anew."""
+    return isinstance(choice, ObjectInput) and not isinstance(choice, RecordedInput)
 
 
 def _settled(choice: ObjectInput) -> ObjectInput:

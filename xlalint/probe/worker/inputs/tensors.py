@@ -29,6 +29,13 @@ class ObjectInput:
         return self.text
 
 
+@dataclass(frozen=True)
+class RecordedInput(ObjectInput):
+    """An object that was seen, of which other values can be made: by the number of a set of values."""
+
+    varied: Callable[[int], Any] = field(default=lambda value_set: None, compare=False)
+
+
 def draw(spec: Spec, variant: int, value_set: int, position: int) -> Any:
     """One tensor, in the form that its spec names. Raises TypeError where there is no such tensor."""
     made = backend.tensor_of(numbers(spec, variant, value_set, position), spec.dtype)
@@ -61,4 +68,6 @@ def build(form: Form | ObjectInput, variant: int, value_set: int, positions: Ite
         return items if form.kind == "list" else tuple(items)
     if isinstance(form, Keyed):
         return {key: build(item, variant, value_set, positions) for key, item in form.entries}
+    if isinstance(form, RecordedInput):
+        return form.varied(value_set)
     return form.make() if isinstance(form, ObjectInput) else form.value

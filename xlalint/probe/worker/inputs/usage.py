@@ -52,6 +52,7 @@ _WANTED: Final[dict[str, tuple[tuple[int, str, str, int | None], ...]]] = {
     "string_to_number": ((0, "input", "string", None),),
     "decode_raw": ((0, "input_bytes", "string", None),),
 }
+_ASCENDING: Final = ("segment_sum", "segment_mean", "segment_max")
 _OF_IMAGES: Final = frozenset(
     (
         "crop_to_bounding_box",
@@ -78,6 +79,7 @@ class Use:
     least: int = 0  # dimensions
     sizes: dict[int, int] = field(default_factory=dict)  # the least of them, by axis, from the end where negative
     image: bool = False
+    ascends: bool = False  # its numbers do
     is_size: bool = False  # it stands among the sizes of a shape
     other: bool = False  # it is something else than a tensor
 
@@ -98,7 +100,7 @@ class Use:
         for axis, size in self.sizes.items():
             if -len(sizes) <= axis < len(sizes):
                 sizes[axis] = max(sizes[axis], min(size, _MOST_SIZE))
-        return spec(self.dtype or "float32", *sizes)
+        return spec(self.dtype or "float32", *sizes, style="sorted" if self.ascends else "")
 
     def _rank(self) -> int:
         if self.rank is not None:
@@ -111,7 +113,7 @@ class Use:
         own = self.form()
         if isinstance(other, Spec) and isinstance(own, Spec):
             fits = len(other.dims) == self.rank if self.rank is not None else len(other.dims) >= self._seen()
-            return spec(self.dtype or other.dtype, *other.shape()) if fits else own
+            return spec(self.dtype or other.dtype, *other.shape(), style=own.style) if fits else own
         return other if other is not None else own
 
     def _seen(self) -> int:
@@ -251,6 +253,7 @@ class _Reader:
             if given is not None and (use := self._use(given)) is not None:
                 use.dtype = use.dtype or dtype
                 use.rank = rank if use.rank is None else use.rank
+                use.ascends = use.ascends or name in _ASCENDING
         first = arguments[0] if arguments else named.get("image", named.get("images"))
         if name in _OF_IMAGES and first is not None and (use := self._use(first)) is not None:
             use.image = True

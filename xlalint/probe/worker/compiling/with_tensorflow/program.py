@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import tensorflow as tf  # type: ignore[import-untyped]
@@ -35,13 +34,13 @@ def compiled(driven: Driven) -> Callable[..., Any]:
     call = driven.call
     if isinstance(call, TensorFunction) and getattr(call, "_jit_compile", None):
         return call  # type: ignore[no-any-return]
-    inner = call.func if isinstance(call, partial) else call
-    if isinstance(call, TensorFunction) or not inspect.isroutine(inner):
+    if isinstance(call, TensorFunction) or not inspect.isroutine(call):
 
         def called(*positional: Any, **keywords: Any) -> Any:
             return call(*positional, **keywords)
 
-        # Objects are converted where AutoGraph is on around them, those of Keras 2 by Keras.
+        # What a partial binds may be nothing that can be traced. Objects are converted where AutoGraph is on around
+        # them, those of Keras 2 by Keras.
         return tf.function(called, jit_compile=True, autograph=autograph_of(driven))  # type: ignore[no-any-return]
     return tf.function(call, jit_compile=True, autograph=driven.autograph)  # type: ignore[no-any-return]
 
