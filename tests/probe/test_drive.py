@@ -275,6 +275,48 @@ def test_a_caller_helps_where_the_parameters_say_too_little(driver: Driver) -> N
     assert "as `packed` does" in found["how"]
 
 
+TESTED = """
+import tensorflow as tf
+
+class Grid:
+    def __init__(self, shape, names):
+        if sorted(names) != ["east", "north"]:
+            raise ValueError("no such names")
+        self.shape = shape
+
+    def placed(self, x, offsets):
+        assert offsets.dtype == tf.int64 and offsets.shape[0] == 7
+        return tf.reshape(x, self.shape) + tf.cast(offsets[0], tf.float32)
+"""
+TESTS = """
+import unittest
+import tensorflow as tf
+from model import Grid
+
+NAMES = ["north"]
+
+class GridTest(unittest.TestCase):
+    def setUp(self):
+        self.names = [*NAMES, "east"]
+
+    def test_placed(self, missing=None):
+        rows, columns = 3, 5
+        grid = Grid([rows, columns], names=self.names)
+        offsets = [one + rows for one in range(7)]
+        grid.placed(tf.ones([rows * columns]), tf.constant(offsets, tf.int64), *[])
+"""
+
+
+def test_the_project_s_tests_show_what_is_passed(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(TESTED)
+    assert "not" in driver("Grid.placed", str(tmp_path / "model.py"))
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_model.py").write_text(TESTS)
+    found = driver("Grid.placed", str(tmp_path / "model.py"), search=(str(tmp_path),))
+    assert found["inputs"] == ["x: f32[15]", "offsets: i64[7]"]
+    assert found["shapes"][0] == [3, 5]
+
+
 def test_what_a_caller_passes_is_varied_where_nothing_else_is_accepted(driver: Driver) -> None:
     first = line_of("def _in_rows")
     found = driver("_in_rows", lines=(first, first + 2), callers=(Frame(str(CODE), "rows"),))

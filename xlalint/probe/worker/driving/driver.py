@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,6 +36,7 @@ from . import harnesses
 from .driven import Driven, NotDrivenError, Partly
 from .harnesses import Arranged, Given, Harness
 from .keras_objects import called_method, is_model, is_step, keras_converts, keras_kind
+from .passing import Passing
 from .state import variables_held
 from .supplied_inputs import Supply
 from .training import NoTrainingError, is_compiled, training_of
@@ -245,6 +246,8 @@ class _Driver:
         harness.search = Search(
             harness.slots, harness.run, self.own, harness.entry, wanted, self.note, avoid, left, self._roots
         )
+        if self.given is None:
+            harness.search.others = partial(self._passing.to, harness)
         try:
             solution = harness.search.solve()
         except NotFoundError as error:
@@ -263,6 +266,10 @@ class _Driver:
             raise NotDrivenError(f"it returns no tensor ({kind}): there is nothing to compile")
         self.found.append(solution)
         return solution
+
+    @cached_property
+    def _passing(self) -> Passing:
+        return Passing(self._roots, self.target.search, self.others)
 
     def _not_found(self, harness: Harness, error: NotFoundError) -> str:
         if isinstance(error.nearest, TooLongError):

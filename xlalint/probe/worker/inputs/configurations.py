@@ -100,7 +100,7 @@ def classes_with(roots: Sequence[str], attribute: str, fellows: Sequence[str]) -
 
 
 @lru_cache(maxsize=8)
-def _texts(roots: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def texts_below(roots: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The files of a project, with their texts."""
     paths = (path for root in roots for path in ([Path(root)] if root.endswith(".py") else Path(root).rglob("*.py")))
     found = []
@@ -117,7 +117,7 @@ def _defined(roots: tuple[str, ...], attribute: str) -> tuple[tuple[str, str, fr
     """Where classes are whose objects have an attribute: file and name, with all that they have."""
     found: list[tuple[str, str, frozenset[str]]] = []
     said = re.compile(rf"^\s+(?:self\.)?{re.escape(attribute)}\s*(?::[^=\n]+)?=", re.MULTILINE)
-    for path, text in _texts(roots):
+    for path, text in texts_below(roots):
         if attribute not in text or not said.search(text):
             continue
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import heapq
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
@@ -32,6 +32,7 @@ _LONGEST_CALL: Final = 10.0  # seconds
 _WIDEST: Final = 3  # shapes of one input
 _STYLES: Final = ("sparse", "ragged")
 _FOLLOWED: Final = 30  # calls behind one that reaches more and fails
+_AT_ONCE: Final = -1_000_000  # before what follows from any call
 _BLINDLY: Final = 4  # such calls that do not reach more yet, where no line in question is reached
 
 # Runs what is probed with what is passed: by group ("init", "call").
@@ -156,7 +157,8 @@ def arguments(
 
 @dataclass
 class Search:
-    """The search for one thing. `own`: whether a file is the user's; `entry`: the code object that is called."""
+    """The search for one thing. `own`: whether a file is the user's; `entry`: the code object that is called; `others`:
+    what to begin with as well, where the first guess fails."""
 
     slots: Sequence[Slot]
     run: Run
@@ -167,6 +169,7 @@ class Search:
     avoid: frozenset[str] = frozenset()
     seconds: float = _MOST_SECONDS
     roots: tuple[str, ...] = ()
+    others: Callable[[], Iterable[Assignment]] = tuple
     calls: int = 0
     _reached: set[tuple[str, int]] = field(default_factory=set)
     _limit: Limit = field(init=False)
@@ -200,7 +203,7 @@ class Search:
         solution.reached = frozenset(self._reached)
 
     def _accepted(
-        self, start: Assignment, most: int = _MOST_CALLS, serves: Callable[[Attempt], bool] = lambda attempt: True
+        self, start: Assignment, most: int = _MOST_CALLS, serves: Callable[[Attempt], bool] | None = None
     ) -> tuple[Assignment, Attempt]:
         """Best first: what follows a call that got further is tried before what follows one that did not. `serves`:
         whether an accepted call is one that is looked for.
@@ -210,7 +213,7 @@ class Search:
         last = self.calls + most
         order = count()
         queue: list[tuple[int, int, int, Assignment]] = [(0, 0, next(order), start)]
-        seen = {start}
+        seen, first = {start}, serves is None
         complaints: set[object] = set()
         nearest: tuple[int, BaseException, bool] | None = None
         furthest: tuple[tuple[int, int], Assignment | None] = (0, 0), None
@@ -218,9 +221,15 @@ class Search:
             _, depth, _, assignment = heapq.heappop(queue)
             attempt, objects = self._try(assignment)
             if attempt.error is None:
-                if serves(attempt):
+                if serves is None or serves(attempt):
                     return assignment, attempt
                 continue
+            if first:
+                first = False
+                for other in self.others():
+                    if other not in seen:
+                        seen.add(other)
+                        heapq.heappush(queue, (_AT_ONCE, 0, next(order), other))
             progress = len(attempt.reached)
             wanted = len(attempt.reached & self.wanted)
             if wanted and (wanted, progress) > furthest[0]:

@@ -1,0 +1,261 @@
+"""What a project passes to its functions and classes: the arguments of its calls, evaluated where these stand.
+
+config = Config(layers=2)                       a test makes it, and passes it on
+model = Model(config, width=self.width)         `self.width` is what a method of the test sets
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from ..backends import backend
+from .configurations import texts_below
+from .parts import Assignment
+from .recorded_calls import form_of
+from .slots import Choice, Slot
+
+_MOST_CALLS: Final = 12  # that are looked at
+_DEEPEST: Final = 8  # names behind names
+_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_SELF: Final = "self"
+_TEST: Final = re.compile(r"^test_|_test\.py$|^tests?\.py$")
+_FOLDERS: Final = ("tests", "test")
+_INSTALLED: Final = ("site-packages", "dist-packages")
+_OF_OBJECTS: Final = ("call", "__call__")  # what runs when an object is called: no call has its name
+_NOT_PASSED: Final = object()
+
+
+@dataclass(frozen=True)
+class PassedCall:
+    """The arguments of a call that can be evaluated away from it: by position, and by name."""
+
+    positional: Mapping[int, Any]
+    keywords: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Project:
+    """The files below the roots of a project, and its tests. `space_of`: what the names at the top of a file hold; None
+    where it is not to be imported."""
+
+    roots: tuple[str, ...]
+    space_of: Callable[[str], Mapping[str, Any] | None]
+
+    def passed(self, name: str) -> Iterator[PassedCall]:
+        """What is passed to something of a name, by tests first."""
+        if not name or name in _OF_OBJECTS:
+            return
+        texts = sorted(texts_below((*self.roots, *self._tests())), key=lambda one: not is_test(one[0]))
+        for path, text in texts:
+            if f"{name}(" in text and (calls := _calls(text, name)) and (space := self.space_of(path)) is not None:
+                for call, inside in calls[:_MOST_CALLS]:
+                    found = _Evaluation(space, inside).of_call(call)
+                    if found.positional or found.keywords:
+                        yield found
+
+    def _tests(self) -> Iterator[str]:
+        """The folders of tests beside the roots, but for those that packages are installed in."""
+        for root in self.roots:
+            beside = Path(root).parent
+            if beside.name not in _INSTALLED:
+                yield from (f"{beside / name}{os.sep}" for name in _FOLDERS if (beside / name).is_dir())
+
+
+def is_test(path: str) -> bool:
+    """Whether a file holds tests, by its name."""
+    return _TEST.search(Path(path).name) is not None
+
+
+def with_passed(slots: Sequence[Slot], calls: Mapping[str, PassedCall], generated: bool) -> Assignment:
+    """The first guess for each parameter, with what calls pass in the place of what they do; by group ("init",
+    "call"). `generated`: tensors are drawn, of the same shapes; else they have the values that are passed."""
+    found: list[Choice] = []
+    places = dict.fromkeys(calls, 0)
+    for slot in slots:
+        choice, call = slot.choices[0], calls.get(slot.group)
+        if call is not None:
+            place, places[slot.group] = places[slot.group], places[slot.group] + 1
+            value = call.keywords.get(slot.name, call.positional.get(place, _NOT_PASSED))
+            if value is not _NOT_PASSED and not slot.fixed and not slot.star:
+                choice = form_of(value, generated)
+        found.append(choice)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """What stands around a call: functions, the innermost first, and the class."""
+
+    functions: tuple[_Function, ...] = ()
+    owner: ast.ClassDef | None = None
+
+
+@lru_cache(maxsize=32)
+def _calls(text: str, name: str) -> tuple[tuple[ast.Call, _Inside], ...]:
+    """The calls of a name in a file, each with what stands around it."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return ()
+    return tuple(_below(tree, name, _Inside()))
+
+
+def _below(node: ast.AST, name: str, inside: _Inside) -> Iterator[tuple[ast.Call, _Inside]]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            inside = _Inside((node, *inside.functions), inside.owner)
+        case ast.ClassDef():
+            inside = _Inside((), node)
+        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called == name:
+            yield node, inside
+    for child in ast.iter_child_nodes(node):
+        yield from _below(child, name, inside)
+
+
+@dataclass
+class _Evaluation:
+    """Evaluates expressions of a function in its module, without running the function: its names hold what they are
+    assigned, those of parameters their defaults."""
+
+    space: Mapping[str, Any]
+    inside: _Inside
+    _known: dict[str, Any] = field(default_factory=dict)
+
+    def of_call(self, call: ast.Call) -> PassedCall:
+        """The arguments of a call; those behind an unpacked one have no position."""
+        positional: dict[int, Any] = {}
+        for place, argument in enumerate(call.args):
+            if isinstance(argument, ast.Starred):
+                break
+            self._keep(positional, place, argument)
+        keywords: dict[str, Any] = {}
+        for one in call.keywords:
+            if one.arg is not None:
+                self._keep(keywords, one.arg, one.value)
+        return PassedCall(positional, keywords)
+
+    def _keep(self, found: dict[Any, Any], key: int | str, node: ast.expr) -> None:
+        try:
+            found[key] = self._value(node, 0)
+        except Exception:  # of any kind: it is nothing without what runs around it
+            return
+
+    def _value(self, node: ast.expr, depth: int) -> Any:
+        """What an expression is. Raises whatever it does, and LookupError where a name is nothing by itself."""
+        if depth > _DEEPEST:
+            raise LookupError(ast.unparse(node))
+        names: dict[str, Any] = {}
+        tree: ast.Expression = _SelfOut().visit(ast.parse(ast.unparse(node), mode="eval"))
+        bound = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        for one in ast.walk(tree):
+            if isinstance(one, ast.Name) and one.id not in bound and one.id not in names:
+                found = self._name(one.id, depth)
+                if found is not _GLOBAL:
+                    names[one.id] = found
+        with backend.eager_execution():
+            return eval(compile(ast.fix_missing_locations(tree), "<passed>", "eval"), {**self.space, **names})
+
+    def _name(self, name: str, depth: int) -> Any:
+        """What a name holds in the function."""
+        if name not in self._known:
+            self._known[name] = _PENDING
+            try:
+                self._known[name] = self._looked_up(name, depth)
+            except Exception:
+                del self._known[name]
+                raise
+        if self._known[name] is _PENDING:
+            raise LookupError(name)
+        return self._known[name]
+
+    def _looked_up(self, name: str, depth: int) -> Any:
+        if name.startswith(_ATTRIBUTE) and self.inside.owner is not None:
+            value = _assigned([self.inside.owner], name.removeprefix(_ATTRIBUTE), of_object=True)
+            if value is None:
+                raise LookupError(name)
+            return self._value(value, depth + 1)
+        for function in self.inside.functions:
+            value = _assigned(function.body, name, of_object=False)
+            if value is None:
+                value, is_parameter = _default(function, name)
+                if is_parameter and value is None:
+                    raise LookupError(name)
+            if value is not None:
+                return self._value(value, depth + 1)
+        return _GLOBAL
+
+
+_GLOBAL: Final = object()
+_PENDING: Final = object()
+_ATTRIBUTE: Final = "_of_self_"
+
+
+class _SelfOut(ast.NodeTransformer):
+    """Attributes of `self` as names."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """See the class."""
+        if isinstance(node.value, ast.Name) and node.value.id == _SELF:
+            return ast.Name(_ATTRIBUTE + node.attr, node.ctx)
+        return self.generic_visit(node)
+
+
+def _assigned(body: list[ast.stmt] | list[ast.ClassDef], name: str, *, of_object: bool) -> ast.expr | None:
+    """What a name, or an attribute of `self`, is assigned first; None where nothing is."""
+    for statement in body:
+        for node in ast.walk(statement):
+            for target, value in _assignments(node):
+                if _is(target, name, of_object):
+                    return value
+    return None
+
+
+def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of a statement, each with what it is assigned."""
+    match node:
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield target, value
+        case ast.Assign(targets=targets, value=value):
+            for one in targets:
+                parts = one.elts if isinstance(one, ast.Tuple) else []
+                yield one, value
+                yield from (
+                    (part, ast.Subscript(value, ast.Constant(place), ast.Load())) for place, part in enumerate(parts)
+                )
+
+
+def _is(target: ast.expr, name: str, of_object: bool) -> bool:
+    match target:
+        case ast.Name(id=found):
+            return not of_object and found == name
+        case ast.Attribute(value=ast.Name(id=owner), attr=found):
+            return of_object and owner == _SELF and found == name
+    return False
+
+
+def _default(function: _Function, name: str) -> tuple[ast.expr | None, bool]:
+    """What a parameter has by default, or as a test's first case; and whether there is such a parameter."""
+    taken = function.args
+    plain = [*taken.posonlyargs, *taken.args]
+    pairs = [*zip(reversed(plain), reversed(taken.defaults), strict=False)]
+    pairs += [(one, other) for one, other in zip(taken.kwonlyargs, taken.kw_defaults, strict=True) if other is not None]
+    known = {one.arg: default for one, default in pairs} | dict(_cases(function))
+    return known.get(name), name in {one.arg for one in (*plain, *taken.kwonlyargs)}
+
+
+def _cases(function: _Function) -> Iterator[tuple[str, ast.expr]]:
+    """The first case of a test that runs for several."""
+    for decorator in function.decorator_list:
+        match decorator:
+            case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, ast.List(elts=[first, *_])]):
+                said = ast.literal_eval(names)
+                several = [one.strip() for one in said.split(",")] if isinstance(said, str) else list(said)
+                values = first.elts if len(several) > 1 and isinstance(first, ast.Tuple) else [first]
+                yield from zip(several, values, strict=False)
