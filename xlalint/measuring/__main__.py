@@ -15,10 +15,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from xlalint.facts import FOLDER
+from xlalint.measuring.driver import Elsewhere
+from xlalint.probe.process import ProbeUnavailableError
 from xlalint.tpu.stack import StackError
 
 
@@ -56,7 +59,9 @@ def apis(options: argparse.Namespace) -> None:
         plans = {name: variations.plan_of_today(shipped["apis"][name], by_hand.get(name, Recipe(""))) for name in names}
         known = {name: plan for name, plan in plans.items() if plan is not None}
     names = [name for name in names if not options.only or re.search(options.only, name)]
-    for name, row in driver.run(names, options.folder / f"apis-{version}.jsonl", known, options.again):
+    for name, row in driver.run(
+        names, options.folder / f"apis-{version}.jsonl", known, options.again, elsewhere=_cluster(options)
+    ):
         cases = (row or {}).get("cases", [])
         print(name, *(case.get("outcome", "ok") for case in cases) if cases else [row and row["untested"]], flush=True)
 
@@ -91,7 +96,7 @@ def signatures(options: argparse.Namespace) -> None:
     known = driver.plans(shipped, complete=True)
     names = [name for name in known if not options.only or re.search(options.only, name)]
     names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
-    for name, row in driver.run(names, path, known, again=False, task="signature"):
+    for name, row in driver.run(names, path, known, again=False, task="signature", elsewhere=_cluster(options)):
         print(name, len((row or {}).get("seen", ())), flush=True)
 
 
@@ -105,7 +110,8 @@ def tpu(options: argparse.Namespace) -> None:
     known = driver.lowered(json.loads((FOLDER / "apis.json").read_text(encoding="utf-8")))
     names = [name for name in known if not options.only or re.search(options.only, name)]
     names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
-    for name, row in driver.run(names, options.folder / "tpu.jsonl", known, again=False, task="tpu"):
+    path = options.folder / "tpu.jsonl"
+    for name, row in driver.run(names, path, known, again=False, task="tpu", elsewhere=_cluster(options)):
         print(name, *(one["outcome"] for one in (row or {}).values() if isinstance(one, dict)), flush=True)
 
 
@@ -118,7 +124,8 @@ def bounded(options: argparse.Namespace) -> None:
     known = {name: {"calls": bounded.variants(row)} for name, row in shipped.items()}
     names = [name for name, plan in known.items() if plan["calls"] and re.search(options.only or "", name)]
     names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
-    for name, row in driver.run(names, options.folder / "bounded.jsonl", known, again=False, task="bounded"):
+    path = options.folder / "bounded.jsonl"
+    for name, row in driver.run(names, path, known, again=False, task="bounded", elsewhere=_cluster(options)):
         print(name, *(case.get("outcome", "ok") for case in (row or {}).get("cases", ())), flush=True)
 
 
@@ -135,7 +142,8 @@ def nested(options: argparse.Namespace) -> None:
     }
     names = [name for name, plan in known.items() if plan["calls"] and re.search(options.only or "", name)]
     names = [name for name in names if "enable" not in name]  # what changes the process for all that come after
-    for name, row in driver.run(names, options.folder / "nested.jsonl", known, again=False, task="nested"):
+    path = options.folder / "nested.jsonl"
+    for name, row in driver.run(names, path, known, again=False, task="nested", elsewhere=_cluster(options)):
         print(name, *(row or {}).get("again", ()), sep="; ", flush=True)
 
 
@@ -231,6 +239,15 @@ def gpu(options: argparse.Namespace) -> None:
         print(name, *(case.get("outcome", "ok") for case in (row or {}).get("cases", ())), flush=True)
 
 
+def _cluster(options: argparse.Namespace) -> Elsewhere | None:
+    """The cluster that is to measure; None where this machine is."""
+    if options.cluster is None:
+        return None
+    from xlalint.measuring import on_cluster  # whose engine is an extra
+
+    return partial(on_cluster.rows, options.cluster)
+
+
 def _packages_of(python: str) -> dict[str, str]:
     """The versions that matter of an interpreter's packages."""
     from xlalint.measuring import registry
@@ -259,7 +276,8 @@ def jax(options: argparse.Namespace) -> None:
             print(program.name, found.outcome, found.detail, sep="; ", flush=True)
     plans = {name: one for name, one in measuring.plans().items() if not options.only or re.search(options.only, name)}
     left = [name for name, plan in plans.items() if options.again or not measuring.is_told(name, plan)]
-    for name, row in driver.run(left, options.folder / "jax.jsonl", plans, again=False, backend="jax"):
+    path = options.folder / "jax.jsonl"
+    for name, row in driver.run(left, path, plans, again=False, backend="jax", elsewhere=_cluster(options)):
         print(name, *(one.get("outcome", "ok") for one in (row or {}).values()), flush=True)
 
 
@@ -332,6 +350,9 @@ def main(arguments: Sequence[str]) -> int:
             sub.add_argument("--folder", type=Path, default=Path(".facts"), help="where measurements are kept")
         if name in ("apis", "signatures", "tpu", "bounded", "nested", "older", "gpu", "jax"):
             sub.add_argument("--only", metavar="REGEX", help="the callables or constructs whose names it finds")
+        if name in ("apis", "signatures", "tpu", "bounded", "nested", "jax"):
+            what = "the scheduler of Dask whose workers measure the callables; `local` starts one here"
+            sub.add_argument("--cluster", metavar="ADDRESS", help=what)
         if name in ("older", "gpu"):
             sub.add_argument("--python", required=True, metavar="PROGRAM", help="the interpreter that has it")
         if name in ("apis", "examples", "constructs", "older", "gpu", "jax"):
@@ -348,7 +369,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         COMMANDS[options.command](options)
         sys.stdout.flush()
-    except StackError as error:
+    except (StackError, ProbeUnavailableError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
     except BrokenPipeError:  # a reader that has gone away has seen enough; Python's own flush must not fail again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -13,9 +13,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 from xlalint.measuring.variations import DIES
 from xlalint.probe.interpreters import on_gpu
@@ -32,6 +33,18 @@ START_LIMIT: Final = 180.0  # seconds for TensorFlow's import
 STEP_LIMITS: Final = {"tensorflow": 60.0, "jax": 300.0}  # seconds for one step of a measurement
 PER_WORKER: Final = 120  # callables; compiled code is never freed
 MOST_DEATHS: Final = 6  # of one callable
+
+
+class Measured(NamedTuple):
+    """The row of a callable, and the seconds that it took."""
+
+    row: dict[str, Any] | None
+    seconds: float
+
+
+Rows: TypeAlias = Generator[tuple[str, Measured], None, None]
+# Measures callables, given by name with what is known of them, by a task of the worker for a backend.
+Elsewhere: TypeAlias = Callable[[Sequence[str], Mapping[str, Any], str, str], Rows]
 
 
 class Driver:
@@ -199,18 +212,32 @@ def run(
     backend: str = "tensorflow",
     program: str = sys.executable,
     gpu: bool = False,
+    elsewhere: Elsewhere | None = None,
 ) -> Iterator[tuple[str, Any]]:
-    """Measure what the journal does not hold yet, or holds as untested when `again`; yields each row."""
+    """Measure what the journal does not hold yet, or holds as untested when `again`; yields each row. `elsewhere`: who
+    does so, if not a process here."""
     done = journal(path)
     left = [name for name in names if name not in done or (again and (done[name] or {}).get("untested"))]
-    driver = Driver(path.with_suffix(".log"), program, backend, gpu)
+    if elsewhere is None:
+        found = _here(left, Driver(path.with_suffix(".log"), program, backend, gpu), known, task)
+    else:
+        found = elsewhere(left, known, task, backend)
+    with path.open("a", encoding="utf-8") as out, closing(found):
+        for name, (row, seconds) in found:
+            print(json.dumps({"name": name, "row": row, "seconds": seconds}), file=out, flush=True)
+            yield name, row
+
+
+def _here(names: Sequence[str], driver: Driver, known: Mapping[str, Any], task: str) -> Rows:
     try:
-        with path.open("a", encoding="utf-8") as out:
-            for name in left:
-                started = time.monotonic()
-                row = driver.row(name, known.get(name), task)
-                seconds = round(time.monotonic() - started, 2)
-                print(json.dumps({"name": name, "row": row, "seconds": seconds}), file=out, flush=True)
-                yield name, row
+        for name in names:
+            yield name, timed(driver, name, known.get(name), task)
     finally:
         driver.close()
+
+
+def timed(driver: Driver, name: str, plan: Mapping[str, Any] | None, task: str) -> Measured:
+    """What a driver measures of a callable."""
+    started = time.monotonic()
+    row = driver.row(name, plan, task)
+    return Measured(row, round(time.monotonic() - started, 2))

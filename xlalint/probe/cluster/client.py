@@ -48,6 +48,15 @@ def connected(
 ) -> Iterator[Cluster]:
     """A cluster to run targets on; `told` hears in a line what there is. Raises ProbeUnavailableError where no
     scheduler answers or it has no workers, and where these do not have what is asked for."""
+    with scheduler(address) as client:
+        cluster = Cluster(client, settings, limits, plan)
+        told(workers_of(client))
+        yield cluster
+
+
+@contextmanager
+def scheduler(address: str) -> Iterator[Client]:
+    """A scheduler with a worker at least. Raises ProbeUnavailableError where none answers, or it has none."""
     with ExitStack() as stack:
         if address == LOCAL:
             stack.enter_context(dask.config.set(_ENGINE))
@@ -69,11 +78,14 @@ def connected(
             raise ProbeUnavailableError(f"--cluster {address}: {_line(error) or 'it has no workers'}") from error
         except (OSError, ValueError, TypeError) as error:  # what the engine raises of a name, a port, a certificate
             raise ProbeUnavailableError(f"--cluster {address}: {_line(error)}") from error
-        cluster = Cluster(client, settings, limits, plan)
-        workers = client.scheduler_info()["workers"].values()
-        at_once = sum(worker["nthreads"] for worker in workers)
-        told(f"{len(workers)} workers run {at_once} functions at once; dashboard: {client.dashboard_link}")
-        yield cluster
+        yield client
+
+
+def workers_of(client: Client) -> str:
+    """A line that says what a scheduler has."""
+    workers = client.scheduler_info()["workers"].values()
+    at_once = sum(worker["nthreads"] for worker in workers)
+    return f"{len(workers)} workers run {at_once} functions at once; dashboard: {client.dashboard_link}"
 
 
 class Cluster:
