@@ -97,6 +97,7 @@ class Analysis:
         self._forks, self._kept = CAN_FORK, session is not None
         self._spent = Spent() if spent is None else spent
         self._shown = {str(file.path): file.display for file in inputs.files}
+        self._displays: dict[str, str] = {}  # of the paths in findings
         self._linted = self._shown.keys() | self._shown.values()
         checked = inputs.checked
         read = {file.path: partial(inputs.source, file.display) for file in checked}
@@ -385,7 +386,9 @@ class Analysis:
         """With every path as reports show it: a file that was read by way of an import comes with its absolute one."""
 
         def name(path: str) -> str:
-            return self._shown.get(path) or display_path(Path(path))
+            if path not in self._displays:
+                self._displays[path] = self._shown.get(path) or display_path(path)
+            return self._displays[path]
 
         context = finding.context
         if context is not None:

@@ -94,6 +94,16 @@ class Unit:
         return {}
 
     @cached_property
+    def calls(self) -> Mapping[str, Sequence[cst.Call]]:
+        """The calls in it, by the name of what they call, on its own or as an attribute."""
+        found: dict[str, list[cst.Call]] = {}
+        for node in cst.within(self.tree):
+            match node:
+                case cst.Call(func=cst.Name(called) | cst.Attribute(attr=cst.Name(called))):
+                    found.setdefault(called, []).append(node)
+        return found
+
+    @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
         found: dict[cst.CSTNode, cst.CSTNode] = {}
         pending: list[cst.CSTNode] = [self.tree]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from ...analysis.files.file import File
@@ -141,25 +142,21 @@ class Program:
 
     def calls(self, name: str) -> list[cst.Call]:
         """The calls of what has this name, on its own or as an attribute."""
-        found = []
-        for node in self._naming(name):
-            match node:
-                case cst.Call(func=cst.Name(called) | cst.Attribute(attr=cst.Name(called))) if called == name:
-                    found.append(node)
-        return found
+        return [call for unit in self._holding(name) for call in unit.calls.get(name, ())]
 
     def mentions(self, name: str) -> int:
         """How often a name stands anywhere."""
-        return sum(isinstance(node, cst.Name) and node.value == name for node in self._naming(name))
+        nodes = chain.from_iterable(cst.within(unit.tree) for unit in self._holding(name))
+        return sum(isinstance(node, cst.Name) and node.value == name for node in nodes)
 
-    def _naming(self, name: str) -> Iterator[cst.CSTNode]:
-        """The nodes of all definitions that hold a word."""
+    def _holding(self, name: str) -> Iterator[Unit]:
+        """The definitions that hold a word."""
         word = re.compile(rf"\b{name}\b")
         if not isinstance(self._file, File) or not word.search(self._file.text):
             return
         for stretch in self._file.stretches:
             if word.search(self._file.peek(stretch)):
-                yield from cst.within(self._unit(stretch).tree)
+                yield self._unit(stretch)
 
 
 def _attribute_of(function: cst.FunctionDef, name: str) -> cst.BaseExpression | None:
