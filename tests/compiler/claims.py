@@ -19,7 +19,7 @@ from tests import sampling
 from xlalint.measuring.registry import installed
 
 RECORD: Final = Path(__file__).with_name("asked.json")
-SAMPLE: Final = 16  # of the claims of one test
+SAMPLE: Final = 8  # of the claims of one test
 _DECISIVE: Final = ("tensorflow", "tensorflow-cpu", "keras", "jax", "jaxlib")  # packages
 
 

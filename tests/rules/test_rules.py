@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from tests.compiler.claims import claim as asked
 from xlalint.authoring import examples
 from xlalint.decoder.answers import explain_log
@@ -30,10 +33,17 @@ def claims() -> Iterator[object]:
                 if example.behaviour is not None and claim not in seen:
                     seen.add(claim)
                     code = rule.code if kind == "bad" else None
-                    # What becomes of an error depends on more than the compiler: each is asked for every time.
+                    # What becomes of an error depends on the decoder as well.
                     told = code is not None and isinstance(example.behaviour, Fails | Breaks)
-                    marks = () if told else (asked(*claim),)
+                    marks = asked(*claim, decoder()) if told else asked(*claim)
                     yield pytest.param(example, code, id=f"{rule.code}-{kind}-{at}", marks=marks)
+
+
+@cache
+def decoder() -> str:
+    """What explains errors: its code, and the tables that it reads."""
+    read = (*(ROOT / "xlalint" / "decoder").rglob("*.py"), *(ROOT / "xlalint" / "facts").rglob("*.json"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(read))).hexdigest()
 
 
 def rewrites() -> Iterator[object]:
