@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xlalint.analysis.domain.values import ApiObject, Creation, Scope, Sequence, Static, Value
 from xlalint.analysis.interpreter.events import SetupCall
 from xlalint.analysis.library.api import kind_of
-from xlalint.analysis.library.strategies import copies_variables, is_strategy, is_tpu, making_of
+from xlalint.analysis.library.strategies import (
+    beginning,
+    copies_variables,
+    is_node,
+    is_strategy,
+    is_tpu,
+    making_of,
+    may_be_node,
+)
 from xlalint.linter.rule import DraftNote
 from xlalint.syntax import nodes as cst
 
@@ -102,5 +112,27 @@ def has_state(optimizer: Value) -> bool:
             if made is None or kind_of(api) != "optimizer":
                 return False
             return not stateless or (api.endswith(".SGD") and _has_momentum(made.location.node))
+        case _:
+            return False
+
+
+def node_strategy(steps: Iterable[SetupCall]) -> Value | None:
+    """The strategy of a program that is for a TPU node, or may be, since its address is not known."""
+    made = [step.result for step in steps if is_strategy(step.result) and may_be_node(step.result)]
+    return next(filter(is_node, made), next(iter(made), None))
+
+
+def told_node(strategy: Value) -> str:
+    """How a message names the machine of a TPU node."""
+    return "a TPU node" if is_node(strategy) else "a TPU node (if this is the address of one)"
+
+
+def is_local(value: Value, node: cst.BaseExpression) -> bool:
+    """Whether a path, or one of a list, is written in the program and is one of this machine."""
+    if isinstance(value, Sequence):
+        return any(is_local(item, node) for item in value.items or ())
+    match beginning(value, node):
+        case Static(str() as path):
+            return bool(path) and "://" not in path
         case _:
             return False

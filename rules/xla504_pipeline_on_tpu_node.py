@@ -42,14 +42,12 @@ Shown only: the data has to be stored elsewhere.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from xlalint.analysis.domain.values import NONE, Sequence, Static, Value
+from xlalint.analysis.domain.values import NONE
 from xlalint.analysis.interpreter.events import Event, Program, SetupCall
-from xlalint.analysis.library.strategies import beginning, is_node, is_strategy, may_be_node
 from xlalint.fixes.quoted import brief
 from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Severity
-from xlalint.syntax import nodes as cst
 
-from ._strategies import made_note, method_of
+from ._strategies import is_local, made_note, method_of, node_strategy, told_node
 
 NODE: Final = """
 import tensorflow as tf
@@ -299,19 +297,18 @@ more = tf.data.TFRecordDataset(f"{{sys.argv[1]}}/more.tfrecord")
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
             case Program(steps=steps):
-                made = [step for step in steps if is_strategy(step.result) and may_be_node(step.result)]
-                node = next((step for step in made if is_node(step.result)), next(iter(made), None))
+                node = node_strategy(steps)
                 for step in steps if node is not None else ():
                     reason = _reason(step)
                     if reason is not None and node is not None:
                         instead = BUCKET if step.api == "tensorflow_datasets.load" else INSTEAD
-                        told = "a TPU node" if is_node(node.result) else "a TPU node (if this is the address of one)"
+                        where = f"{told_node(node)} runs the pipeline on its own machine"
                         yield Draft(
-                            f"`{brief(step.node)}` {reason}, but {told} runs the pipeline on its own machine",
+                            f"`{brief(step.node)}` {reason}, but {where}",
                             Effect.TPU,
                             instead,
                             location=step.location,
-                            notes=made_note(node.result, "the strategy of a TPU node"),
+                            notes=made_note(node, "the strategy of a TPU node"),
                         )
 
 
@@ -323,20 +320,9 @@ def _reason(step: SetupCall) -> str | None:
         return "calls Python" if inside else None
     if step.api == "tensorflow_datasets.load":
         folder = step.arguments.get("data_dir", NONE)
-        here = folder == NONE or _is_local(folder, step.argument_nodes["data_dir"])
+        here = folder == NONE or is_local(folder, step.argument_nodes["data_dir"])
         return "reads files of this machine" if here and not ELSEWHERE & step.arguments.keys() else None
     for name in PATHS.get(step.api, ()):
-        if name in step.arguments and _is_local(step.arguments[name], step.argument_nodes[name]):
+        if name in step.arguments and is_local(step.arguments[name], step.argument_nodes[name]):
             return "reads local files"
     return None
-
-
-def _is_local(value: Value, node: cst.BaseExpression) -> bool:
-    """Whether a path, or one of a list, is written in the program and is one of this machine."""
-    if isinstance(value, Sequence):
-        return any(_is_local(item, node) for item in value.items or ())
-    match beginning(value, node):
-        case Static(str() as path):
-            return bool(path) and "://" not in path
-        case _:
-            return False

@@ -338,6 +338,15 @@ WORDINGS = [
     ("NotFoundError: No registered 'PyFunc' OpKernel for 'CPU' devices compatible with node {{node P}}", "XLA504"),
     ("UnimplementedError: File system scheme '[local]' not implemented (file: 'a.txt')", "XLA504"),
     (
+        "UnimplementedError: File system scheme '[local]' not implemented (file: 'm/variables_temp/part-00000')",
+        "XLA511",
+    ),
+    (
+        "Unsuccessful TensorSliceReader constructor: Failed to get matching files on m: Unimplemented: "
+        "File system scheme '[local]' not implemented (file: 'm')",
+        "XLA511",
+    ),
+    (
         "No registered 'Cast' OpKernel for XLA_TPU_JIT devices compatible with node {{node Cast}} (OpKernel was found, "
         "but attributes didn't match) Requested Attributes: DstT=DT_COMPLEX128, SrcT=DT_FLOAT, Truncate=false",
         "XLA507",

@@ -134,7 +134,7 @@ LINES: Final = (
     Line(
         "data",
         "the data is in memory, or where the TPU can read it",
-        ("XLA504",),
+        ("XLA504", "XLA511"),
         "data",
         "no data source was seen: keep the data in memory (`from_tensor_slices`) or as TFRecord files in gs://",
     ),

@@ -119,6 +119,8 @@ METHODS: Final = {
         """,
     },
     "tf.distribute.ReplicaContext": {"nest": "all_reduce all_gather merge_call"},
+    "tf.train.Checkpoint": {"static": "save write restore read"},
+    "tf.train.CheckpointManager": {"static": "save restore_or_initialize latest_checkpoint checkpoints directory"},
     "tf.lookup": {"?/?": "lookup", "int/0/data": "size"},
     "tf.Session": {"array": "run", "none": "close"},
     "layer": {

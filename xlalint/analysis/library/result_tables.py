@@ -196,6 +196,8 @@ RESULTS: Final = {
     """,
     "@tf.distribute.Strategy": "tf.distribute.get_strategy",
     "@tf.distribute.ReplicaContext": "tf.distribute.get_replica_context",
+    "@tf.train.Checkpoint": "tf.train.Checkpoint",
+    "@tf.train.CheckpointManager": "tf.train.CheckpointManager",
     "@tf.summary.SummaryWriter": "tf.summary.create_file_writer tf.summary.create_noop_writer",
     "promote/einsum": "einsum",
     "like:updates/reshape/fixed": "tf.scatter_nd",

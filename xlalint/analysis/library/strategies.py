@@ -78,7 +78,12 @@ _FUNCTIONS: Final = frozenset(
         "tf.numpy_function",
         "tf.py_func",
         "tf.py_function",
+        "tf.saved_model.save",
         "tf.tpu.experimental.initialize_tpu_system",
+        "tf.train.CheckpointManager",
+        "tf.train.CheckpointManager.save",
+        *(f"tf.train.Checkpoint.{method}" for method in ("read", "restore", "save", "write")),
+        "keras.callbacks.ModelCheckpoint",
         "keras.utils.audio_dataset_from_directory",
         "keras.utils.image_dataset_from_directory",
         "keras.utils.text_dataset_from_directory",
@@ -89,7 +94,12 @@ _FUNCTIONS: Final = frozenset(
 )
 # Methods that do, by the kind of what they are called on.
 _METHODS: Final[Mapping[str, frozenset[str]]] = {
-    "model": frozenset(("__call__", "compile", "evaluate", "fit", "predict", "train_on_batch", "test_on_batch")),
+    "model": frozenset(
+        (
+            *("__call__", "compile", "evaluate", "fit", "predict", "train_on_batch", "test_on_batch"),
+            *("export", "load_weights", "save", "save_weights"),
+        )
+    ),
     "optimizer": frozenset(("apply", "apply_gradients", "minimize")),
     "metric": frozenset(("update_state",)),
     "strategy": frozenset(

@@ -118,6 +118,18 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         (candidate("XLA506", "a step runs eagerly on a TPU"),),
     ),
     Pattern(
+        # The parts of a checkpoint are written to a folder of their own first: `model_temp/part-00000-of-00001`.
+        wording(
+            r"File system scheme `\[local\]` not implemented \(file: `[^)]*_temp[_/]"
+            r"|Unsuccessful TensorSliceReader constructor: .*File system scheme `\[local\]` not implemented"
+        ),
+        "The machine of the TPU holds the variables, and writes and reads their checkpoints: it has no file of this"
+        " machine.",
+        (candidate("XLA511", "a checkpoint or a saved model has a local path"),),
+        rewrite='Pass options=tf.train.CheckpointOptions(experimental_io_device="/job:localhost"), or use a path in a'
+        " bucket (gs://..).",
+    ),
+    Pattern(
         wording(
             r"No registered `(?:Eager)?PyFunc` OpKernel for `CPU` devices"
             r"|File system scheme `\[local\]` not implemented"
