@@ -1,11 +1,12 @@
 """A compiled function reads, decodes or writes files.
 
 ## What it does
-Reports calls that read, write, parse or decode files and records, or that create datasets, in code that XLA compiles.
+Reports calls that read, write, parse or decode files and records, that create datasets, and loops over datasets and
+`next(iterator)`, in code that XLA compiles.
 
 ## What XLA does
 Measured with TensorFlow 2.21 on a CPU: compiling fails ("No registered 'ReadFile' OpKernel", "DecodeJpeg",
-"RangeDataset"). A compiled program cannot access a file system on any device.
+"RangeDataset", "ScanDataset", "IteratorGetNext"). A compiled program cannot access a file system on any device.
 
 ## Example
     image = tf.io.decode_jpeg(tf.io.read_file(path))
@@ -26,8 +27,10 @@ Shown only: the work has to move to another part of the program.
 
 from collections.abc import Iterator
 
-from xlalint.analysis.interpreter.events import ApiCall, Event
-from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule
+from xlalint.analysis.interpreter.events import ApiCall, Event, TakeElements
+from xlalint.facts.kernels import lacking
+from xlalint.fixes.quoted import brief
+from xlalint.linter.rule import Bad, Draft, Effect, Fails, Good, Rule, Runs
 
 from ._kernels import names_lacking, only_on_the_host
 
@@ -38,13 +41,14 @@ OPS = {
     "tf.data.Dataset.range": "RangeDataset",
     "tf.data.Dataset.from_tensors": "TensorDataset",
     "tf.data.Dataset.from_tensor_slices": "TensorSliceDataset",
+    "tf.data.Iterator.get_next": "IteratorGetNext",
 }
 
 
 class Files(Rule):
     code = "XLA405"
     name = "files"
-    handles = (ApiCall,)
+    handles = (ApiCall, TakeElements)
     apis = names_lacking("XLA405") | OPS.keys()
     bad = (
         Bad(
@@ -112,8 +116,53 @@ def f(images):
             inputs=("f32[4, 4, 3]",),
             effect=Effect.FAILS,
         ),
+        Bad(
+            """
+ROWS = tf.data.Dataset.range(3)
+
+@tf.function(jit_compile=True)
+def f(x):
+    total = tf.constant(0, tf.int64)
+    for row in ROWS:
+        total += row
+    return x * tf.cast(total, tf.float32)
+""",
+            ["ROWS"],
+            Fails("ScanDataset"),
+        ),
+        Bad(
+            """
+BATCHES = iter(tf.data.Dataset.range(90).batch(3))
+
+def take(batches):
+    return tf.cast(next(batches), tf.float32)
+
+@tf.function(jit_compile=True)
+def f(x):
+    return x + tf.reduce_sum(take(BATCHES))
+""",
+            ["next(batches)"],
+            Fails("IteratorGetNext"),
+        ),
     )
     good = (
+        Good(
+            """
+@tf.function(jit_compile=True)
+def step(batch):
+    return tf.reduce_sum(batch)
+
+@tf.function
+def epoch(dataset):
+    for batch in dataset:
+        step(batch)
+    return step(next(iter(dataset)))
+
+epoch(tf.data.Dataset.range(9).batch(3))
+""",
+            Runs(1),
+            why="a plain `tf.function` loops, and the compiled one gets the batches",
+        ),
         Good(
             """
 def load(path):
@@ -157,6 +206,10 @@ def f(images):
         match event:
             case ApiCall():
                 yield from only_on_the_host(event, OPS, self.code, self.tensorflow, HELP)
+            case TakeElements(operation=operation):
+                why = lacking((operation,), self.tensorflow)
+                yield Draft(f"`{brief(event.location.node)}` is data of a pipeline: {why}", Effect.FAILS, TAKEN)
 
 
+TAKEN = "loop over the dataset outside of the compiled function, and pass it each batch"
 HELP = "do it in dataset.map, which runs on the host, and pass tensors to the compiled function"

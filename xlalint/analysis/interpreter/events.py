@@ -197,6 +197,13 @@ class ApiCall(Event):
     owner: Value | None = None
 
 
+class TakeElements(Event):
+    """Compiled code takes elements of a `tf.data` pipeline, which only the host has; place: what is iterated, or the
+    call. `operation`: what it has to run for that."""
+
+    operation: str
+
+
 class TensorflowCall(Event):
     """Code that Keras calls, and that JAX may run, passes data to a function of TensorFlow; place: the call. `api` and
     what follows it: as in `ApiCall`. `made`: TensorFlow was to make all of it, of what Keras passes."""

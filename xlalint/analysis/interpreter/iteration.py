@@ -34,6 +34,7 @@ from .contexts import NOT_TRACED, ContextKind
 from .events import IterateOver
 from .frames import Frame
 from .interface import Interpreter
+from .pipelines import report_elements
 
 # Ways to iterate that say nothing of what is iterated: of a list and of a tensor people write them alike.
 _OF_TENSORS_TOO: Final = frozenset(("for", "enumerate", "list"))
@@ -46,6 +47,7 @@ class Iteration(Interpreter):
     def iterate(self, frame: Frame, value: Value, node: cst.BaseExpression, form: str) -> Value:
         """`value` as something iterated at `node`, said as an event where it is a tensor."""
         value = as_tuple(self.as_iterable(frame, value, node))
+        report_elements(self, frame, value, node)
         match value:
             case ApiObject("builtins.range", payload=payload) if payload is not None:
                 tensor = as_tensor(payload, Dependence.STATIC)

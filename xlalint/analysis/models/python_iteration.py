@@ -32,6 +32,7 @@ from ..interpreter.events import TruthOf
 from ..interpreter.frames import Arguments, Compilation, Frame
 from ..interpreter.interface import FunctionModel, Interpreter
 from ..interpreter.narrowing import truth
+from ..interpreter.pipelines import report_elements
 from ..library.datasets import among_first
 from ..record import replace
 from .python_numbers import first
@@ -277,6 +278,7 @@ def _reversed(interpreter: Interpreter, frame: Frame, arguments: Arguments, node
 def _next(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value:
     value = first(arguments)
     interpreter.refute_tensor(frame, value)
+    report_elements(interpreter, frame, value, node)
     match value, arguments.nodes:
         case Sequence(kind, (found, *rest)), [where, *_] if not (frame.loop or frame.python_loop):
             if isinstance(where, cst.Name | cst.Attribute) and not (frame.conditional or frame.branch):
