@@ -27,6 +27,7 @@ def step(x):
 if __name__ == "__main__":
     step(tf.ones([2, 3]))
 """
+MAIN: Final = 'if __name__ == "__main__":'
 NETS: Final = """\
 import tensorflow as tf
 
@@ -58,6 +59,22 @@ if __name__ == "__main__":
     print({})
 """
 EAGER: Final = PREDICT.format("nets.detector()([boxes, scores])")
+# Two files that do not name TensorFlow; the first is the script.
+LOOP: Final = """\
+import lib
+
+def main():
+    print(lib.train())
+
+if __name__ == "__main__":
+    main()
+"""
+LIB: Final = """\
+import train
+
+def train():
+    return train.step(None)
+"""
 BY_FUNCTION: Final = PREDICT.format("nets.detect(boxes, scores)")
 MEASURED: Final = """
 
@@ -70,7 +87,6 @@ TRIED: Final = """
 if __name__ == "__main__":
     detector()([tf.ones([1, 9, 4]), tf.ones([1, 9, 1])])
 """
-MAIN: Final = 'if __name__ == "__main__":'
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 
 
@@ -91,8 +107,20 @@ INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
             },
             INFO,
         ),
+        (
+            {"loop.py": LOOP, "lib.py": LIB, "train.py": TRAIN[: TRAIN.index(MAIN)], "nets.py": GRAPH + BUILD},
+            INFO,
+        ),
     ],
-    ids=["eager", "in the step", "by Keras", "nobody is seen to use it", "a graph of its own", "a flat script"],
+    ids=[
+        "eager",
+        "in the step",
+        "by Keras",
+        "nobody is seen to use it",
+        "a graph of its own",
+        "a flat script",
+        "a script without imports of TensorFlow",
+    ],
 )
 def test_what_no_step_leads_to_is_information(
     tmp_path: Path, files: dict[str, str], severity: Severity, target: str | None

@@ -7,13 +7,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from ..findings.findings import Backend, Problem
 from ..settings.config import Settings
 from ..settings.requirements import Required, required_near
 from ..sources.discovery import FileToCheck
-from ..sources.reading import Jax, Strategies, clusters_named, jax_named, may_matter, source_of, strategies_named
+from ..sources.reading import (
+    Jax,
+    Strategies,
+    clusters_named,
+    jax_named,
+    may_matter,
+    names_imported,
+    says_it_runs,
+    source_of,
+    strategies_named,
+)
 from ..sources.suppressions import names_rules
-from ..sources.text import OversizedSource, Source, UnreadableSource, digest_of, read_bytes
+from ..sources.text import OversizedSource, Source, UnreadableSource, digest_of, is_notebook, read_bytes
 from .cache import Digests, Facts
 
 # Characters of sources that are kept once they were read.
@@ -75,7 +87,21 @@ class Inputs:
             facts = Facts(digest, len(text), matters, names_rules(text), *named)
         else:
             facts = Facts(digest)
+        if not matters and not is_notebook(file.path):
+            facts = self._leading(file, data, facts)
         self.facts[file.display] = facts
+
+    @staticmethod
+    def _leading(file: FileToCheck, data: bytes, facts: Facts) -> Facts:
+        """What is known of a file that does not matter by itself; a script that cannot be read leads nowhere."""
+        facts = replace(facts, leads_to=names_imported(data))
+        if not says_it_runs(data):
+            return facts
+        try:
+            text = source_of(data, file.path, file.display).text
+        except (OversizedSource, UnreadableSource):
+            return facts
+        return replace(facts, size=len(text), runs=True)
 
     def _data(self, path: Path) -> bytes:
         data = self.contents.get(path)
@@ -158,8 +184,19 @@ class Inputs:
 
     @property
     def checked(self) -> list[FileToCheck]:
-        """The files that can matter: that name TensorFlow or Keras."""
-        return [file for file in self.files if file.display in self.facts and self.facts[file.display].matters]
+        """The files that can matter: that name TensorFlow or Keras, and scripts that may run these."""
+        matter = {file for file, facts in self._known() if facts.matters}
+        others = {file: facts for file, facts in self._known() if not facts.matters and facts.leads_to}
+        fresh = matter
+        while fresh and others:
+            names = {name for file in fresh for name in (file.path.stem, file.path.parent.name)}
+            fresh = {file for file, facts in others.items() if not names.isdisjoint(facts.leads_to)}
+            matter = matter | {file for file in fresh if others[file].runs}
+            others = {file: facts for file, facts in others.items() if file not in fresh}
+        return [file for file in self.files if file in matter]
+
+    def _known(self) -> Iterator[tuple[FileToCheck, Facts]]:
+        return ((file, self.facts[file.display]) for file in self.files if file.display in self.facts)
 
     def facts_by_path(self) -> dict[str, Facts]:
         """What is known of the files, by their absolute paths."""

@@ -27,6 +27,8 @@ _JAX: Final = re.compile(r"\bjax\b")
 _CHOSEN: Final = re.compile(r"KERAS_BACKEND|\bset_backend\b|\bbackend\s*\(\s*\)")
 _USE: Final = re.compile(rb"\b(?:tf|keras)\.\w")
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)\b", re.MULTILINE)
+_RUN: Final = re.compile(rb"""^if __name__ == ["']__main__["']""", re.MULTILINE)
+_NAME: Final = re.compile(rb"[A-Za-z_]\w*")
 
 
 def _mentions_tensorflow(data: bytes) -> bool:
@@ -56,9 +58,10 @@ def _imports(word: bytes, data: bytes) -> bool:
 
 
 def may_matter(data: bytes, path: Path) -> bool:
-    """Whether the file names TensorFlow or Keras, or imports nothing and may be a fragment; no other is ever parsed.
+    """Whether the file names TensorFlow or Keras, or imports nothing and may be a fragment.
 
-    A notebook is a program to run, and no fragment. Raises UnreadableSource for what only has a notebook's name.
+    No other is parsed, but what one imports and scripts that import one. A notebook is a program to run, and no
+    fragment. Raises UnreadableSource for what only has a notebook's name.
     """
     if is_notebook(path):
         from .notebooks import cells_of
@@ -66,6 +69,17 @@ def may_matter(data: bytes, path: Path) -> bool:
         code = "\n".join(cell.written for cell in cells_of(data))
         return _mentions_tensorflow(code.encode("utf-8", "replace"))
     return _mentions_tensorflow(data) or (_IMPORT.search(data) is None and not data.isspace() and data != b"")
+
+
+def names_imported(data: bytes) -> tuple[str, ...]:
+    """The words of a file's imports."""
+    words = {word for line in _IMPORT_LINE.finditer(data) for word in _NAME.findall(line.group())}
+    return tuple(sorted(word.decode() for word in words))
+
+
+def says_it_runs(data: bytes) -> bool:
+    """Whether a file asks whether it is run by itself."""
+    return b"__main__" in data and _RUN.search(data) is not None
 
 
 class Strategies(IntEnum):
