@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from ...facts import tables
+from ...facts.names import parameters
 
 # What the parameters are called that JAX takes Python values for.
 PYTHON_VALUES: Final = frozenset(
@@ -21,7 +22,7 @@ PYTHON_VALUES: Final = frozenset(
 def size_parameters(name: str) -> frozenset[str]:
     """The parameters of a call that decide a shape: as it was measured, or as they are called."""
     fact = tables.api(name)
-    if fact is None:
-        return PYTHON_VALUES
-    resizing = (follows for case in fact.cases for follows in case.follows.items())
-    return PYTHON_VALUES.union(parameter for parameter, one in resizing if one.resizes)
+    follows = () if fact is None else (one for case in fact.cases for one in case.follows.items())
+    found = PYTHON_VALUES.union(parameter for parameter, one in follows if one.resizes)
+    own = parameters(name)
+    return found if own is None else found.intersection(own)
