@@ -47,6 +47,8 @@ def twice(x):
     n = tf.cast(tf.reduce_max(tf.abs(x)), tf.int32)
     y = tf.range(n)  # <- recompiles
     z = tf.reduce_sum(y) + tf.shape(x)[0]  # ..
+    kept = tf.boolean_mask(x, x > 0.0)
+    z = z, tf.pad(kept, [[0, n]])  # <- recompiles
     return y, z, tf.ones([n + 1])  # <- recompiles
 
 

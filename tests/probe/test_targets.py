@@ -107,6 +107,10 @@ def test_callers_of_its_file_and_tests_show_what_it_is_called_with(package: Path
     tests = Frame(str(folder / "more_test.py"), "test_second")
     assert found == (Frame(str(more), "Table.first"), Frame(str(more), "other"), tests)
     assert Targets().at(more, "other").callers == ()
+    (folder / "layer.py").write_text("class Layer:\n    def __call__(self, x):\n        return x\n")
+    (folder / "layer_test.py").write_text("from .layer import Layer\n\ndef test_it():\n    Layer()(2)\n")
+    called = Targets().at(folder / "layer.py", "Layer.__call__").callers
+    assert called == (Frame(str(folder / "layer_test.py"), "test_it"),)
 
 
 def test_what_the_user_speaks_of_is_run_instead_of_what_it_calls(package: Path) -> None:

@@ -40,9 +40,11 @@ class Callers:
             found.sort(key=lambda one: (one.owner != owner, one.qualname))
             yield from (Frame(str(path), one.qualname) for one in found)
         known = re.compile(rf"\b{re.escape(owner.qualname if owner is not None else name)}\b")
+        # Where an object is called, nothing shows but the name of its class.
+        called = owner.qualname if owner is not None and name in _CALLED else name
         for test, text in self._tests_below(root).items():
-            if f"{name}(" in text and known.search(text) and test != path and (file := self.read(test)) is not None:
-                tests = (one for one in file.calling(name) if _is_caller(one, definition) and not one.needs)
+            if f"{called}(" in text and known.search(text) and test != path and (file := self.read(test)) is not None:
+                tests = (one for one in file.calling(called) if _is_caller(one, definition) and not one.needs)
                 yield from (Frame(str(test), one.qualname) for one in tests)
 
     def _tests_below(self, root: Path) -> dict[Path, str]:

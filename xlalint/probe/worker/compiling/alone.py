@@ -66,6 +66,22 @@ class _Moment:
 
     def like(self, other: _Moment) -> bool:
         """Whether it differs from another one in the values of data only."""
+        return self._same_but_data(other) and all(
+            _alike(self.leaves[position], other.leaves[position]) for position in self.data
+        )
+
+    def taking(self, other: _Moment) -> _Moment | None:
+        """With the values of another one where these are of the same shapes; None where nothing becomes different."""
+        if not self._same_but_data(other):
+            return None
+        leaves = list(self.leaves)
+        for position in self.data:
+            if _alike(self.leaves[position], other.leaves[position]):
+                leaves[position] = other.leaves[position]
+        same = all(_equal(self.leaves[position], leaves[position]) for position in self.data)
+        return None if same else replace(self, leaves=leaves)
+
+    def _same_but_data(self, other: _Moment) -> bool:
         if (
             self.data != other.data
             or len(self.leaves) != len(other.leaves)
@@ -73,7 +89,7 @@ class _Moment:
         ):
             return False
         pairs = enumerate(zip(self.leaves, other.leaves, strict=True))
-        return all(_alike(*pair) if position in self.data else _equal(*pair) for position, pair in pairs)
+        return all(position in self.data or _equal(*pair) for position, pair in pairs)
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -212,7 +228,7 @@ class Alone:
         first, *others = found
         if not first.data:
             return  # nothing of it depends on data
-        usable = [first, *(one for one in others if one.like(first))]
+        usable = [first, *filter(None, (one if one.like(first) else first.taking(one) for one in others))]
         extremes = [partial(_of_extreme, one) for one in further if one.like(first)]
         with TemporaryDirectory(prefix="xlalint-piece-") as folder:
             file = Path(folder, f"{Path(path).stem}.py")
