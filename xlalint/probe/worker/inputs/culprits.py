@@ -34,11 +34,7 @@ class FailedCall:
 
 def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPath]]:
     """The parts of the inputs that the failing line is about, those first that it names itself."""
-    by_identity: dict[int, tuple[int, PartPath]] = {}
-    for slot, value in failed.objects.items():
-        for path, part in parts_of(failed.assignment[slot], value):
-            if part is not None and not isinstance(part, bool):
-                by_identity.setdefault(id(part), (slot, path))
+    by_identity = _by_identity(failed)
     by_name = {slot.name: position for position, slot in enumerate(failed.slots)}
     by_entry = _entries(failed.assignment)
     found: dict[tuple[int, PartPath], None] = {}
@@ -52,6 +48,8 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
         direct, slice_ = _names(frame.f_code.co_filename, frame.f_code.co_firstlineno, line)
         values = frame.f_locals
         for name in (*direct, *slice_):
+            if clues.attribute is not None and name == clues.attribute[1]:
+                continue  # what is missed, of what is at fault
             if name in values and id(values[name]) in by_identity:
                 found.setdefault(by_identity[id(values[name])])
             elif frame.f_code is failed.entry and name in by_name:
@@ -76,6 +74,19 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
         for inner, _ in parts_of(failed.assignment[position], None):
             paths.setdefault((position, inner))
     return [(position, path) for position, path in paths if not failed.slots[position].fixed]
+
+
+def _by_identity(failed: FailedCall) -> dict[int, tuple[int, PartPath]]:
+    """Where an object was passed, by its identity; Python has one object for all equal small numbers, which tells
+    nothing where several were passed."""
+    found: dict[int, list[tuple[int, PartPath]]] = {}
+    numbers: set[int] = set()
+    for slot, value in failed.objects.items():
+        for path, part in parts_of(failed.assignment[slot], value):
+            if part is not None and not isinstance(part, bool):
+                found.setdefault(id(part), []).append((slot, path))
+                numbers.update([id(part)] if isinstance(part, int | str) else [])
+    return {one: places[0] for one, places in found.items() if len(places) == 1 or one not in numbers}
 
 
 @lru_cache(maxsize=256)
