@@ -175,6 +175,18 @@ for epoch in range(3):
             Runs(3),
             why="longer windows from epoch to epoch",
         ),
+        Bad(
+            f"""{STEP}
+tokens = tf.ones([2, 6])
+for _ in range(3):
+    first, last = tf.split(tokens, [3, 3 * (tokens.shape[1] // 3 - 1)], axis=1)
+    tokens = tf.concat([first, tokens], axis=1)
+    step(tokens)
+""",
+            ["tf.concat([first, tokens], axis=1)"],
+            Runs(3),
+            why="a part is put before the whole",
+        ),
     )
     good = (
         Good(
@@ -250,6 +262,19 @@ for _ in range(5):
 """,
             Runs(1),
             why="a window that moves along",
+        ),
+        Good(
+            f"""{STEP}
+image = tf.ones([2, 6])
+for _ in range(3):
+    parts = []
+    for part in tf.split(image, 2, axis=1):
+        parts.append(part * 2.0)
+    image = tf.concat(parts, axis=1)
+    step(image)
+""",
+            Runs(1),
+            why="parts that are put together again",
         ),
         Good(
             f"""{STEP}

@@ -67,6 +67,7 @@ _RESHAPING: Final = frozenset(
         "tile",
     )
 )
+_SPLITTING: Final = frozenset(("array_split", "split", "unstack"))
 # Rules for the rank of a result (see `api_tables`) under which it has the dimensions of its arguments.
 _KEEPING: Final = frozenset(("same", "all", "+1"))
 
@@ -154,9 +155,13 @@ def mapped(value: Value, function: Callable[[Value], Value]) -> Value:
 
 
 def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
-    """What remains of its arguments' variations in the result of a function."""
-    if not varies or name.rpartition(".")[2] in _RESHAPING:
+    """What remains of its arguments' variations in the result of a function. Parts that are joined again make what was
+    split, as if one end were left out."""
+    last = name.rpartition(".")[2]
+    if not varies or last in _RESHAPING:
         return ()
+    if last in _SPLITTING:
+        varies = tuple(variation for variation in varies if variation.kind != "joined")
     if rank_rule.partition(":")[0] in _KEEPING:
         return varies
     return ()
