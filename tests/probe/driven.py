@@ -51,12 +51,6 @@ def dropped(x, rate, training=None):
     return x * kept
 
 
-def by_options(x, options):
-    x = keras.layers.Dense(options.breadth)(x)
-    x = keras.layers.Dense(options.inner.breadth)(x)
-    return keras.layers.Dropout(options.rate)(x)
-
-
 def by_segment(x, numbers):
     return tf.math.segment_sum(x, numbers)
 

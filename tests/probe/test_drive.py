@@ -218,13 +218,6 @@ def test_what_fails_first_on_the_way_to_a_line_is_followed(driver: Driver) -> No
     assert line in driver("dropped", wanted=(line,))["reached"]
 
 
-def test_the_option_at_fault_is_told_from_others_of_its_value(driver: Driver) -> None:
-    [_, options] = driver("by_options")["inputs"]
-    assert "inner=Settings(" in options
-    assert "rate=0.5" in options
-    assert options.count("0.5") == 1
-
-
 def test_the_numbers_of_segments_are_sorted(driver: Driver) -> None:
     assert driver("by_segment")["inputs"][1] == "numbers: i32[4] sorted"
 

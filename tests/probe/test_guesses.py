@@ -1,13 +1,15 @@
-"""What docstrings and source say of inputs before anything is called."""
+"""What docstrings and source say of inputs before anything is called, and errors afterwards."""
 
 from __future__ import annotations
 
 import ast
 import textwrap
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from xlalint.probe.specs import Form
+from xlalint.probe.specs import Form, Literal
 from xlalint.probe.worker.inputs.documented import described
 from xlalint.probe.worker.inputs.usage import uses_in
 
@@ -92,3 +94,32 @@ def _two_dimensional() -> None:
     Args:
       x: a tensor of shape [rows, columns]
     """
+
+
+def _inner(options: Any) -> Any:
+    return options.inner.breadth
+
+
+def _rated(options: Any) -> Any:
+    return _refused(options.rate)
+
+
+def _refused(rate: float) -> None:
+    raise ValueError("invalid `rate`")
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize(("function", "entry"), [(_inner, "inner"), (_rated, "rate")])
+def test_the_setting_at_fault_is_told_from_others_of_its_value(function: Callable[[Any], Any], entry: str) -> None:
+    from xlalint.probe.worker.inputs.culprits import FailedCall, culprits_of
+    from xlalint.probe.worker.inputs.error_clues import ErrorClues
+    from xlalint.probe.worker.inputs.settings import settings
+    from xlalint.probe.worker.inputs.slots import Slot
+
+    options = settings({name: Literal(4) for name in ("breadth", "inner", "rate")})
+    with pytest.raises((AttributeError, ValueError)) as raised:
+        function(made := options.make())
+    slots, own = [Slot("options", "call", (options,))], [__file__]
+    failed = FailedCall(slots, (options,), {0: made}, raised.value, own.__contains__, function.__code__)
+    first, *_ = [path for _, path in culprits_of(failed, ErrorClues.of(raised.value)) if path]
+    assert first == (entry,)

@@ -214,6 +214,7 @@ class Search:
         order = count()
         queue: list[tuple[int, int, int, Assignment]] = [(0, 0, next(order), start)]
         seen, first = {start}, serves is None
+        further: dict[Assignment, None] = {}
         complaints: set[object] = set()
         nearest: tuple[int, BaseException, bool] | None = None
         furthest: tuple[tuple[int, int], Assignment | None] = (0, 0), None
@@ -226,14 +227,16 @@ class Search:
                 continue
             if first:
                 first = False
-                for other in self.others():
-                    if other not in seen:
-                        seen.add(other)
-                        heapq.heappush(queue, (_AT_ONCE, 0, next(order), other))
+                further.update(dict.fromkeys(other for other in self.others() if other not in seen))
+                seen.update(further)
+                for other in further:
+                    heapq.heappush(queue, (_AT_ONCE, 0, next(order), other))
             progress = len(attempt.reached)
             wanted = len(attempt.reached & self.wanted)
             if wanted and (wanted, progress) > furthest[0]:
                 furthest = (wanted, progress), assignment
+            if assignment in further:
+                continue  # the values of another call: what they lead to is not what this one needs
             complaint = _complaint(attempt.error, self.own)
             if complaint not in complaints:  # another error is a step forward as well
                 complaints.add(complaint)
