@@ -17,7 +17,7 @@ from ..cache.keys import key_of
 from ..findings.codes import INVALID_SUPPRESSION, UNFINISHED_FILE, UNREADABLE_FILE, UNUSED_SUPPRESSION
 from ..findings.findings import Backend, Finding, Problem, Report, Span, TrailStep, is_applicable
 from ..settings.config import Settings
-from ..sources.checkout import Projects, folders_around
+from ..sources.checkout import Projects, folders_around, together
 from ..sources.discovery import FileToCheck, discover
 from ..sources.suppressions import suppressions_in
 from ..sources.text import Source, UnreadableSource, display_path, is_notebook
@@ -160,7 +160,8 @@ def _around(inputs: Inputs, settings: Settings) -> Iterator[str]:
     yield from inputs.settings_parts(settings)
     projects = Projects()
     packages = _together(_packages_of(folder) for folder in inputs.folders)
-    programs = _together(folders_around(folder, projects) for folder in inputs.folders)
+    checked = together(inputs.folders)
+    programs = _together(folders_around(folder, projects, checked) for folder in inputs.folders)
     folders = {str(folder) for folder in packages | programs}
     for folder in sorted(filter(os.path.isdir, folders)):  # standard input may stand for a file in a folder to come
         yield folder

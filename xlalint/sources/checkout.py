@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -44,15 +44,23 @@ class Projects:
         return self._roots[folder]
 
 
-def folders_around(folder: Path, projects: Projects) -> Iterator[Path]:
+def folders_around(folder: Path, projects: Projects, checked: Path) -> Iterator[Path]:
     """The folders that a program may be started in of which a folder is part, nearest first: itself and those above it
-    in its project, or else in the working directory; itself alone where it is in neither."""
-    root = projects.root(folder) or Path.cwd()
+    in its project, or else in the working directory, or else in what is `checked`."""
+    here = Path.cwd()
+    root = projects.root(folder) or (here if folder.is_relative_to(here) else checked)
     yield folder
     if folder.is_relative_to(root):
         while folder != root:
             folder = folder.parent
             yield folder
+
+
+def together(folders: Iterable[Path]) -> Path:
+    """The folder that folders are in; the first where none holds all, the working directory where there are none."""
+    first, *others = dict.fromkeys(folders) or (Path.cwd(),)
+    around = (first, *first.parents)
+    return next((folder for folder in around if all(one.is_relative_to(folder) for one in others)), first)
 
 
 def misleading(path: Path, file: int) -> str | None:

@@ -15,6 +15,8 @@ from xlalint.analysis.domain.values import Function, Module
 from xlalint.analysis.files.files import Files
 from xlalint.analysis.files.unit import Span4
 from xlalint.analysis.program.project import Project
+from xlalint.linter.run import check
+from xlalint.settings.config import Settings
 from xlalint.sources.text import Source
 
 NAMES = st.sampled_from(["f", "step", "naïve", "größe", "変数", "𝑥", "ﬁt", "Ω2"])
@@ -124,3 +126,22 @@ def test_which_methods_may_fill_their_object(body: str, fills: bool) -> None:
     kept, bare = module_of(text), module_of(text)
     bare.file.let_go()
     assert [module.classes[0].functions["build"].fills_its_object for module in (kept, bare)] == [fills, fills]
+
+
+def test_a_folder_without_a_project_is_checked_from_anywhere_as_from_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "code" / "steps").mkdir(parents=True)
+    (tmp_path / "code" / "tools").mkdir()
+    (tmp_path / "code" / "tools" / "reading.py").write_text("def read(x):\n    return x.numpy()\n", encoding="utf-8")
+    (tmp_path / "code" / "steps" / "train.py").write_text(
+        "import tensorflow as tf\nfrom tools.reading import read\n\n\n"
+        "@tf.function(jit_compile=True)\ndef step(x):\n    return read(x)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path / "code")
+    inside = [(one.code, one.span) for one in check(["."], Settings()).findings]
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert [(one.code, one.span) for one in check([tmp_path / "code"], Settings()).findings] == inside
+    assert [code for code, _ in inside] == ["XLA106"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
-from ...sources.checkout import Projects, folders_around, repository_root
+from ...sources.checkout import Projects, folders_around, repository_root, together
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
 from ...sources.reading import Jax, Strategies, clusters_named, jax_named, source_of, strategies_named
@@ -171,8 +171,13 @@ class Files:
     def _folders_around(self, folder: Path) -> tuple[Path, ...]:
         """Those that names in a folder may be relative to where no root has them."""
         if folder not in self._around:
-            self._around[folder] = tuple(folders_around(folder, self._projects))
+            self._around[folder] = tuple(folders_around(folder, self._projects, self._around_checked))
         return self._around[folder]
+
+    @cached_property
+    def _around_checked(self) -> Path:
+        """The folder that all the checked files are in."""
+        return together(path.parent for path in self.checked)
 
     def dotted_name(self, path: Path) -> tuple[str, Path]:
         """The dotted name of a file, and the folder that it is relative to."""
