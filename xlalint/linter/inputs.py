@@ -184,14 +184,16 @@ class Inputs:
 
     @property
     def checked(self) -> list[FileToCheck]:
-        """The files that can matter: that name TensorFlow or Keras, and scripts that may run these."""
+        """The files that can matter: that name TensorFlow or Keras, and scripts that may run these. A package has
+        modules that can be run, to convert a file, say, and is no program for that."""
+        packages = {file.path.parent for file in self.files if file.path.name == "__init__.py"}
         matter = {file for file, facts in self._known() if facts.matters}
         others = {file: facts for file, facts in self._known() if not facts.matters and facts.leads_to}
         fresh = matter
         while fresh and others:
             names = {name for file in fresh for name in (file.path.stem, file.path.parent.name)}
             fresh = {file for file, facts in others.items() if not names.isdisjoint(facts.leads_to)}
-            matter = matter | {file for file in fresh if others[file].runs}
+            matter = matter | {file for file in fresh if others[file].runs and file.path.parent not in packages}
             others = {file: facts for file, facts in others.items() if file not in fresh}
         return [file for file in self.files if file in matter]
 
