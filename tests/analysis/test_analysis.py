@@ -61,9 +61,9 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_findings_do_not_depend_on_the_order_of_sets(examples: Path) -> None:
-    first, *others = (lint(str(examples), str(CASES), seed=seed) for seed in (1, 2, 3))
+    first, other = (lint(str(examples), str(CASES), seed=seed) for seed in (1, 2))
     assert first["findings"]
-    assert all(other == first for other in others)
+    assert other == first
 
 
 @pytest.mark.slow
