@@ -160,3 +160,13 @@ def of_detection(folder: Path, files: dict[str, str], target: str | None) -> tup
     [found] = [one for one in check([folder], Settings(target=target)).findings if one.code == "XLA208"]
     assert found.context is not None
     return found.severity, "no step of training" in found.context.shown
+
+
+@pytest.mark.parametrize("package", [False, True])
+def test_a_script_that_does_not_name_tensorflow_is_read_outside_of_packages(tmp_path: Path, package: bool) -> None:
+    (tmp_path / "train.py").write_text(TRAIN[: TRAIN.index(MAIN)], encoding="utf-8")
+    (tmp_path / "convert.py").write_text(f"import train\n\n{MAIN}\n    train.step(None\n", encoding="utf-8")
+    if package:
+        (tmp_path / "__init__.py").touch()
+    # What is not read has no trouble with its syntax.
+    assert ("XLA900" in {one.code for one in check([tmp_path], Settings()).findings}) is not package

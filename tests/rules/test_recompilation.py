@@ -116,6 +116,8 @@ for number, batch in zip(range(10), first()):
     step(batch)
 for number, batch in enumerate(second()):
     step(batch)
+    if number >= 10:
+        print(number)
     if tf.reduce_sum(batch) > 1000:
         break
 batches = iter(third())
