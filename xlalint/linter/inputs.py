@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +33,7 @@ from .cache import Digests, Facts
 _KEPT_TEXT: Final = 16_000_000
 
 
-@dataclass(slots=True)
+@dataclass
 class Inputs:
     """The files of a run. `reported`: those that were asked for, by the path that reports show; the others are those of
     the project around them. `contents`: what stands for the content of files, by their absolute
@@ -182,10 +183,10 @@ class Inputs:
             yield str(folder)
             yield from settings_parts(here)
 
-    @property
+    @cached_property
     def checked(self) -> list[FileToCheck]:
-        """The files that can matter: that name TensorFlow or Keras, and scripts that may run these. A package has
-        modules that can be run, to convert a file, say, and is no program for that."""
+        """The files that can matter, once they are read: that name TensorFlow or Keras, and scripts that may run these.
+        A package has modules that can be run, to convert a file, say, and is no program for that."""
         packages = {file.path.parent for file in self.files if file.path.name == "__init__.py"}
         matter = {file for file, facts in self._known() if facts.matters}
         others = {file: facts for file, facts in self._known() if not facts.matters and facts.leads_to}
