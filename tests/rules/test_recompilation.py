@@ -112,6 +112,9 @@ def third():
 def fourth():
     return tf.data.Dataset.range(100).batch(32)
 
+def fifth():
+    return tf.data.Dataset.range(110).batch(32)
+
 for number, batch in zip(range(10), first()):
     step(batch)
 for number, batch in enumerate(second()):
@@ -130,8 +133,12 @@ for number in range(6):
     step(batch)
 for batch in itertools.chain([], fourth()):
     step(batch)
+for batch in fifth():
+    if batch is None:
+        break
+    step(batch)
 """,
-        *(("XLA302", f"return tf.data.Dataset.range({count}).batch(32)") for count in (70, 80, 90, 100)),
+        *(("XLA302", f"return tf.data.Dataset.range({count}).batch(32)") for count in (70, 80, 90, 100, 110)),
     ),
     "batches that an object cuts from arrays": one(
         f"""{HEAD}import math

@@ -55,7 +55,8 @@ class Loops(Interpreter):
             item = self.element(frame, iterable, node.iter, in_graph=over_tensor and frame.context.converted)
             start = dict(frame.env or {})
             numbers = {name for name in counted_in(node) if _is_number(self._before_loop(frame, start, name))}
-            if is_left_by_count(node, {*numbers, _counter_of(node.target, iterable)}):
+            counter = None if isinstance(node.target, cst.Name) else _counter_of(node.target, iterable)
+            if is_left_by_count(node, {*numbers, counter}):
                 item = among_first(item)
             self._loop(frame, node, over_tensor, lambda: self.assign(frame, node.target, item))
             self._unrolled(frame, node, iterable, start)
