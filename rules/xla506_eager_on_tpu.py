@@ -1,14 +1,18 @@
-"""A step runs eagerly under a TPU strategy, but a TPU runs only compiled programs.
+"""A step runs eagerly, but a TPU runs only compiled programs.
 
 ## What it does
 Reports `model.compile(run_eagerly=True)` of a model under a `TPUStrategy`, and `strategy.run(step)` in eager code if
-`step` is a plain Python function.
+`step` is a plain Python function. With a target (`--target tpu`), also code with a `tf.GradientTape` that no
+`tf.function` contains; what it does is then checked as if it were compiled.
 
 ## What XLA does
 A TPU runs only what XLA compiled. Measured with TensorFlow 2.21: `TPUStrategy.run` raises "TPUStrategy.run(fn, ...)
 does not support pure eager execution" for a plain function that is called eagerly, and accepts a `tf.function`. With
 `run_eagerly=True`, Keras 3.15 passes such a plain function to `strategy.run`. The whole program was not run, for lack
 of a TPU. A `MirroredStrategy` trains eagerly (measured).
+
+A step without `tf.function` compiles nothing: with three `Dense` layers and `Adam` it runs 219 operations one by one,
+143 ms on a CPU; with `@tf.function(jit_compile=True)` it is one program and takes 1.1 ms (measured).
 
 ## Example
     for batch in data:
@@ -26,9 +30,10 @@ of a TPU. A `MirroredStrategy` trains eagerly (measured).
 - `strategy.run` inside a `tf.function`, or of one.
 - Functions without a known caller, because a `tf.function` elsewhere may call them.
 - TensorFlow 1 programs, which build a graph first, and other strategies.
+- A `GradientTape` without a target, in tests, in an input pipeline, or in code that a `tf.function` runs, too.
 
 ## Fix safety
-`safe` for `run_eagerly=True`, which the fix removes: the program cannot run with it. Shown only for `strategy.run`.
+`safe` for `run_eagerly=True`, which the fix removes: the program cannot run with it. There is no other fix.
 
 ## References
 - https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy
@@ -41,10 +46,10 @@ from typing import Final
 
 from xlalint.analysis.domain.values import ApiObject, FunctionValue, Static
 from xlalint.analysis.interpreter.contexts import ContextKind
-from xlalint.analysis.interpreter.events import Event, Program, SetupCall
+from xlalint.analysis.interpreter.events import Event, Program, SetupCall, TakeGradients
 from xlalint.analysis.library.strategies import is_tpu
 from xlalint.fixes.quoted import brief
-from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety
+from xlalint.linter.rule import Bad, Draft, Effect, Good, Rule, Runs, Safety, Severity
 
 from ._arguments import without_argument
 from ._strategies import made_note, method_of, model_strategy, strategy_in
@@ -56,6 +61,14 @@ resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
 tf.tpu.experimental.initialize_tpu_system(resolver)
 strategy = tf.distribute.TPUStrategy(resolver)
 """
+TAPE: Final = """
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+optimizer = tf.keras.optimizers.Adam()
+optimizer.build(model.trainable_variables)
+data = tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 1]))).repeat(3)
+"""
 NEEDED: Final = "it needs a TPU"
 GRAPHS: Final = frozenset(
     ("tf.InteractiveSession", "tf.Session", "tf.disable_eager_execution", "tf.disable_v2_behavior")
@@ -65,7 +78,7 @@ GRAPHS: Final = frozenset(
 class EagerOnTpu(Rule):
     code = "XLA506"
     name = "eager-on-tpu"
-    handles = (Program,)
+    handles = (Program, TakeGradients)
     bad = (
         Bad(
             f"""{TPU}
@@ -127,6 +140,38 @@ strategy.run(lambda: tf.ones([2]))
             effect=Effect.TPU,
             why=NEEDED,
         ),
+        Bad(
+            f"""{TAPE}
+for x, y in data:
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+""",
+            ["tf.GradientTape() as tape"],
+            None,
+            effect=Effect.TPU,
+            severity=Severity.WARNING,
+            help="tf.function",
+            target="tpu",
+            why="it runs",
+        ),
+        Bad(
+            f"""{TAPE}
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+for x, y in data:
+    step(x, y)
+""",
+            ["tf.GradientTape() as tape"],
+            None,
+            target="tpu",
+            why="it runs",
+        ),
     )
     good = (
         Good(
@@ -171,6 +216,52 @@ train(tf.data.Dataset.range(8), "--debug" in sys.argv)
             why="a switch turns the compilation off",
         ),
         Good(
+            f"""{TAPE}
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+for x, y in data:
+    step(x, y)
+""",
+            Runs(),
+            target="tpu",
+        ),
+        Good(
+            f"""{TAPE}
+def train(eagerly):
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x) - y) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+    if not eagerly:
+        step = tf.function(step)
+    for x, y in data:
+        step(x, y)
+
+train(False)
+""",
+            Runs(),
+            target="tpu",
+            why="a switch turns the compilation off",
+        ),
+        Good(
+            f"""{TAPE}
+for x, y in data:
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+""",
+            Runs(),
+            why="nobody asks for a compiled program",
+        ),
+        Good(
             """
 strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 strategy.run(lambda: tf.ones([2]))
@@ -208,6 +299,13 @@ model.compile("adam", "mse", run_eagerly=True)
 
     def check(self, event: Event) -> Iterator[Draft]:
         match event:
+            case TakeGradients(context=context) if context.kind is ContextKind.HOST:
+                yield Draft(
+                    f"`{brief(event.location.node)}` is not in a `tf.function`: XLA compiles nothing of this step, and "
+                    "each operation runs by itself",
+                    Effect.TPU,
+                    "call the step in a function with `@tf.function`",
+                )
             case Program(steps=steps) if not any(step.api in GRAPHS for step in steps):
                 for step in steps:
                     yield from _eager(step)

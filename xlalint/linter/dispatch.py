@@ -90,8 +90,8 @@ class _Handled:
         of_program = context.kind is ContextKind.GRAPH or (nowhere_else and _is_of_a_step(context))
         if self.traced and severe is Effect.NAMED and context.converted and of_program:
             least = min(least, Severity.INFO)  # its own `tf.function` has AutoGraph convert it, whoever compiles it
-        if context.aside:
-            least = min(least, Severity.WARNING)  # it may be part of a model that is compiled, and mostly is not
+        if context.aside or context.eager:
+            least = min(least, Severity.WARNING)  # it may be compiled, and mostly is not
         severity = min(severity_of(severe, context.kind, about_setup), least)
         unexposed = severity if about_setup else min(severity, unexposed_severity(severe, context, self.traced))
         return _Judged((severity, GRAVITY[effect]), unexposed, effect, message, self)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...syntax import nodes as cst
 from ..interpreter.contexts import HOST, CallPath, ContextKind
-from ..interpreter.events import CompiledEntry, Event, Program, Setup, SetupCall
+from ..interpreter.events import CompiledEntry, Event, Program, Setup, SetupCall, TakeGradients
 from ..interpreter.frames import Summary
 from ..library.strategies import making_of
 from ..record import replace
@@ -25,15 +25,19 @@ class _Reached:
 def setup_events(roots: Sequence[Summary]) -> Iterator[Event]:
     """Each event about how a program is set up, once, and then each program. What is eager by nature counts here."""
     seen: dict[Summary, list[Setup]] = {}
+    taped: list[TakeGradients] = []
     pending: list[tuple[Summary, CallPath | None]] = [(root, root.trail()) for root in roots]
     while pending:
         following: list[tuple[Summary, CallPath | None]] = []
         for summary, trail in pending:
             if summary not in seen:
                 seen[summary] = [replace(event, trail=trail) for event in summary.events if isinstance(event, Setup)]
-                yield from seen[summary]
+                yield from (event for event in seen[summary] if not isinstance(event, TakeGradients))
+                taped += (event for event in seen[summary] if isinstance(event, TakeGradients))
                 following += [(callee, callee.trail(location, trail)) for location, callee in summary.calls]
         pending = following
+    compiled = {event.location for event in taped if event.context.becomes_graph}  # a switch decides on these
+    yield from (event for event in taped if event.location not in compiled)
     yield from _programs(roots, seen)
 
 

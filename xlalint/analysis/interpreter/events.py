@@ -53,6 +53,10 @@ class SetupCall(Setup):
     node: cst.Call
 
 
+class TakeGradients(Setup):
+    """A `GradientTape` records what the code computes; place: what makes it, or the name of it."""
+
+
 class CompiledEntry(Event):
     """A function begins that XLA compiles, or that Keras may have compiled; place: its name. `name`: with its class;
     `asked`: by `jit_compile=True` of its own."""

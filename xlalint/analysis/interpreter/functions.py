@@ -36,6 +36,7 @@ from ..program.project import Project
 from ..record import replace
 from .changed_arguments import Changes, changed_like, changes_of, passed_as
 from .contexts import HOST, NOT_TRACED, Context, ContextKind
+from .eager_steps import asks_for_graph, left
 from .events import JoinBranches
 from .feeding import report_compiled_call, report_own_call
 from .filling import is_counted
@@ -74,6 +75,11 @@ class Functions(Interpreter):
             value = self.decorated(value)
         if value.function.module.written and value.compiled is None and frame is not None and frame.context.converted:
             value = value.compiled_by(Compilation(ContextKind.OPEN, False, f"`{value.function.name}`"))
+        if frame is not None and frame.context.eager and asks_for_graph(value):
+            step, frame.context = frame.context, left(frame.context)
+            result = self.invoke(frame, value, arguments, node)
+            frame.context = step
+            return result
         outer = HOST if frame is None else _calling_context(frame, value)
         context = context_of(value, outer)
         summary = self.analyse(frame, value, arguments, context, node)
@@ -164,6 +170,7 @@ class Functions(Interpreter):
             context.converted,
             context.pipeline,
             context.scope,
+            context.eager,
             loop,
             passed,
             bool(inputs),

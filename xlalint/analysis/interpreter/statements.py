@@ -25,6 +25,7 @@ from ..library.strategies import scope_entered
 from ..program.definitions import DefinedClass, DefinedFunction
 from ..record import replace
 from .contexts import Context, ContextKind
+from .eager_steps import is_tape, step_context
 from .frames import Arguments, Frame
 from .interface import Handlers, Interpreter, method_value
 
@@ -85,7 +86,7 @@ class Statements(Interpreter):
         frame.env = None
 
     def _with(self, frame: Frame, node: cst.With) -> None:
-        context = frame.context
+        context, taped = frame.context, False
         for item in node.items:
             value = self.evaluate(frame, item.item)
             if isinstance(value, ApiObject) and value.api == "tf.xla.experimental.jit_scope":
@@ -96,6 +97,9 @@ class Statements(Interpreter):
                     frame.context = replace(frame.context, scope=scope)
             if item.asname is not None:
                 self.assign(frame, item.asname.name, self.entered(frame, value, item.item))
+            taped = taped or is_tape(value)
+        if taped:
+            frame.context = step_context(self, frame, node)
         self.execute_body(frame, node.body)
         frame.context = context
 

@@ -1,0 +1,59 @@
+"""Steps of training that run line by line: code with a `GradientTape` that no `tf.function` contains. Who moves to a
+target has to compile them, so with a target they are judged as what it would compile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ...syntax import nodes as cst
+from ..domain.values import ApiObject, FunctionValue, Value
+from ..record import replace
+from .contexts import HOST, Context, ContextKind
+from .events import TakeGradients
+from .feeding import report_feed
+from .frames import Compilation, Frame
+from .interface import Interpreter
+
+_TAPE: Final = "tf.GradientTape"
+_GRAPHS: Final = (ContextKind.GRAPH, ContextKind.XLA)
+
+
+def is_tape(value: Value) -> bool:
+    """Whether `with value` records what the code in it computes."""
+    return isinstance(value, ApiObject) and value.api == _TAPE and value.method is None
+
+
+def step_context(interpreter: Interpreter, frame: Frame, node: cst.With) -> Context:
+    """The context of the code that a tape records; says that no program is made of it, and what it is passed."""
+    context = frame.context
+    if interpreter.options.target is None or context.pipeline or frame.module.is_test:
+        return context
+    if context.kind in (ContextKind.HOST, *_GRAPHS) and not context.eager:
+        interpreter.emit(frame, TakeGradients, node.items[0], order=interpreter.order_of(node.items[0]))
+    if context.kind is not ContextKind.HOST:
+        return context
+    name = "top-level code" if frame.function is None else f"`{frame.function.qualname}`"
+    entry = f"a step of {name}, which runs eagerly"
+    step = replace(context, kind=ContextKind.XLA, autograph=True, entry=entry, eager=True)
+    report_feed(interpreter, frame, step, _read(frame, node.body), node.items[0], node)
+    return step
+
+
+def asks_for_graph(value: FunctionValue) -> bool:
+    """Whether a function is compiled by itself where eager code calls it."""
+    return isinstance(value.compiled, Compilation) and value.compiled.kind in _GRAPHS and not value.compiled.by_keras
+
+
+def left(context: Context) -> Context:
+    """The context of what stands around an eager step."""
+    return replace(context, kind=ContextKind.HOST, entry=HOST.entry, eager=False)
+
+
+def _read(frame: Frame, body: cst.BaseSuite) -> Iterator[tuple[Value, cst.CSTNode]]:
+    """The values from outside that a block reads, each with the first place that does."""
+    known, seen = frame.env or {}, set[str]()
+    for node in cst.within(body):
+        if isinstance(node, cst.Name) and node.value in known and node.value not in seen:
+            seen.add(node.value)
+            yield known[node.value], node
