@@ -26,6 +26,19 @@ model = transformers.TFAutoModelForSequenceClassification.from_pretrained("bert-
 model.compile(optimizer="adam", jit_compile=True)
 raw = load_dataset("glue", "mrpc")
 """
+ARGPARSE = """\
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch", type=int, default={default})
+args = parser.parse_args()
+"""
+FLAGS = """\
+from absl import flags
+
+FLAGS = flags.FLAGS
+flags.DEFINE_integer("batch", {default}, "examples of one step")
+"""
 
 
 @dataclass(frozen=True)
@@ -41,6 +54,30 @@ def one(text: str, *found: tuple[str, str]) -> Script:
 
 
 SCRIPTS = {
+    # -- sizes that whoever runs the program may choose --
+    **{
+        f"a batch size on the command line: {name}": one(
+            f"""{HEAD}{JIT}
+{parser}
+(images, labels), _ = keras.datasets.cifar10.load_data()
+for image, label in tf.data.Dataset.from_tensor_slices((images, labels)).batch({size}):
+    step(image, label)
+""",
+            *(() if fits else ((("XLA302", "for image, label in tf.data.Dataset.from_tensor_slices((images"),))),
+        )
+        for name, (parser, size, fits) in {
+            "its default fits": (ARGPARSE.format(default=200), "args.batch", True),
+            "its default leaves some": (ARGPARSE.format(default=128), "args.batch", False),
+            "its default fits as a number": (ARGPARSE.format(default=500), "int(args.batch)", True),
+            "a flag that fits": (FLAGS.format(default=1000), "FLAGS.batch", True),
+            "a flag that leaves some": (FLAGS.format(default=64), "FLAGS.batch", False),
+        }.items()
+    },
+    "fit in batches whose size is on the command line": one(
+        f"""{HEAD}{ARGPARSE.format(default=100)}
+{MODEL}model.fit(np.zeros([1000, 4]), np.zeros([1000, 1]), batch_size=args.batch)
+""",
+    ),
     # -- the last batch --
     "a pipeline in another module": Script(
         {

@@ -123,9 +123,10 @@ class Variation(Record):
 
 
 class Setting(Record):
-    """What a setting is where nobody says otherwise, and how a message names it: "set by `--xla`"."""
+    """What a setting is where nobody says otherwise, a switch or a number, and how a message names it: "set by
+    `--xla`"."""
 
-    default: bool
+    default: bool | int
     name: str
 
 

@@ -67,6 +67,8 @@ class Keeping(Interpreter):
         elif tensor and form not in _GROWS and not (isinstance(value, Sequence) and value.kind == "list"):
             read = _read_before(frame.unit, frame.function.node, target, node)
             if read is not None and not _is_lifted(frame, node) and not _is_converted(frame, node, target):
+                if _is_set_by_callers(frame, target):
+                    return
                 asked = _is_asked(frame.unit, read, node)
                 self._note(frame, node, target, form, tensor=True, asked=asked)
 
@@ -165,6 +167,28 @@ def _is_made_anew(cls: Class, attribute: str, changing: Function) -> bool:
             if other not in found and any(_calls(node, method.name) for node in cst.within(other.node)):
                 found.append(other)
     return False
+
+
+def _is_set_by_callers(frame: Frame, target: cst.BaseExpression) -> bool:
+    """Whether each method of the class that calls this one assigns the attribute first, without a look at what it was:
+    what is kept is of the same trace then."""
+    changing = frame.function
+    match target, frame.bound:
+        case cst.Attribute(value=cst.Name(), attr=cst.Name(value=name)), Instance(cls) if changing is not None:
+            calls = [
+                (method, node)
+                for method in _methods(cls)
+                if method.name != changing.name
+                for node in cst.within(method.node)
+                if _calls(node, changing.name)
+            ]
+            return bool(calls) and all(
+                any(_renews(node, name) for node in _in_order(method.node.body, call))
+                and _sought_before(method.unit, method.node, target, call) is None
+                for method, call in calls
+            )
+        case _:
+            return False
 
 
 def _methods(cls: Class) -> list[Function]:

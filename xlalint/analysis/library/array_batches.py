@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from ..domain.kinds import options
-from ..domain.values import Array, Sequence, Static, Value, Variation
+from ..domain.values import Array, Sequence, Setting, Static, Value, Variation
 from ..files.unit import Location
 
 _DEFAULT: Final = 32
@@ -53,7 +53,7 @@ def _size(value: Value | None) -> int | None:
     match value:
         case None | Static(None):
             return _DEFAULT
-        case Static(int() as number) if number > 0:
+        case Static(int() as number) | Static(setting=Setting(int() as number)) if number > 0:
             return number
         case _:
             return None

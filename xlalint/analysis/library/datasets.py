@@ -15,6 +15,7 @@ from ..domain.values import (
     Origin,
     Pipeline,
     Sequence,
+    Setting,
     Static,
     Structure,
     Tensor,
@@ -205,16 +206,16 @@ def _others(step: Step) -> ApiObject:
 
 def _in_batches(step: Step, detail: str = "") -> ApiObject:
     """`batch`: the last one is smaller, unless it is dropped, or the elements are as many as fill all batches."""
-    size = step.get("batch_size")
-    number = size.constant if isinstance(size, Static) and type(size.constant) is int and size.constant > 0 else 0
+    usual, setting = _usual(step.get("batch_size"))
+    number = usual if not setting else 0
     count = step.facts.count
-    filled = count is not None and number > 0 and count % number == 0
+    filled = count is not None and usual > 0 and count % usual == 0
     # Elements of several shapes do not fit into one batch.
     held = step.element if number == 1 else filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
     element = _shifted(held, 1)
     if not (number == 1 or filled or step.facts.endless or _drops_remainder(step)):
-        if count is not None and number:
-            detail = f"{count} elements in batches of {number}"
+        if count is not None and usual:
+            detail = f"{count} elements in batches of {usual}{setting}"
         single = count is not None and number > count
         if not single:
             element = varied(element, (Variation("last batch", step.location, axis=0, shapes=2, detail=detail),))
@@ -222,6 +223,17 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
         element = _also(element, Variation("batch", step.location, axis=0, detail=str(number)))
     batches = -(-count // number) if count is not None and number else None
     return step.dataset(element, count=batches, batch=number)
+
+
+def _usual(size: Value | None) -> tuple[int, str]:
+    """How many elements a batch has, 0 where that is not known; and, where a setting says it, what its default is."""
+    match size:
+        case Static(int() as number) if number > 0:
+            return number, ""
+        case Static(setting=Setting(int() as number, name)) if number > 0:
+            return number, f", the default of {name}"
+        case _:
+            return 0, ""
 
 
 def _drops_remainder(step: Step) -> bool:

@@ -14,7 +14,7 @@ from ..record import replace
 _PARSER: Final = "argparse.ArgumentParser"
 _SUBPARSERS: Final = "argparse._SubParsersAction"
 _NAMESPACE: Final = "argparse.Namespace"
-_FLAGS: Final = tuple(f"absl.flags.DEFINE_{kind}" for kind in ("bool", "boolean"))
+_FLAGS: Final = tuple(f"absl.flags.DEFINE_{kind}" for kind in ("bool", "boolean", "integer"))
 _SWITCHES: Final = {"store_true": False, "store_false": True}
 
 
@@ -44,7 +44,7 @@ def _by_default(option: str, arguments: Arguments) -> Value:
     match arguments.keywords.get("action"), arguments.keywords.get("default"):
         case Static("store_true" | "store_false" as action), None:
             return Static(setting=Setting(_SWITCHES[action], f"`{option}`"))
-        case _, Static(bool() as default):
+        case _, Static(bool() | int() as default):
             return Static(setting=Setting(default, f"`{option}`"))
         case _, Static():
             return STATIC
@@ -68,7 +68,7 @@ def _parse_known_args(
 def _flag(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     """`flags.DEFINE_bool("xla", False, "..")`: read as `FLAGS.xla`, or as the `value` of what is returned."""
     match arguments.get(0, "name"), arguments.get(1, "default"):
-        case Static(str() as name), Static(bool() as default):
+        case Static(str() as name), Static(bool() | int() as default):
             value = Static(setting=Setting(default, f"`--{name}`"))
             interpreter.flags[name] = value
             return ApiObject("absl.flags.FlagHolder", payload=value)

@@ -68,7 +68,7 @@ def show_setting(
             pass
         case Static(setting=Setting(default=True)):
             interpreter.show(frame, Shows.XLA, node, f"`{name}`, {asked_by(value)}")
-        case Static(setting=Setting()):
+        case Static(setting=Setting(default=False)):
             interpreter.show(frame, Shows.PERHAPS, node, f"`{name}`, {asked_by(value)}")
         case _:
             interpreter.show(frame, Shows.PERHAPS, node, f"`{name}`, set at run time")

@@ -284,7 +284,7 @@ def _asked(interpreter: Interpreter, frame: Frame, model: Value, settings: dict[
     match settings.get("jit_compile"):
         case Static(bool() as said):
             return said, "jit_compile=True"
-        case Static(setting=Setting()) as decided if scope is None:
+        case Static(setting=Setting(default=bool())) as decided if scope is None:
             return True, f"jit_compile={asked_by(decided)}"
         case None | Static("auto") if scope is None:
             outside = isinstance(model, ApiObject) and model.api.startswith(_OUTSIDE)

@@ -68,7 +68,9 @@ def _reader(name: str) -> FunctionModel:
         match value:
             case Static(int() | float() as constant, varies) if name == "float" and abs(constant) < 1 << 62:
                 return Static(float(constant), varies)
-            case Static(setting=Setting()) if name == "bool":
+            case Static(setting=Setting(default, told)) if name == "bool":
+                return Static(setting=Setting(bool(default), told))
+            case Static(setting=Setting()) if name == "int":
                 return value
             case Static(varies=varies, rounded=rounded) if name in ("int", "float", "round") and (varies or rounded):
                 return Static(varies=varies, rounded=rounded)

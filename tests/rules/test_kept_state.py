@@ -1,0 +1,58 @@
+"""XLA607 beside its page: what a layer keeps, where another of its methods has set it before, and where none has."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from rules.xla607_state_while_tracing import OUT_OF_SCOPE, StateWhileTracing
+from xlalint.authoring import examples
+from xlalint.linter.rule import Bad, Good, Runs
+
+LAYER: Final = """
+import keras
+
+class Centered(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.center = tf.zeros([1, 4])
+
+    def update(self, x):
+        self.center = 0.9 * self.center + 0.1 * tf.reduce_mean(x, axis=0, keepdims=True)
+
+    def call(self, x):
+        {first}
+        self.update(x)
+        return x - self.center
+
+model = keras.Sequential([Centered(), keras.layers.Dense(1)])
+model.compile("sgd", "mse", jit_compile=True)
+model.fit(tf.ones([4, 4]), tf.zeros([4, 1]), verbose=0)
+model.predict(tf.ones([4, 4]), verbose=0)
+"""
+CHANGE: Final = "self.center = 0.9 * self.center + 0.1 * tf.reduce_mean(x, axis=0, keepdims=True)"
+SET: Final = Good(LAYER.format(first="self.center = tf.zeros([1, 4])"), Runs(), why="each trace begins anew")
+KEPT: Final = [
+    pytest.param(Bad(LAYER.format(first=first), [CHANGE, *others], OUT_OF_SCOPE), id=name)
+    for name, (first, *others) in {
+        "nothing": ("x = x + 1.0",),
+        "made of what it was": ("self.center = tf.nn.relu(self.center)", "self.center = tf.nn.relu(self.center)"),
+        "read first": ("x = x - self.center; self.center = tf.zeros([1, 4])", "self.center = tf.zeros([1, 4])"),
+    }.items()
+]
+
+
+def test_what_the_caller_sets_first_is_of_the_same_trace() -> None:
+    assert list(examples.silent(StateWhileTracing, SET)) == []
+
+
+@pytest.mark.parametrize("example", KEPT)
+def test_what_the_caller_reads_first_is_kept(example: Bad) -> None:
+    assert list(examples.flagged(StateWhileTracing, example)) == []
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("example", [pytest.param(SET, id="set first"), *KEPT])
+def test_fit_runs_or_breaks_as_said(example: Bad | Good) -> None:
+    assert list(examples.claimed(example, examples.measured_claim(example))) == []
