@@ -24,7 +24,9 @@ from ..analysis.fixpoint.partitions import (
     Member,
     Partition,
     Round,
+    ask_first,
     fit_in_memory,
+    rounds_of,
     run_group,
     shares,
 )
@@ -111,7 +113,8 @@ class Analysis:
         self._folders = {file.display: file.path.parent for file in inputs.files}
         self._records = None
         if cache is not None:
-            self._records = Records(cache, inputs.settings_parts(settings), self._shares, self._world, session)
+            known = inputs.settings_parts(settings)
+            self._records = Records(cache, known, self._shares, rounds_of(self._text), self._world, session)
 
     def run(self) -> Outcome:
         """Run what has to be run. What a process that is lost had to do is done again in this one."""
@@ -259,7 +262,8 @@ class Analysis:
             dispatcher.handle(event, run)
             watching.handle(event, run)
 
-        options = Options(settings.keras, self._keras_near, dispatcher.include_host, settings.target)
+        creators = ask_first(self._text)
+        options = Options(settings.keras, self._keras_near, dispatcher.include_host, settings.target, creators)
         project = yield from analyse(
             self._files,
             share,

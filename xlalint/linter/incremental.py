@@ -21,7 +21,7 @@ from ..analysis.files.file import File
 from ..analysis.files.files import Files, Session
 from ..analysis.files.troubles import InternalTrouble, SyntaxTrouble
 from ..analysis.fixpoint.exchange import Transcript
-from ..analysis.fixpoint.partitions import ROUNDS, Message, Messages, Round
+from ..analysis.fixpoint.partitions import Message, Messages, Round
 from ..analysis.program.signs import ModuleSigns
 from ..cache.keys import key_of
 from ..findings.findings import Finding
@@ -318,10 +318,11 @@ class Records:
         cache: Cache,
         settings: Iterable[str],
         shares: Sequence[tuple[Path, ...]],
+        rounds: int,
         world: World,
         session: Session | None = None,
     ) -> None:
-        self._folder, self._world, self._rounds = cache.parts, world, ROUNDS if len(shares) > 1 else 0
+        self._folder, self._world, self._rounds = cache.parts, world, rounds if len(shares) > 1 else 0
         self._session = session
         self._texts = cache.texts
         common = (*settings, os.getcwd(), str(self._rounds))

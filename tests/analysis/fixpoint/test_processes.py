@@ -169,7 +169,7 @@ def test_a_part_tells_how_much_is_still_to_come_until_it_is_done(tmp_path: Path)
     nothing = GatheredMessages([])
     expected = []
     for source in sources:
-        part = analyse(files, [source.path], Options(), lambda event, run: None, frozenset())
+        part = analyse(files, [source.path], Options(creators=False), lambda event, run: None, frozenset())
         before = files.expected
         next(part)
         expected.append(files.expected - before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
 from io import StringIO
@@ -16,7 +16,7 @@ from ...sources.interface import addresses_in, functions_in, interface_of
 from ...sources.outline import ImportOutline, Outline, Stretch, are_alone, outline
 from ...sources.text import Source, digest_of, newline_of
 from .dependencies import note_stretch, note_whole
-from .unit import Unit, parsed_alone, text_of_stretch
+from .unit import Unit, all_parsed_alone, parsed_alone, text_of_stretch
 
 # An import of TensorFlow or Keras, under whatever roof: `from keras_cv.backend import ops`, `import tensorflow as tf`;
 # or of Accelerate's launcher, whose programs are read for the sake of its own rules.
@@ -240,6 +240,11 @@ class File:
         """The first statement of a stretch as Python parses it; None where it is no Python by itself."""
         kept = self._alone(stretch)
         return parsed_alone(text_of_stretch(self, stretch)) if kept is None else kept[0]
+
+    def statements(self, stretch: Stretch) -> Sequence[ast.stmt] | None:
+        """What stands in a stretch, as Python parses it; None where it is no Python by itself."""
+        note_stretch(self.source.path, stretch)
+        return self._statements.get(stretch) or all_parsed_alone(text_of_stretch(self, stretch))
 
     def _alone(self, stretch: Stretch) -> list[ast.stmt] | None:
         """What was parsed of a stretch, if it is kept and the same as if the stretch had been parsed by itself."""

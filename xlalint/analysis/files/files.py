@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from ...findings.codes import SYNTAX_ERROR, UNFINISHED_FILE
 from ...sources.checkout import Projects, folders_around, repository_root, together
+from ...sources.distributions import is_installed
 from ...sources.outline import OutlineError
 from ...sources.packages import dotted_name
 from ...sources.reading import Jax, Strategies, clusters_named, jax_named, source_of, strategies_named
@@ -130,6 +131,7 @@ class Files:
         self._listings: dict[str, frozenset[str]] = {}
         self._found: dict[tuple[Path, str], Path | None] = {}
         self._packages: dict[Path, tuple[str, Path]] = {}
+        self._installed: dict[Path, bool] = {}
         self._projects = Projects()
         self._around: dict[Path, tuple[Path, ...]] = {}
         self._imports: dict[Path, Imports] = {} if session is None else session.imports
@@ -166,7 +168,19 @@ class Files:
     def roots_digest(self) -> str:
         """The roots in their order, and the folders around those of the checked files."""
         folders = dict.fromkeys(path.parent for path in self.checked)
-        return _digest_of((*self.roots, *chain.from_iterable(map(self._folders_around, folders))))
+        installed = (path.parent for path in self.checked if self.is_installed(path))
+        return _digest_of(
+            (*self.roots, *chain.from_iterable(map(self._folders_around, folders)), *dict.fromkeys(installed))
+        )
+
+    def is_installed(self, path: Path) -> bool:
+        """Whether a file is of a package that is made to be installed, and used by programs that are not here."""
+        name, root = self.dotted_name(path)
+        first, inside, _ = name.partition(".")
+        package = root / first
+        if package not in self._installed:
+            self._installed[package] = is_installed(str(package))
+        return self._installed[package] and (bool(inside) or path.name == "__init__.py")
 
     def _folders_around(self, folder: Path) -> tuple[Path, ...]:
         """Those that names in a folder may be relative to where no root has them."""

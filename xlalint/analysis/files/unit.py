@@ -227,11 +227,21 @@ class QuotedUnit(Unit):
 
 def parsed_alone(text: str) -> ast.stmt | None:
     """The first statement of a text, which may be indented, as Python parses it; None where it is no Python."""
+    statements = all_parsed_alone(text)
+    return statements[0] if statements else None
+
+
+def all_parsed_alone(text: str) -> list[ast.stmt] | None:
+    """All of its statements."""
     try:
-        statement = ast.parse(_in_block(text)).body[0]
+        statements = ast.parse(_in_block(text)).body
     except (SyntaxError, ValueError):
         return None
-    return statement.body[0] if _is_indented(text) and isinstance(statement, ast.If) else statement
+    match statements:
+        case [ast.If(body=inner)] if _is_indented(text):
+            return inner
+        case _:
+            return statements
 
 
 def _is_indented(text: str) -> bool:

@@ -23,6 +23,8 @@ from ..interpreter.interface import Entry, Options, method_value
 from ..interpreter.interpreter import ProjectInterpreter
 from ..library import api, keras_classes
 from ..models.registry import MODELS
+from ..program.creations import Creations
+from ..program.creators import Creators
 from ..program.project import Project
 from ..program.signs import Shows, Sign
 from ..record import replace
@@ -131,6 +133,8 @@ class _Analysis:
     def run(self) -> Partition[None]:
         """Analyse everything; the events are there afterwards."""
         interpreter = self.interpreter
+        if self.options.creators:
+            yield from self._learn_creators()
         for module in self.project.read():  # what was parsed of one is used before the next ones are parsed
             interpreter.register_in(module)
             for cls in list(module.classes):
@@ -211,6 +215,13 @@ class _Analysis:
 
     def _is_reached(self, function: Function) -> bool:
         return function.identity in self._reached or self._reached_elsewhere(function)
+
+    def _learn_creators(self) -> Partition[None]:
+        """Exchange who creates objects of which classes, and with what."""
+        installed = self.project.files.is_installed
+        creations = Creations(self.project, self.project.read(lambda path: not installed(path)))
+        is_named = yield from self._exchanged(creations.facts)
+        self.interpreter.alike = Creators(self.project, creations, is_named).alike
 
     def _learn_reached(self) -> Partition[None]:
         """Exchange which functions are reached."""

@@ -50,7 +50,7 @@ _STARTED: Final = 0.75
 _TOO_MUCH: Final = 1.1
 # The round from which they hardly grow any more.
 _SETTLED: Final = 3
-# How often all partitions send; the only partition of a project has nobody to send to.
+# How often all partitions send that run in groups; the only partition of a project has nobody to send to.
 ROUNDS: Final = 11
 
 
@@ -166,6 +166,18 @@ def fit_in_memory(text: int, processes: int) -> bool:
     """Whether the partitions of a project with so many characters run side by side: none is run twice then, and what
     all of them know is in memory. Else they run in groups, one after another."""
     return text <= (_TOGETHER if processes == 1 else _TOGETHER_EACH * processes)
+
+
+def ask_first(text: int) -> bool:
+    """Whether the partitions of a project with so many characters ask each other something before they begin, which is
+    one more round: not where so many of them run one after another that all would have begun before there is no room
+    left. Whatever the number of processes."""
+    return text <= _TOGETHER
+
+
+def rounds_of(text: int) -> int:
+    """How often all partitions of a project with so many characters send."""
+    return ROUNDS + ask_first(text)
 
 
 def shares(files: Sequence[tuple[str, int]]) -> list[range]:

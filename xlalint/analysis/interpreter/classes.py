@@ -36,6 +36,7 @@ from ..domain.values import (
 from ..files.unit import Location, Unit
 from ..library.class_checks import is_enum
 from ..library.strategies import TORCH_MODULE, note_creation
+from ..program.creators import NOTHING
 from ..program.decorators import RECORDS
 from ..program.project import Project
 from ..program.python_library import CONTAINERS
@@ -100,7 +101,8 @@ class Classes(Interpreter):
         self.local_classes.append(cls)
 
     def canonical_instance(self, cls: Class, *, traced: bool = False) -> Instance:
-        """An instance made by nobody in particular: what every `self` is that no caller made; or that a trace makes."""
+        """An instance made by nobody in particular: what every `self` is that no caller made; or that a trace makes.
+        It was passed what all who create one pass alike."""
         if (cls, traced) not in self.instances:
             self.instances[cls, traced] = made = Instance(cls, traced=traced)
             # Where those are created that are, is noted of each; what one holds is created in the same scope.
@@ -113,7 +115,9 @@ class Classes(Interpreter):
                         name != "build"
                         or (any(map(cls.is_keras, ("layer", "model", "optimizer"))) and method.fills_its_object)
                     ):
-                        self.host_run(method_value(method, made), Arguments(unknown=True), context)
+                        left, constants = self.alike(cls) if name == "__init__" else NOTHING
+                        arguments = Arguments(keywords=constants, unknown=True, left=left)
+                        self.host_run(method_value(method, made), arguments, context)
             else:
                 made.attributes.update(self.any_record(cls))
         return self.instances[cls, traced]

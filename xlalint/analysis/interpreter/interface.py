@@ -16,6 +16,7 @@ from ...syntax import nodes as cst
 from ..budget import Clock
 from ..domain.values import Class, Function, FunctionValue, Instance, Module, Value
 from ..files.unit import Location, Unit
+from ..program.creators import NOTHING, Alike
 from ..program.project import Project
 from ..program.signs import Shows
 from .attribute_writes import AttributeWrites
@@ -28,12 +29,13 @@ from .frames import Aliases, Arguments, Compilation, Frame, Summary
 class Options:
     """What the analysis is asked. `keras`: 2 or 3, None to decide by imports; `keras_near`: the same for the files of a
     folder; `include_host`: report on eager code; `target`: what the program is to run on, where XLA compiles
-    its steps."""
+    its steps; `creators`: ask first who creates objects of which classes."""
 
     keras: int | None = None
     keras_near: Mapping[Path, int | None] = field(default_factory=dict)
     include_host: bool = False
     target: str | None = None
+    creators: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class Interpreter(ABC):
         # How often each function was analysed: on the host counted apart, and what sets up objects for each class.
         self.analyses: dict[tuple[Function, bool, Class | None], int] = {}
         self.instances: dict[tuple[Class, bool], Instance] = {}
+        self.alike: Callable[[Class], Alike] = lambda cls: NOTHING  # what all who create an object pass
         self.visible_records: dict[Module, list[Class]] = {}  # that a file defines or imports by name
         self.orphans: list[tuple[FunctionValue, Context]] = []
         self.local_classes: list[Class] = []

@@ -162,7 +162,7 @@ class Parameters(Interpreter):
         if parameter.default is None:
             return said or Unknown(frozenset((name,)))
         default = self._default(scope, parameter.default)
-        if not arguments.unknown:
+        if not arguments.unknown or name in arguments.left:
             return default
         if isinstance(default, ClassValue):
             return join_all(default, *map(ClassValue, default.cls.derived))

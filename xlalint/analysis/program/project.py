@@ -58,9 +58,9 @@ class Project:
         self._shown: dict[Path, dict[Shows, Sign]] = {}
         self._folders: dict[str, ProjectModule] = {}  # packages without an `__init__.py`
 
-    def read(self) -> Iterator[ProjectModule]:
-        """The modules to analyse for their own sake, each of which is read when it is asked for."""
-        for path in self._share:
+    def read(self, wanted: Callable[[Path], bool] = lambda path: True) -> Iterator[ProjectModule]:
+        """The modules to analyse for their own sake, or some of them, each of which is read when it is asked for."""
+        for path in filter(wanted, self._share):
             module = self._module_at(path)
             if module is not None:
                 yield module
@@ -256,8 +256,18 @@ class Project:
         found = module.lookup(name)
         if found is not None:
             return found
-        inner = self._module(f"{module.name}.{name}", module) if module.path.name == "__init__.py" else None
+        inner = self.submodule(module, name) if module.path.name == "__init__.py" else None
         return ModuleValue(inner) if inner else None
+
+    def submodule(self, package: Module, name: str) -> ProjectModule | None:
+        """The module of that name in a package."""
+        return self._module(f"{package.name}.{name}", package)
+
+    def module_imported(self, module: Module, binding: ImportOutline, *, inside: bool = False) -> ProjectModule | None:
+        """The project's module from which a `from` import takes a name; or that it names itself, `inside` of a
+        folder."""
+        name = self._absolute(module, binding)
+        return self._module(".".join(filter(None, (name, binding.attribute))) if inside else name, module)
 
     def _module(self, name: str, near: Module) -> ProjectModule | None:
         first = name.partition(".")[0]
