@@ -1,5 +1,5 @@
 """Claims about the compiler that a test makes one by one: each is asked when it is new or other than it was, and of
-those to which this TensorFlow or JAX has agreed already a sample is asked again.
+those to which this TensorFlow or JAX has agreed already a sample is asked again; none of those that take long.
 
 `asked.json` keeps what was agreed to: `python -m pytest -m compiler --record` writes it anew, and asks no more than any
 run does. `XLALINT_SAMPLE` takes more of what is known, `XLALINT_SEED` others.
@@ -10,22 +10,32 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final, cast
 
 import pytest
 
-from tests import sampling
+from tests import ROOT, sampling
 from xlalint.measuring.registry import installed
 
 RECORD: Final = Path(__file__).with_name("asked.json")
 SAMPLE: Final = 8  # of the claims of one test
 _DECISIVE: Final = ("tensorflow", "tensorflow-cpu", "keras", "jax", "jaxlib")  # packages
+_READ: Final = frozenset((".py", ".json"))
 
 
-def claim(*parts: object) -> pytest.MarkDecorator:
-    """Of a case of a test: all that decides what the compiler is asked, and what is said of its answer."""
-    return pytest.mark.claim(hashlib.sha256(repr(parts).encode()).hexdigest()[:12])
+def claim(*parts: object, sampled: bool = True) -> pytest.MarkDecorator:
+    """Of a case of a test: all that decides what the compiler is asked, and what is said of its answer. Where that
+    takes long, none of what is known is asked again (`sampled`)."""
+    return pytest.mark.claim(hashlib.sha256(repr(parts).encode()).hexdigest()[:12], sampled=sampled)
+
+
+@cache
+def sources(*places: str) -> str:
+    """A digest of files and folders of the project that decide, too, what becomes of a claim."""
+    found = [file for place in places for file in (ROOT / place, *(ROOT / place).rglob("*")) if file.suffix in _READ]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(found))).hexdigest()
 
 
 def announce(item: pytest.Item) -> None:
@@ -61,7 +71,12 @@ def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     for group in by_test.values():
         group.sort(key=lambda item: _announced(item.user_properties) or ())
         sampling.chance().shuffle(group)
-    return [item for group in by_test.values() for item in group[sampling.size(SAMPLE) :]]
+    return [item for group in by_test.values() for item in group[sampling.size(SAMPLE if _is_sampled(group) else 0) :]]
+
+
+def _is_sampled(group: Sequence[pytest.Item]) -> bool:
+    """Whether the claims of a test are asked again now and then."""
+    return all(mark.kwargs["sampled"] for item in group for mark in item.iter_markers("claim"))
 
 
 class Recorder:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
 
 from tests import ROOT
 from tests.compiler import claims
@@ -14,3 +18,33 @@ def test_the_record_is_of_the_versions_that_the_tests_install() -> None:
     assert pins
     assert pins <= set((ROOT / "tests/requirements.txt").read_text(encoding="utf-8").splitlines())
     assert sum(map(len, record["claims"].values())) > 1000
+
+
+@pytest.mark.parametrize(("sampled", "asked"), [(True, claims.SAMPLE), (False, 0)])
+def test_of_what_is_known_a_sample_is_asked_or_none(
+    monkeypatch: pytest.MonkeyPatch, *, sampled: bool, asked: int
+) -> None:
+    monkeypatch.delenv("XLALINT_SAMPLE", raising=False)
+    marks = [claims.claim(number, sampled=sampled).mark for number in range(20)]
+    items = [
+        SimpleNamespace(
+            name=f"test_it[{number}]",
+            user_properties=[],
+            get_closest_marker=lambda _, mark=mark: mark,
+            iter_markers=lambda _, mark=mark: [mark],
+        )
+        for number, mark in enumerate(marks)
+    ]
+    given = cast(list[pytest.Item], items)
+    for item in given:
+        claims.announce(item)
+    known = {"test_it": [mark.args[0] for mark in marks[:-1]]}  # the last is new
+    monkeypatch.setattr(claims, "known", lambda: known)
+    left_out = claims.left_out(given)
+    assert given[-1] not in left_out
+    assert len(left_out) == len(items) - 1 - asked
+
+
+def test_a_claim_changes_with_the_code_that_it_names() -> None:
+    assert claims.sources("xlalint/tpu") != claims.sources("xlalint/tpu", "xlalint/decoder/answers.py")
+    assert claims.claim("x", claims.sources("xlalint/tpu")).mark.args != claims.claim("x").mark.args

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from tests.compiler.claims import claim
 from xlalint.facts.equal_names import EQUAL, EXACT
 
 pytestmark = pytest.mark.compiler
@@ -82,17 +83,24 @@ print(json.dumps(wrong))
 """
 
 
-@pytest.mark.parametrize("backend", ["tensorflow", "jax"])
+ASKED: Final = {
+    "floats": ({name: (EQUAL[name][0], CALLS[name]) for name in EQUAL}, ("float32",)),
+    "every dtype": (
+        {name: (EQUAL[name][0], CALLS[name]) for name in sorted(EXACT)},
+        ("bfloat16", "float16", "int32", "uint8"),
+    ),
+}
+
+
 @pytest.mark.parametrize(
-    ("names", "dtypes"),
+    ("backend", "calls", "dtypes"),
     [
-        (tuple(EQUAL), ("float32",)),
-        (tuple(sorted(EXACT)), ("bfloat16", "float16", "int32", "uint8")),
+        pytest.param(backend, *asked, id=f"{name}-{backend}", marks=claim(PROGRAM, backend, asked, sampled=False))
+        for name, asked in ASKED.items()
+        for backend in ("tensorflow", "jax")
     ],
-    ids=["floats", "every dtype"],
 )
-def test_equal_names_compute_the_same(backend: str, names: tuple[str, ...], dtypes: tuple[str, ...]) -> None:
-    calls = {name: (EQUAL[name][0], CALLS[name]) for name in names}
+def test_equal_names_compute_the_same(backend: str, calls: dict[str, tuple[str, str]], dtypes: tuple[str, ...]) -> None:
     environment = os.environ | {"KERAS_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "3"}
     command = [sys.executable, "-c", PROGRAM, json.dumps(calls), json.dumps(dtypes)]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)

@@ -17,6 +17,7 @@ import pytest
 
 from tests import ROOT
 from tests.commands import ran
+from tests.compiler.claims import claim, sources
 from xlalint.findings.findings import Effect, Finding, FindingContext, Report, Severity, Span
 from xlalint.probe.protocol import RECOMPILES, TPU_BOUNDED, TPU_FAILS, Call, Lowering, Observation, Outcome, Spot
 from xlalint.probe.target import Target
@@ -29,6 +30,8 @@ from xlalint.reports.terminal import Paint
 from xlalint.settings.config import ProbeSettings, Settings
 from xlalint.tpu import stack
 from xlalint.tpu.chips import CHIPS, DEFAULT, chip_of
+
+COMPILING = sources("xlalint/probe", "xlalint/readiness", "xlalint/tpu")  # what asks a TPU's compiler
 
 CODE = """\
 import keras
@@ -320,6 +323,7 @@ def test_the_compiler_itself(file: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.compiler
+@claim((ROOT / "examples" / "tpu" / "models.py").read_text("utf-8"), COMPILING, sampled=False)
 @pytest.mark.usefixtures("compiler")
 def test_an_example_is_ready() -> None:
     models = ROOT / "examples" / "tpu" / "models.py"

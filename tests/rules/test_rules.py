@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests import ROOT
 from tests.compiler.claims import claim as asked
+from tests.compiler.claims import sources
 from xlalint.authoring import examples
 from xlalint.decoder.answers import explain_log
 from xlalint.linter.rule import Bad, Breaks, Fails, Good, Rule, all_rules
@@ -35,15 +33,8 @@ def claims() -> Iterator[object]:
                     code = rule.code if kind == "bad" else None
                     # What becomes of an error depends on the decoder as well.
                     told = code is not None and isinstance(example.behaviour, Fails | Breaks)
-                    marks = asked(*claim, decoder()) if told else asked(*claim)
+                    marks = asked(*claim, sources("xlalint/decoder", "xlalint/facts")) if told else asked(*claim)
                     yield pytest.param(example, code, id=f"{rule.code}-{kind}-{at}", marks=marks)
-
-
-@cache
-def decoder() -> str:
-    """What explains errors: its code, and the tables that it reads."""
-    read = (*(ROOT / "xlalint" / "decoder").rglob("*.py"), *(ROOT / "xlalint" / "facts").rglob("*.json"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(read))).hexdigest()
 
 
 def rewrites() -> Iterator[object]:
