@@ -1,18 +1,20 @@
 """What the probe says of functions that the linter flags, in packages and programs: `flagged.txt` lists them, pinned.
 
     python -m tests.corpus.flagged --python INTERPRETER --sources FOLDER [--results FILE] [--processes N] [--aside]
-                                   [--timeout SECONDS] [PROJECT ..]
+                                   [--timeout SECONDS] [--reports FOLDER] [PROJECT ..]
 
 The interpreter has the packages; the folder has a checkout of each repository, by its name. Every third function is
 kept aside, and run with `--aside` only. Runs their code, in the probe's own processes, a few functions at a time. What
-the file of results has is not run again. Prints each function with the verdicts on its findings, then of how many
-functions inputs were found for, and how many of the findings that say `fails`, `diverges` or `recompiles` were
+the file of results has is not run again, and a project of which the folder of reports has what the linter found is not
+linted again: after a change of the analyser, empty it. Prints each function with the verdicts on its findings, then of
+how many functions inputs were found for, and how many of the findings that say `fails`, `diverges` or `recompiles` were
 confirmed.
 """
 
 from __future__ import annotations
 
 import argparse
+import pickle
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,12 +27,13 @@ from typing import Final
 
 import msgspec
 
-from xlalint.findings.findings import Effect, Finding
+from xlalint.findings.findings import Effect, Finding, Report
 from xlalint.linter.run import check
 from xlalint.probe.checking import planned, with_verdicts
 from xlalint.probe.targets import NoTarget, Targets
 from xlalint.probe.verdicts import Run
 from xlalint.settings import config
+from xlalint.settings.config import Settings
 
 from .drive import folder_of
 from .verdicts import LIMITS, kind_of, line_of
@@ -87,15 +90,17 @@ def part(aside: bool) -> list[Flagged]:
     return [one for number, one in enumerate(flagged(), 1) if (number % _ASIDE == 0) is aside]
 
 
-def results(chosen: Sequence[Flagged], interpreter: str, sources: Path, timeout: float) -> list[Result]:
-    """What becomes of some functions of one project."""
+def results(
+    chosen: Sequence[Flagged], interpreter: str, sources: Path, timeout: float, reports: Path | None = None
+) -> list[Result]:
+    """What becomes of some functions of one project; `reports`: where the linter's reports are kept."""
     first = chosen[0]
     folder = folder_of(first.name, interpreter) if "==" in first.project else sources / first.name
     folder = folder.absolute()
     names = "probe.environment = ['PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION']"
     texts = [names, f"probe.python = '{interpreter}'", *LIMITS, f"probe.timeout = {timeout}"]
     settings = replace(config.load([folder], config=texts, isolated=True), cache_dir=None)
-    report = check([folder], settings)
+    report = _linted(first.project, folder, settings, reports)
     places = {(str(folder / one.file), one.qualname): one for one in chosen}
     found = [finding for finding in report.findings if finding.effect in EFFECTS]
     pairs = [
@@ -110,6 +115,19 @@ def results(chosen: Sequence[Flagged], interpreter: str, sources: Path, timeout:
         report, planned(report, pairs, ()), settings, heard=runs.append, files=set(folder.rglob("*.py"))
     )
     return [_result(one, place, judged.findings, runs) for place, one in places.items()]
+
+
+def _linted(project: str, folder: Path, settings: Settings, reports: Path | None) -> Report:
+    """What the linter says of a project, now or when it was linted."""
+    kept = None if reports is None else reports / f"{project.replace('/', '+')}.pickle"
+    if kept is not None and kept.exists():
+        known: Report = pickle.loads(kept.read_bytes())
+        return known
+    report = check([folder], settings)
+    if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(pickle.dumps(report))
+    return report
 
 
 def _result(one: Flagged, place: tuple[str, str], findings: Iterable[Finding], runs: Sequence[Run]) -> Result:
@@ -152,6 +170,7 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a function")
     parser.add_argument("--aside", action="store_true", help="run those that are kept aside")
     parser.add_argument("--results", type=Path, help="where results are kept, a line of JSON each")
+    parser.add_argument("--reports", type=Path, help="where the linter's reports are kept, a file for each project")
     parser.add_argument("--processes", type=int, default=1, help="how many run at once")
     given = parser.parse_args()
     wanted = [one for one in part(given.aside) if not given.projects or one.name in given.projects]
@@ -165,7 +184,9 @@ def main() -> None:
         for several in [list(here)]
         for start in range(0, len(several), _AT_ONCE)
     ]
-    work = partial(results, interpreter=given.python, sources=given.sources, timeout=given.timeout)
+    work = partial(
+        results, interpreter=given.python, sources=given.sources, timeout=given.timeout, reports=given.reports
+    )
     with ProcessPoolExecutor(given.processes) as pool:
         for future in as_completed([pool.submit(work, unit) for unit in units]):
             for result in future.result():

@@ -104,8 +104,8 @@ def test_callers_of_its_file_and_tests_show_what_it_is_called_with(package: Path
     )
     more = folder / "more.py"
     found = Targets().at(more, "Table.second").callers
-    tests = Frame(str(folder / "more_test.py"), "test_second")
-    assert found == (Frame(str(more), "Table.first"), Frame(str(more), "other"), tests)
+    tests = [Frame(str(folder / "more_test.py"), name) for name in ("test_second", "test_more")]
+    assert found == (Frame(str(more), "Table.first"), Frame(str(more), "other"), *tests)
     assert Targets().at(more, "other").callers == ()
     (folder / "layer.py").write_text("class Layer:\n    def __call__(self, x):\n        return x\n")
     (folder / "layer_test.py").write_text("from .layer import Layer\n\ndef test_it():\n    Layer()(2)\n")

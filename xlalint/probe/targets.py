@@ -23,7 +23,8 @@ from .target import Frame, Given, Parameter, Target
 
 _FACTORY: Final = "factory:"
 _CALLED: Final = ("call", "__call__")
-_MOST_CALLERS: Final = 3
+_LOCALS: Final = ".<locals>."
+_MOST_CALLERS: Final = 6
 _MOST_ON_THE_WAY: Final = 30
 
 
@@ -248,7 +249,8 @@ class Targets:
             called = next((one for one in self._called(path, qualname)), None)
             made_of, texts = texts, self._texts(called, name) if called is not None else []
         required = required_near([path.parent]).get(path.parent)
-        called_by = self._known_callers.of(path, definition, Path(_root_of(path)))
+        outer = self._file(path).named(qualname.partition(_LOCALS)[0]) or definition  # it makes what is inside of it
+        called_by = self._known_callers.of(path, outer, Path(_root_of(path)))
         return Target(
             file=str(path),
             qualname=qualname,
@@ -259,7 +261,7 @@ class Targets:
             made_of=_given(made_of),
             factory=next((text.removeprefix(_FACTORY) for text in texts if text.startswith(_FACTORY)), None),
             roots=(_root_of(path),),
-            callers=tuple(islice(called_by, _MOST_CALLERS)) if definition.kind in ("function", "method") else (),
+            callers=tuple(islice(called_by, _MOST_CALLERS)) if outer.kind in ("function", "method") else (),
             keras=self.keras or (required.keras if required is not None else None),
         )
 

@@ -28,20 +28,23 @@ from ..code.limits import Limit
 from ..code.line_tracing import TooLongError
 from ..code.messages import described, first_line
 from ..inputs.numbers import VALUE_SETS
+from ..inputs.passed import is_test
 from ..inputs.recorded_calls import first_call
 from ..inputs.search import Attempt, NotFoundError, Search, Solution, follow, pinned
 from ..inputs.slots import Choice, subclasses
 from ..inputs.tensors import Arguments
 from . import harnesses
+from .binding import without_objects
 from .driven import Driven, NotDrivenError, Partly
-from .harnesses import Arranged, Given, Harness
+from .harnesses import Arranged, Given, Harness, watch
 from .keras_objects import called_method, is_model, is_step, keras_converts, keras_kind
 from .passing import Passing
 from .state import variables_held
 from .supplied_inputs import Supply
+from .through_tests import test_harness
 from .training import NoTrainingError, is_compiled, training_of
 
-_DEEPEST: Final = 3  # callers of callers
+_MOST_CALLERS: Final = 8
 _SECONDS: Final = 30.0  # to look for inputs
 _BEFORE_OTHERS: Final = 0.5  # the share of them that a definition by itself gets, where there are other ways
 _MOST_HEIRS: Final = 2
@@ -133,7 +136,7 @@ class _Driver:
         inherits it, comes to it."""
         target = self.target
         outer = target.qualname.rpartition(_LOCALS)[0]
-        callers = [one for one in target.callers if (one.file, one.qualname) != (target.file, outer)][:_DEEPEST]
+        callers = [one for one in target.callers if (one.file, one.qualname) != (target.file, outer)][:_MOST_CALLERS]
         ways: list[Callable[[float], Driven]] = [partial(self._called_by, caller, None) for caller in callers]
         if self.given is None and not target.given and target.factory is None and not outer:
             ways += self._of_objects()
@@ -312,7 +315,7 @@ class _Driver:
         assert harness.search is not None
         if self.given is None:
             harness.search.vary(solution, called)
-        called, make = _without_objects(called, solution)
+        called, make = without_objects(called, solution)
         return Driven(
             call=called,
             make=make,
@@ -389,7 +392,7 @@ class _Driver:
         if _LOCALS in caller.qualname:
             raise NotDrivenError("it is made inside a function that is itself made inside one; probe the outer one")
         outside = Target(caller.file, caller.qualname, roots=self.target.roots, search=self.target.search)
-        harness = self._harness(outside, loaded, {})
+        harness = test_harness(loaded.module, caller) if is_test(caller.file) else self._harness(outside, loaded, {})
         first, last = self.target.lines
         name = self.target.qualname.rpartition(".")[2]
 
@@ -397,10 +400,12 @@ class _Driver:
             inside = first <= code.co_firstlineno <= last
             return inside and code.co_name == name and os.path.samefile(code.co_filename, self.target.file)
 
+        calls = watch(harness, matches)
         solution = self._solved(harness, caller=True, share=share)
         groups = {group: solution.make(group, 0, 0) for group in dict.fromkeys(slot.group for slot in harness.slots)}
         with backend.eager_execution():
-            call = first_call(lambda: harness.run(groups), matches)
+            harness.run(groups)
+        call = calls[0] if calls else None
         if call is None:
             result = solution.attempt.result
             if callable(result) and matches(harnesses.code_of(result) or _nothing.__code__):
@@ -420,38 +425,6 @@ class _Driver:
                     driven.notes += (f"one of {call.replicas} replicas: {_APART}",)
                 return driven
         raise AssertionError("both branches return or raise")
-
-
-def _without_objects(
-    called: Callable[..., Any], solution: Solution
-) -> tuple[Callable[..., Any], Callable[[int, int], Arguments]]:
-    """What is called, and what with: what `tf.function` does not take as an argument is bound, as code that traces a
-    function of it would do."""
-    chosen = zip(solution.slots, solution.shapes[0], strict=True)
-    slots = [slot for slot, choice in chosen if slot.group == "call" and choice is not None]
-    positional, keywords = solution.make_call(0, 0)
-    named = [slot.name for slot in slots if slot.name not in keywords]
-    values = dict(zip(named, positional, strict=False)) | keywords
-    objects = {name: value for name, value in values.items() if not _is_argument(value)}
-    if not objects or any(slot.star for slot in slots) or not inspect.isroutine(called):
-        return called, solution.make_call
-
-    def make(value_set: int, variant: int) -> Arguments:
-        positional, keywords = solution.make_call(value_set, variant)
-        given = dict(zip(named, positional, strict=True)) | keywords
-        return (), {name: value for name, value in given.items() if name not in objects}
-
-    return partial(called, **objects), make
-
-
-def _is_argument(value: Any) -> bool:
-    """Whether `tf.function` takes something as an argument: tensors in structures, and what can be told from others."""
-    try:
-        hash(value)
-    except TypeError:
-        leaves = backend.leaves(value)
-        return not any(leaf is value for leaf in leaves) or backend.is_tensor(value) or hasattr(value, "shape")
-    return True
 
 
 def _nothing() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import CodeType
 from typing import Any, TypeAlias
 
@@ -12,7 +13,8 @@ from xlalint.probe.target import Parameter
 
 from ..backends import backend
 from ..code.messages import described
-from ..inputs.recorded_calls import RecordedCall, forms_of
+from ..inputs.culprits import frames_of
+from ..inputs.recorded_calls import RecordedCall, forms_of, recorded
 from ..inputs.search import Run, Search, Solution
 from ..inputs.slots import Choice, Slot, python_function_of, slots_of, tensor
 from ..inputs.tensors import Arguments
@@ -81,6 +83,24 @@ class Arranged:
 def code_of(function: Any) -> CodeType | None:
     """The code that runs when a function is called."""
     return getattr(python_function_of(function), "__code__", None)
+
+
+def watch(harness: Harness, matches: Callable[[CodeType], bool]) -> list[RecordedCall]:
+    """Watch for a call of the code that `matches` each time that a harness is run; what is given has the first call of
+    the last run. A run that fails elsewhere, behind the call, has served."""
+    run, calls = harness.run, list[RecordedCall]()
+
+    def watched(groups: Mapping[str, Arguments]) -> Any:
+        calls.clear()
+        try:
+            return recorded(partial(run, groups), matches, calls)
+        except Exception as error:
+            if not calls or any(matches(frame.f_code) for frame in frames_of(error.__traceback__)):
+                raise
+            return None
+
+    harness.run = watched
+    return calls
 
 
 def of_function(function: Callable[..., Any], said: Arranged) -> Harness:

@@ -32,9 +32,15 @@ class RecordedCall:
 
 
 def first_call(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> RecordedCall | None:
-    """The first call of the code that `matches` while `run` runs, if it comes to one, also in the threads in which a
-    strategy runs its replicas. What `run` raises is raised."""
+    """The first call of the code that `matches` while `run` runs, if it comes to one. What `run` raises is raised."""
     found: list[RecordedCall] = []
+    recorded(run, matches, found)
+    return found[0] if found else None
+
+
+def recorded(run: Callable[[], Any], matches: Callable[[CodeType], bool], found: list[RecordedCall]) -> Any:
+    """What `run` gives; `found` gets the first call of the code that `matches` as soon as it comes to it, also in the
+    threads in which a strategy runs its replicas."""
 
     def called(frame: FrameType, event: str, argument: Any) -> None:
         if event == "call" and not found and matches(frame.f_code):
@@ -46,11 +52,10 @@ def first_call(run: Callable[[], Any], matches: Callable[[CodeType], bool]) -> R
     threading.setprofile(called)
     sys.setprofile(called)
     try:
-        run()
+        return run()
     finally:
         sys.setprofile(before)
         threading.setprofile(before_in_threads)
-    return found[0] if found else None
 
 
 def _function_of(frame: FrameType) -> FunctionType | None:

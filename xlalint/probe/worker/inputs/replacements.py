@@ -26,6 +26,7 @@ from .tensors import FORMS, ObjectInput, map_specs
 _IMAGE: Final = (2, 8, 8, 3)
 _LARGE_IMAGE: Final = (256, 256, 3)
 _MOST_RANK: Final = 6
+_OF_DEFAULTS: Final = 6  # how much less likely an input is at fault that has its default
 _LARGEST: Final = 1 << 18  # elements of a tensor
 _DTYPES: Final = ("int32", "bool", "int64", "float64", "complex64", "string")
 _INTEGER: Final = re.compile(r"integer|indices|index|slice|\bint\b|isn't allowed|iterable|cannot be interpreted")
@@ -53,7 +54,8 @@ def changes(failed: FailedCall) -> Iterator[Assignment]:
         for rank, other in enumerate(_others(part, failed.slots[slot] if not path else None, clues, classes)):
             made = with_part(failed.assignment, slot, path, other)
             certain = isinstance(part, Many) and _sizes_of(part) in clues.shapes and rank == 0
-            ranked.append((0 if certain else rank + 2 * position, position, made))
+            unlikely = _OF_DEFAULTS if part is None and failed.slots[slot].name not in clues.text else 0
+            ranked.append((0 if certain else rank + 2 * position + unlikely, position, made))
     together = list(_together(failed, clues))
     ranked += [(3 + 2 * rank, len(faults), made) for rank, made in enumerate(together)]
     ranked.sort(key=lambda one: one[:2])

@@ -33,6 +33,7 @@ _WIDEST: Final = 3  # shapes of one input
 _STYLES: Final = ("sparse", "ragged")
 _FOLLOWED: Final = 30  # calls behind one that reaches more and fails
 _AT_ONCE: Final = -1_000_000  # before what follows from any call
+_BETWEEN: Final = 3  # calls of which one is for the likeliest guess, whatever it follows
 _BLINDLY: Final = 4  # such calls that do not reach more yet, where no line in question is reached
 
 # Runs what is probed with what is passed: by group ("init", "call").
@@ -156,6 +157,44 @@ def arguments(
 
 
 @dataclass
+class _Queue:
+    """What is to be tried, each once: what follows a call that got further before what follows one that did not, and
+    every few calls what is the nearest to the first guesses, however far that got."""
+
+    seen: set[Assignment] = field(default_factory=set)
+    _further: list[tuple[int, int, int, Assignment]] = field(default_factory=list)
+    _nearer: list[tuple[int, int, int, Assignment]] = field(default_factory=list)
+    _done: set[Assignment] = field(default_factory=set)
+    _order: Iterator[int] = field(default_factory=count)
+
+    def __bool__(self) -> bool:
+        return len(self._done) < len(self.seen)
+
+    def put(self, assignment: Assignment, progress: int, depth: int) -> None:
+        """`progress`: less of it is further; `depth`: how many guesses less likely are behind it."""
+        if assignment not in self.seen:
+            self.seen.add(assignment)
+            order = next(self._order)
+            heapq.heappush(self._further, (progress, depth, order, assignment))
+            heapq.heappush(self._nearer, (depth, progress, order, assignment))
+
+    def get(self) -> tuple[Assignment, int]:
+        """The next, and its depth."""
+        if len(self._done) % _BETWEEN == _BETWEEN - 1:
+            depth, _, _, assignment = self._popped(self._nearer)
+        else:
+            _, depth, _, assignment = self._popped(self._further)
+        self._done.add(assignment)
+        return assignment, depth
+
+    def _popped(self, heap: list[tuple[int, int, int, Assignment]]) -> tuple[int, int, int, Assignment]:
+        while True:
+            one = heapq.heappop(heap)
+            if one[3] not in self._done:
+                return one
+
+
+@dataclass
 class Search:
     """The search for one thing. `own`: whether a file is the user's; `entry`: the code object that is called; `others`:
     what to begin with as well, where the first guess fails."""
@@ -211,15 +250,15 @@ class Search:
         Raises NotFoundError, after `most` calls at the latest.
         """
         last = self.calls + most
-        order = count()
-        queue: list[tuple[int, int, int, Assignment]] = [(0, 0, next(order), start)]
-        seen, first = {start}, serves is None
+        queue = _Queue()
+        queue.put(start, 0, 0)
+        first = serves is None
         further: dict[Assignment, None] = {}
         complaints: set[object] = set()
         nearest: tuple[int, BaseException, bool] | None = None
         furthest: tuple[tuple[int, int], Assignment | None] = (0, 0), None
         while queue and not self._is_over() and self.calls < last:
-            _, depth, _, assignment = heapq.heappop(queue)
+            assignment, depth = queue.get()
             attempt, objects = self._try(assignment)
             if attempt.error is None:
                 if serves is None or serves(attempt):
@@ -227,10 +266,9 @@ class Search:
                 continue
             if first:
                 first = False
-                further.update(dict.fromkeys(other for other in self.others() if other not in seen))
-                seen.update(further)
+                further.update(dict.fromkeys(other for other in self.others() if other not in queue.seen))
                 for other in further:
-                    heapq.heappush(queue, (_AT_ONCE, 0, next(order), other))
+                    queue.put(other, _AT_ONCE, 0)
             progress = len(attempt.reached)
             wanted = len(attempt.reached & self.wanted)
             if wanted and (wanted, progress) > furthest[0]:
@@ -247,9 +285,7 @@ class Search:
                     break
             failed = FailedCall(self.slots, assignment, objects, attempt.error, self.own, self.entry, self.roots)
             for rank, following in enumerate(changes(failed)):
-                if following not in seen:
-                    seen.add(following)
-                    heapq.heappush(queue, (-progress, depth + rank, next(order), following))
+                queue.put(following, -progress, depth + rank)
             attempt.error.__traceback__ = None  # it keeps all that was alive
         _, error, of_keras = nearest or (0, RuntimeError("all that is accepted is something else"), False)
         raise NotFoundError(error, self.calls, of_keras, furthest[1])

@@ -1,0 +1,74 @@
+"""Tests that show what a function is called with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlalint.probe.targets import Targets
+
+pytestmark = pytest.mark.compiler
+
+_PROGRAM = """\
+import tensorflow as tf
+
+CODE = 3571
+
+def gathered(state, ids):
+    if state.scale * 4 + state.code != 1 + CODE:
+        raise ValueError("not the code")
+    return tf.gather(state.table, ids) * state.scale
+
+class State:
+    def __init__(self, table, scale):
+        self.table, self.scale, self.code = table, scale, CODE
+        assert table.shape == (7, 3) and scale == 0.25
+
+class Outer:
+    def call(self, state, ids):
+        return gathered(state, ids)
+"""
+_OF_PYTEST = """\
+import pytest
+import tensorflow as tf
+from program import Outer, State
+
+@pytest.fixture
+def table():
+    yield tf.ones([7, 3])
+
+@pytest.mark.parametrize("scale, others", [(0.25, 2), (0.5, 3)])
+def test_outer(table, scale, others):
+    Outer().call(State(table, scale), tf.constant([1, 2]))
+    raise OSError("a file that is not there")
+"""
+_OF_UNITTEST = """\
+import unittest
+import tensorflow as tf
+from program import Outer, State
+
+class OuterTest(unittest.TestCase):
+    def setUp(self):
+        self.scale = 0.25
+
+    def test_outer(self):
+        Outer().call(State(tf.ones([7, 3]), self.scale), tf.constant([1, 2]))
+"""
+
+
+@pytest.mark.parametrize("text", [_OF_PYTEST, _OF_UNITTEST])
+def test_the_tests_of_a_caller_show_what_a_function_is_called_with(tmp_path: Path, text: str) -> None:
+    from xlalint.probe.worker.driving.driver import drive
+
+    (tmp_path / "program.py").write_text(_PROGRAM)
+    (tmp_path / "program_test.py").write_text(text)
+    target = Targets().at(tmp_path / "program.py", "gathered")
+    assert [caller.qualname.rpartition(".")[2] for caller in target.callers] == ["call", "test_outer"]
+    driven = drive(target, lambda stage: None)
+    try:
+        assert driven.how.endswith("test_outer` does")
+        positional, keywords = driven.make(0, 0)
+        assert driven.call(*positional, **keywords).shape == (2, 3)
+    finally:
+        driven.close()

@@ -1,0 +1,44 @@
+"""What is called, and what with, as `tf.function` takes it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..backends import backend
+from ..inputs.search import Solution
+from ..inputs.tensors import Arguments
+
+
+def without_objects(
+    called: Callable[..., Any], solution: Solution
+) -> tuple[Callable[..., Any], Callable[[int, int], Arguments]]:
+    """What is called, and what with: what `tf.function` does not take as an argument is bound, as code that traces a
+    function of it would do."""
+    chosen = zip(solution.slots, solution.shapes[0], strict=True)
+    slots = [slot for slot, choice in chosen if slot.group == "call" and choice is not None]
+    positional, keywords = solution.make_call(0, 0)
+    named = [slot.name for slot in slots if slot.name not in keywords]
+    values = dict(zip(named, positional, strict=False)) | keywords
+    objects = {name: value for name, value in values.items() if not _is_argument(value)}
+    if not objects or any(slot.star for slot in slots) or not inspect.isroutine(called):
+        return called, solution.make_call
+
+    def make(value_set: int, variant: int) -> Arguments:
+        positional, keywords = solution.make_call(value_set, variant)
+        given = dict(zip(named, positional, strict=True)) | keywords
+        return (), {name: value for name, value in given.items() if name not in objects}
+
+    return partial(called, **objects), make
+
+
+def _is_argument(value: Any) -> bool:
+    """Whether `tf.function` takes something as an argument: tensors in structures, and what can be told from others."""
+    try:
+        hash(value)
+    except TypeError:
+        leaves = backend.leaves(value)
+        return not any(leaf is value for leaf in leaves) or backend.is_tensor(value) or hasattr(value, "shape")
+    return True
