@@ -313,7 +313,7 @@ class L(keras.Model):
                     f"{'' if known else ' (Keras 2 reads the weights)'}"
                 )
                 most = Severity.ERROR if known else Severity.WARNING
-                yield Draft(message, Effect.DIVERGES, HELP, at_most=most)
+                yield Draft(message, Effect.DIVERGES, HELP, at_most=most, keras_3=not known)
 
 
 HELP = "remove the `tf.function`, because Keras compiles `call` with the model; or build the layers in `build`"

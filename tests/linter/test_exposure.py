@@ -446,3 +446,23 @@ def test_what_a_script_runs_line_by_line_is_not_compiled(
         (tmp_path / "serve.py").write_text(EAGER.format(switch=""), encoding="utf-8")
     found = check([tmp_path], Settings()).findings
     assert [(one.path, one.code, one.severity) for one in found] == [(str(tmp_path / "parts.py"), "XLA201", severity)]
+
+
+@pytest.mark.parametrize(("line", "severity"), [("", Severity.WARNING), ("import tensorflow_addons", Severity.INFO)])
+def test_weights_that_only_keras_3_freezes_are_of_keras_3(tmp_path: Path, line: str, severity: Severity) -> None:
+    net = """import tensorflow as tf
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+
+    @tf.function
+    def call(self, x):
+        return self.dense(x)
+"""
+    train = f"import tensorflow as tf\n{line}\nfrom net import Net\n\nnet = Net()\nprint(net(tf.ones([2, 3])))\n"
+    for name, text in {"net.py": net, "train.py": train}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = {one.code: one.severity for one in check([tmp_path], Settings(target="tpu")).findings}
+    assert found["XLA606"] is severity
