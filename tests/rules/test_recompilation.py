@@ -326,6 +326,38 @@ main()
     "one batch to look at": one(
         f"{HEAD}{JIT}\n\nfor x in tf.data.TFRecordDataset('a').batch(8).take(1):\n    step(x)\n"
     ),
+    "many batches of a dataset that begins again": one(
+        f"{HEAD}{JIT}\n\nfor x in tf.data.TFRecordDataset('a').batch(8).repeat().take(100_000):\n    step(x)\n",
+        ("XLA302", "for x in tf.data"),
+    ),
+    "a few batches of a dataset that begins again": one(
+        f"{HEAD}{JIT}\n\nfor x in tf.data.TFRecordDataset('a').batch(8).repeat().take(5):\n    step(x)\n"
+    ),
+    "as many elements as one batch has": one(
+        f"{HEAD}{JIT}\n\ndef train(n):\n    for x in tf.data.TFRecordDataset('a').shuffle(9).take(n).batch(n):\n"
+        "        step(x)\n\ntrain(int(input()))\n"
+    ),
+    "as many elements as some batches have": one(
+        f"{HEAD}{JIT}\n\ndef train(n):\n    some = tf.data.TFRecordDataset('a').take(4 * n)\n"
+        "    for x in some.batch(n):\n        step(x)\n\ntrain(int(input()))\n"
+    ),
+    "as many elements as half a batch has more": one(
+        f"{HEAD}{JIT}\n\ndef train(n, k):\n    for x in tf.data.TFRecordDataset('a').take(n).batch(k):\n"
+        "        step(x)\n\ntrain(int(input()), int(input()))\n",
+        ("XLA302", "for x in tf.data"),
+    ),
+    "a script two imports away from TensorFlow": Script(
+        {
+            "training.py": f"{HEAD}{JIT}\n\nclass Trainer:\n    def __init__(self, rows):\n        self.rows = rows\n\n"
+            "    def train(self):\n        for x in self.rows.batch(8):\n            step(x)\n",
+            "choosing.py": "from training import Trainer\nimport loading\n\n"
+            "def chosen(settings):\n    return Trainer(loading.rows(settings))\n",
+            "loading.py": f"{HEAD}def rows(settings):\n    return tf.data.TFRecordDataset(settings)\n",
+            "main.py": "from absl import app\nimport choosing\n\ndef main(arguments):\n"
+            "    choosing.chosen(arguments[1]).train()\n\nif __name__ == '__main__':\n    app.run(main)\n",
+        },
+        (("XLA302", "for x in self.rows"),),
+    ),
     "an iterator": one(
         f"{HEAD}{JIT}\n\ndef train(data, steps):\n    batches = iter(data)\n    for _ in range(steps):\n"
         "        step(next(batches))\n\ndata = tf.data.TFRecordDataset('a').batch(8)\ntrain(data, len(data))\n"

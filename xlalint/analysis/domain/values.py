@@ -310,12 +310,14 @@ class ApiObject(Record):
 class Pipeline(Record):
     """What is known of a `tf.data.Dataset` beside its elements. `count`: how many elements, where that is known;
     `endless`: it repeats for ever; `batch`: the size of its batches, 0 where they have one that is not known, None
-    where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays."""
+    where it is not batched; `uniform`: all elements have one shape, since they are slices of arrays; `taken`: the
+    number of elements that `take` has left, as it is written."""
 
     count: int | None = None
     endless: bool = False
     batch: int | None = None
     uniform: bool = False
+    taken: Location | None = None
 
 
 class Compiled(Record):
@@ -636,6 +638,9 @@ class Module(Hashable, Protocol):
 
     def lookup(self, name: str) -> Value | None:
         """What the module binds to `name`; None if nothing."""
+
+    def all_imported(self) -> Iterator[Value | None]:
+        """The values of the names that imports bind."""
 
     def deferred(self, binding: ImportOutline) -> Value:
         """The value of an import statement that is executed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from ...syntax import nodes as cst
 from ..domain.kinds import leaves, united
 from ..domain.values import (
     NONE,
@@ -38,6 +39,7 @@ _BATCHING: Final = frozenset(
         "timeseries_dataset_from_array",
     )
 )
+_MANY: Final = 1000  # steps: more than those of a program that only looks at a few batches
 _USUAL_BATCH: Final = 32
 # What makes the elements of one dataset differ in shape; padding them ends it.
 _UNEVEN: Final = frozenset(("generator shape", "longest", "resized", "unpadded"))
@@ -201,7 +203,7 @@ def _some(step: Step) -> ApiObject:
 
 def _others(step: Step) -> ApiObject:
     """Elements of which nothing is known."""
-    return step.dataset(Structure(), count=None, batch=None, uniform=False)
+    return step.dataset(Structure(), count=None, batch=None, uniform=False, taken=None)
 
 
 def _in_batches(step: Step, detail: str = "") -> ApiObject:
@@ -209,7 +211,7 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
     usual, setting = _usual(step.get("batch_size"))
     number = usual if not setting else 0
     count = step.facts.count
-    filled = count is not None and usual > 0 and count % usual == 0
+    filled = (count is not None and usual > 0 and count % usual == 0) or _is_multiple(step)
     # Elements of several shapes do not fit into one batch.
     held = step.element if number == 1 else filtered(step.element, lambda variation: variation.kind not in _UNEVEN)
     element = _shifted(held, 1)
@@ -222,7 +224,29 @@ def _in_batches(step: Step, detail: str = "") -> ApiObject:
     if number:
         element = _also(element, Variation("batch", step.location, axis=0, detail=str(number)))
     batches = -(-count // number) if count is not None and number else None
-    return step.dataset(element, count=batches, batch=number)
+    return step.dataset(element, count=batches, batch=number, taken=None)
+
+
+def _is_multiple(step: Step) -> bool:
+    """Whether as many elements were taken as one or several batches have: `take(n)` or `take(k * n)`, `batch(n)`."""
+    taken, size = step.facts.taken, _written(step)
+    if taken is None or size is None or taken.unit is not size.unit:
+        return False
+    match taken.node:
+        case cst.BinaryOperation(left=left, operator=cst.Multiply(), right=right):
+            return size.code in (taken.unit.code(left), taken.unit.code(right))
+        case _:
+            return size.code == taken.code
+
+
+def _written(step: Step) -> Location | None:
+    """The first argument of a step, where it is a name, an attribute, a number or what is computed of these."""
+    match step.location.node:
+        case cst.Call(args=[cst.Arg(keyword=None, star="", value=value), *_]):
+            written = step.location.at(value)
+        case _:
+            return None
+    return None if any(isinstance(part, cst.Call) for part in cst.within(value)) else written
 
 
 def _usual(size: Value | None) -> tuple[int, str]:
@@ -270,7 +294,7 @@ def _in_buckets(step: Step) -> ApiObject:
 
 def _out_of_batches(step: Step) -> ApiObject:
     kept = filtered(step.element, lambda variation: variation.axis != 0)
-    return step.dataset(_shifted(kept, -1), count=None, batch=None)
+    return step.dataset(_shifted(kept, -1), count=None, batch=None, taken=None)
 
 
 def _repeated(step: Step) -> ApiObject:
@@ -284,13 +308,16 @@ def _repeated(step: Step) -> ApiObject:
 
 
 def _first(step: Step) -> ApiObject:
-    """`take`: of a dataset in batches, the last one is not among the first, unless they are all."""
+    """`take`: of a dataset in batches, the last one is not among the first, unless they are all, or so many that a
+    dataset that is repeated has given all before."""
     number = step.get("count")
     count = number.constant if isinstance(number, Static) and type(number.constant) is int else None
-    kept = step.element if step.facts.batch is None else among_first(step.element, count, step.facts.count)
+    again = step.facts.endless and (count is None or count >= _MANY)
+    all_of_them = step.facts.batch is None or again
+    kept = step.element if all_of_them else among_first(step.element, count, step.facts.count)
     if count is not None and step.facts.count is not None:
         count = min(count, step.facts.count) if count >= 0 else step.facts.count
-    return step.dataset(kept, count=count, endless=False)
+    return step.dataset(kept, count=count, endless=False, taken=_written(step))
 
 
 def among_first(element: Value, number: int | None = None, count: int | None = None) -> Value:
@@ -316,6 +343,7 @@ def _joined(step: Step) -> ApiObject:
         count=counts[0] + counts[1] if counts[0] is not None and counts[1] is not None else None,
         endless=step.facts.endless or facts.endless,
         uniform=step.facts.uniform and facts.uniform,
+        taken=None,
     )
 
 

@@ -33,6 +33,8 @@ from .definitions import DefinedClass, DefinedFunction
 from .python_library import BUILTINS, CONTAINERS
 
 _MOST_SETTINGS: Final = 64  # of a dict whose values are told apart
+# How many imports a file may be away from one that brings TensorFlow to have something to do with it.
+_STEPS_TO_TENSORFLOW: Final = 3
 _TESTS: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/")
 
 
@@ -91,12 +93,26 @@ class ProjectModule:
 
     @cached_property
     def serves_tensorflow(self) -> bool:
-        """Whether the file brings TensorFlow, or what a file of the project defines that does: a factory, say."""
-        return self.file.uses_tensorflow or any(
-            _is_for_tensorflow(self.lookup(name))
-            for name, bindings in self.outline.bindings.items()
-            if any(isinstance(binding, ImportOutline) for binding in bindings)
-        )
+        """Whether the file brings TensorFlow, or what a file of the project defines that does: a factory, say. What
+        that imports counts, too, and once more what that does."""
+        if self.file.uses_tensorflow:
+            return True
+        seen: set[Module] = {self}
+        fresh: list[Module] = [self]
+        for _ in range(_STEPS_TO_TENSORFLOW):
+            imported = [value for module in fresh for value in module.all_imported()]
+            if any(map(_is_for_tensorflow, imported)):
+                return True
+            found = {module for value in imported if (module := _home_of(value)) is not None and not module.is_test}
+            fresh = sorted(found - seen, key=lambda module: module.path)
+            seen |= found
+        return False
+
+    def all_imported(self) -> Iterator[Value | None]:
+        """The values of the names that imports bind."""
+        for name, bindings in self.outline.bindings.items():
+            if any(isinstance(binding, ImportOutline) for binding in bindings):
+                yield self.lookup(name)
 
     @property
     def concerns_keras(self) -> bool:
@@ -225,17 +241,23 @@ class ProjectModule:
 def _is_for_tensorflow(value: Value | None) -> bool:
     """Whether what an import brings is written in a file of the project that imports TensorFlow at its top, or of a
     library that makes batches for it."""
+    home = _home_of(value)
+    if home is not None:
+        return home.file.concerns_tensorflow(None)
+    return isinstance(value, Api) and value.name.startswith(LIBRARIES)
+
+
+def _home_of(value: Value | None) -> Module | None:
+    """The module that a name stands for, or that defines the class or function that it stands for."""
     match value:
-        case Api(name):
-            return name.startswith(LIBRARIES)
         case ModuleValue(module):
-            return module.file.concerns_tensorflow(None)
+            return module
         case ClassValue(cls):
-            return cls.module.file.concerns_tensorflow(None)
+            return cls.module
         case FunctionValue(function):
-            return function.module.file.concerns_tensorflow(None)
+            return function.module
         case _:
-            return False
+            return None
 
 
 def is_of_tests(path: str) -> bool:
