@@ -90,3 +90,18 @@ def test_who_keeps_all_boxes_has_to_say_how_many_there_may_be(tmp_path: Path) ->
     assert "(boxes, scores, MAXIMUM, pad_to_max_output_size=True)" in everything
     assert "tf.range(MAXIMUM) < number" in everything
     assert "(boxes, scores, 100, pad_to_max_output_size=True)" in hundred
+
+
+def test_what_must_hold_is_asserted_as_it_is(tmp_path: Path) -> None:
+    code = """\
+import tensorflow as tf
+
+@tf.function(jit_compile=True)
+def f(x):
+    if not tf.reduce_all(x > 0.0):
+        raise ValueError("too small")
+    return tf.sqrt(x)
+"""
+    [shown] = helps(tmp_path, code, "XLA101").values()
+    assert shown is not None
+    assert shown.startswith("tf.debugging.Assert(tf.reduce_all(x > 0.0), [tf.reduce_all(x > 0.0)])")

@@ -95,6 +95,8 @@ def condition(node: cst.BaseExpression, tf: str = "tf") -> str:
         case cst.BooleanOperation(left=left, operator=operator, right=right):
             name = "logical_and" if isinstance(operator, cst.And) else "logical_or"
             return f"{tf}.{name}({condition(left, tf)}, {condition(right, tf)})"
+        case cst.UnaryOperation(cst.Not(), cst.UnaryOperation(cst.Not(), expression)):
+            return condition(expression, tf)
         case cst.UnaryOperation(operator=cst.Not(), expression=expression):
             return f"{tf}.logical_not({condition(expression, tf)})"
         case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(cst.In(), container)]):
