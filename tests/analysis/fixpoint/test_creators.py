@@ -103,6 +103,7 @@ def judged(folder: Path, made: str, code: str = "", layers: str = LAYERS, **file
         ("Gate(strict='--strict' in sys.argv)", {"strict"}),
         ("Gate(*sys.argv)", ALL),
         ("Gate(**dict(strict=True))", ALL),
+        ("Gate(strict=False, **dict(mode='hard'))", ALL - {"strict"}),
     ],
 )
 def test_what_all_pass_alike_holds(tmp_path: Path, made: str, wanted: set[str]) -> None:

@@ -14,6 +14,7 @@ Callee: TypeAlias = Class | Function
 
 SCRIPT: Final[Key] = ("", 0, "a script creates an object")
 ANY_MODULE: Final[Key] = ("", 0, "modules are imported by names that are computed")
+OTHERS: Final = "**"  # the name of what an unpacked dict brings
 
 
 def is_made(callee: Callee) -> Key:

@@ -15,6 +15,7 @@ from ...sources.outline import ClassOutline, FunctionOutline, ImportOutline, Out
 from ..domain.values import ModuleValue
 from .creation_facts import (
     ANY_MODULE,
+    OTHERS,
     SCRIPT,
     Argument,
     Constant,
@@ -34,7 +35,23 @@ from .project import Project
 _Meaning: TypeAlias = DefinedClass | DefinedFunction | ProjectModule | None  # what a name is of the project
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-_SIGNS: Final = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop)
+# What nodes hold that has nothing inside, most of all positions; and the nodes that say something here.
+_LEAVES: Final = frozenset((int, str, type(None), bool, float, ast.Load, ast.Store, ast.Del))
+_TOLD: Final = frozenset(
+    (
+        ast.AnnAssign,
+        ast.Assign,
+        ast.Attribute,
+        ast.Call,
+        ast.ClassDef,
+        ast.ExceptHandler,
+        ast.FunctionDef,
+        ast.Import,
+        ast.ImportFrom,
+        ast.Name,
+        ast.arg,
+    )
+)
 _MOST_IMPORTS: Final = 8  # from one module to the next, until a name is found
 _OPEN_SCOPES: Final = frozenset(("eval", "exec", "globals", "locals", "vars"))
 _IMPORTERS: Final = frozenset(("import_module", "__import__"))
@@ -138,7 +155,7 @@ class _Reader:
         selves = {scope.itself}
         harmless: set[ast.AST] = set()
         for node in _nodes(scope.statements):
-            if node in harmless:
+            if type(node) not in _TOLD or node in harmless:
                 continue
             match node:
                 case ast.Name(ctx=ast.Load()):
@@ -189,11 +206,11 @@ class _Reader:
 
     def _note(self, node: ast.Call, callee: DefinedClass | DefinedFunction, scope: _Scope) -> None:
         """Note a call of a class or function of the project."""
-        is_open = any(isinstance(argument, ast.Starred) for argument in node.args)
-        if is_open or any(keyword.arg is None for keyword in node.keywords):
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
             self._take(callee)
         given: dict[int | str, Argument] = {at: self._argument(value, scope) for at, value in enumerate(node.args)}
-        given.update((word.arg, self._argument(word.value, scope)) for word in node.keywords if word.arg)
+        for word in node.keywords:
+            given[word.arg or OTHERS] = self._argument(word.value, scope) if word.arg else None
         self._found.add(callee, given)
         if isinstance(callee, DefinedFunction):
             self._called.add(callee)
@@ -325,9 +342,10 @@ def _nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
         node = pending.popleft()
         yield node
         for value in vars(node).values():
-            if isinstance(value, list):
+            kind = type(value)
+            if kind is list:
                 pending.extend(item for item in value if isinstance(item, ast.AST))
-            elif isinstance(value, ast.AST) and not isinstance(value, _SIGNS):
+            elif kind not in _LEAVES and isinstance(value, ast.AST):
                 pending.append(value)
 
 

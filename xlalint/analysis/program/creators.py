@@ -11,6 +11,7 @@ from ...syntax.expression_builder import NestedTooDeepError
 from ..domain.values import Api, Class, Static, Value
 from .creation_facts import (
     ANY_MODULE,
+    OTHERS,
     SCRIPT,
     Argument,
     Callee,
@@ -101,6 +102,7 @@ class Creators:
             parameters = method.node.params
         except (SyntaxError, NestedTooDeepError, LookupError):
             return {}
+        unpacked = self._holds(is_given(callee, OTHERS))
         positional = parameters.params[1:] if isinstance(callee, DefinedClass) else parameters.params
         found: dict[str, tuple[Argument, bool]] = {}
         for at, parameter in enumerate((*positional, *parameters.kwonly_params)):
@@ -110,7 +112,8 @@ class Creators:
                 continue
             default = _constant(parameter)
             if not any(self._holds(is_given(callee, way)) for way in ways):
-                found[name] = (default, True)
+                if not unpacked:
+                    found[name] = (default, True)
             elif (argument := self._passed(callee, ways, default)) is not None:
                 found[name] = (argument, False)
         return found
@@ -120,7 +123,7 @@ class Creators:
         if self._is_named(is_made(callee)):
             return None  # elsewhere, with arguments that nobody tells
         passed = [
-            self._resolved(next((creation[way] for way in ways if way in creation), default))
+            self._resolved(next((creation[way] for way in (*ways, OTHERS) if way in creation), default))
             for creation in self._creations.of.get(is_made(callee), ())
         ]
         first, *others = passed
