@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from xlalint.analysis.files.file import File
 from xlalint.analysis.files.files import Session, Stopped
 from xlalint.analysis.files.unit import Unit
+from xlalint.analysis.interpreter.functions import Functions
 from xlalint.findings.findings import Report
 from xlalint.linter.fix_runs import fix
 from xlalint.linter.run import Stdin, check
@@ -128,6 +129,37 @@ def test_only_what_has_changed_is_parsed(project: tuple[Path, Path], monkeypatch
     parsed.clear()
     check(project, PLAIN, overlay={project[0]: after.encode()}, session=session)
     assert not any(parsed)  # there is a unit without source
+
+
+def test_nothing_is_executed_again_for_a_comment(project: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    executed: list[str] = []
+
+    def analyse(functions: Functions, *given: Any) -> Any:
+        executed.append(str(given))
+        return real(functions, *given)
+
+    real = Functions.analyse
+    monkeypatch.setattr(Functions, "analyse", analyse)
+    session = Session()
+    plain = MODEL.replace("@tf.function", "# moved\n\n@tf.function")
+    more = MODEL.replace("Dense(4)", "Dense(5)")
+    both = plain.replace("Dense(4)", "Dense(5)")
+    # Each time: what is in the file, and whether it is what it was in either of the last two runs but for comments.
+    for text, same in [(MODEL, False), (plain, True), (both, False), (more, True), (MODEL, True), (both, True)]:
+        overlay = {project[0]: text.encode()}
+        fresh = check(project, PLAIN, overlay=overlay)
+        executed.clear()
+        assert seen(check(project, PLAIN, overlay=overlay, session=session)) == seen(fresh)
+        assert bool(executed) != same
+
+
+def test_a_session_sees_what_changes_on_the_disk(project: tuple[Path, Path]) -> None:
+    session = Session()
+    before = check(project[:1], PLAIN, session=session)
+    assert seen(check(project[:1], PLAIN, session=session)) == seen(before)
+    project[1].write_text(OPS.replace("return x / tf.reduce_max(x)", "return None"))
+    after = check(project[:1], PLAIN, session=session)
+    assert seen(after) == seen(check(project[:1], PLAIN)) != seen(before)
 
 
 def test_definitions_that_read_alike_stay_two(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ from ..settings.config import Settings
 from ..sources.distributions import is_installed
 from ..sources.reading import Jax
 from ..sources.text import UnreadableSource, display_path
-from .cache import Cache
+from .cache import Cache, Memory
 from .dispatch import Dispatcher, gravest_of
 from .dispatchers import Dispatchers
 from .incremental import End, Record, Records, World
@@ -91,7 +91,7 @@ class Analysis:
         settings: Settings,
         watchers: Sequence[Rule] = (),
         session: Session | None = None,
-        cache: Cache | None = None,
+        cache: Cache | Memory | None = None,
         spent: Spent | None = None,
     ) -> None:
         all_rules()  # one that cannot be loaded is told here, not by each process

@@ -14,7 +14,7 @@ import time
 import zlib
 from collections.abc import Collection
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
@@ -23,6 +23,9 @@ from ..cache.keys import key_of
 from ..findings.findings import Backend, Finding
 from ..sources.reading import Jax, Strategies
 from ..sources.text import UnreadableSource, digest_of, read_bytes
+
+if TYPE_CHECKING:
+    from ..analysis.files.files import Session
 
 _KEPT: Final = 32  # entries; the oldest go first
 _KEPT_PARTS: Final = 400
@@ -64,14 +67,15 @@ Texts: TypeAlias = dict[str, tuple[str, str]]
 
 
 class Digests:
-    """The digests of files, by what the system says of them; `file` keeps them for the next run."""
+    """The digests of files, by what the system says of them; `file` keeps them for the next run, if there is one."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path | None) -> None:
         self._file = file
         self._known: dict[str, tuple[_Stat, str]] = {}
         self._fresh: dict[str, tuple[_Stat, str]] = {}
         with contextlib.suppress(msgspec.DecodeError, RecursionError):
-            self._known = msgspec.json.decode(read_sealed(file) or b"{}", type=dict[str, tuple[_Stat, str]])
+            if file is not None:
+                self._known = msgspec.json.decode(read_sealed(file) or b"{}", type=dict[str, tuple[_Stat, str]])
 
     def of(self, path: str) -> str:
         """The digest of a file. Raises UnreadableSource."""
@@ -80,7 +84,7 @@ class Digests:
         except (OSError, ValueError) as error:
             raise UnreadableSource(str(error)) from error
         now = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
-        known = self._known.get(path)
+        known = self._fresh.get(path) or self._known.get(path)
         if known is not None and known[0] == now and stat.S_ISREG(found.st_mode):
             return known[1]
         digest = digest_of(read_bytes(Path(path)))
@@ -97,7 +101,7 @@ class Digests:
 
     def save(self) -> None:
         """Keep what was digested again."""
-        if self._fresh:
+        if self._fresh and self._file is not None:
             kept = self._known if len(self._known) + len(self._fresh) <= _MOST_DIGESTS else {}
             with contextlib.suppress(OSError, UnicodeEncodeError):
                 write_sealed(self._file.parent, self._file, msgspec.json.encode(kept | self._fresh))
@@ -120,6 +124,24 @@ class TextFolder:
     def store(self, key: str, texts: Texts, used: Collection[str]) -> None:
         """Keep them. Raises UnicodeEncodeError where a path is not Unicode."""
         self._folder.store(key, zlib.compress(msgspec.msgpack.encode(texts), 1), used)
+
+
+class Memory:
+    """What runs of a session keep that have no folder, beside what their partitions left."""
+
+    parts: Final = None
+    texts: Final = None
+
+    def __init__(self) -> None:
+        self.digests = Digests(None)
+
+    @classmethod
+    def of(cls, session: Session) -> Memory:
+        """That of a session."""
+        if session.memory is None:
+            session.memory = cls()
+        memory: Memory = session.memory
+        return memory
 
 
 class Cache:

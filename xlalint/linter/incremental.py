@@ -27,7 +27,7 @@ from ..cache.keys import key_of
 from ..findings.findings import Finding
 from ..sources.outline import Stretch
 from ..sources.reading import Jax, Strategies
-from .cache import Cache, Texts
+from .cache import Cache, Memory, Texts
 from .dispatch import Candidate
 from .shifts import FileShift, Moved, MovedTooFarError
 
@@ -295,10 +295,12 @@ class World:
 
 @dataclass(frozen=True)
 class _Left:
-    """A record of a session, and the session's epoch when it held last."""
+    """A record of a session, the session's epoch when it held last, and the texts of its files, unless a folder has
+    them."""
 
     record: Record
     epoch: int
+    texts: Texts
 
     @cached_property
     def transcript(self) -> Transcript:
@@ -315,7 +317,7 @@ class Records:
 
     def __init__(
         self,
-        cache: Cache,
+        cache: Cache | Memory,
         settings: Iterable[str],
         shares: Sequence[tuple[Path, ...]],
         rounds: int,
@@ -336,10 +338,13 @@ class Records:
         for record, settled in self._found(self._keys[share]):
             sound = len(record.rounds) == self._rounds and self._world.knows(record)
             now = self._world.as_it_is_now(record, self._text_of, settled) if sound else None
-            if now is not None:
+            if now is record:
                 self._leave(share, now)
-                if now is not record:
-                    self._store(share, now, self._texts_now(share))
+            elif now is not None:
+                texts = self._texts_now(share, record)
+                self._leave(share, now, texts, moved_from=record)
+                self._store(share, now, texts)
+            if now is not None:
                 return now
         return None
 
@@ -349,18 +354,24 @@ class Records:
         if self._session is not None:
             for left in tuple(self._session.left.get(key, ())):
                 yield left.record, left.epoch == self._session.epoch
-        data = self._folder.load(key)
+        data = None if self._folder is None else self._folder.load(key)
         with contextlib.suppress(msgspec.DecodeError, RecursionError):  # damaged or not ours
             if data is not None:
                 yield msgspec.json.decode(data, type=Record), False
 
-    def _leave(self, share: tuple[Path, ...], record: Record) -> None:
-        """Keep a record for the next runs of this process, beside that of what was there before."""
-        if self._session is not None:
-            left = self._session.left.setdefault(self._keys[share], [])
-            same = [other for other in left if other.record is record and other.epoch == self._session.epoch]
-            others = [other for other in left if other.record is not record]
-            left[:] = [*(same or [_Left(record, self._session.epoch)]), *others[: _LEFT - 1]]
+    def _leave(
+        self, share: tuple[Path, ...], record: Record, texts: Texts | None = None, moved_from: Record | None = None
+    ) -> None:
+        """Keep a record for the next runs of this process, beside that of other code that was there before."""
+        if self._session is None:
+            return
+        left: list[_Left] = self._session.left.setdefault(self._keys[share], [])
+        now = next((one for one in left if one.record is record), None)
+        if now is None or now.epoch != self._session.epoch:
+            known = now.texts if now is not None else texts if texts is not None and self._texts is None else {}
+            now = _Left(record, self._session.epoch, known)
+        others = [one for one in left if one.record is not record and one.record is not moved_from]
+        left[:] = [now, *others[: _LEFT - 1]]
 
     def transcript(self, share: tuple[Path, ...], record: Record) -> Transcript:
         """What a partition that left a record has sent and asked; a session knows it from the last run."""
@@ -368,30 +379,35 @@ class Records:
         known = next((one.transcript for one in left if one.record is record), None)
         return Transcript.of(record.rounds) if known is None else known
 
-    def _texts_now(self, share: tuple[Path, ...]) -> Texts:
-        """The texts of files that are as they were, or whose lines have moved."""
-        before = self._loaded_texts(share)
-        return {path: self._world.text_now(path, *known) for path, known in before.items()}
+    def _texts_now(self, share: tuple[Path, ...], record: Record) -> Texts:
+        """The texts of a partition's files, which are as they were when a record was made, or whose lines have
+        moved."""
+        known = {read.path: (read.digest, self._text_of(read.path, read.digest)) for read in record.reads}
+        own = ((path, *known.get(path, (_NOTHING, None))) for path in map(str, share))
+        return {path: self._world.text_now(path, digest, text) for path, digest, text in own if text is not None}
 
     def _text_of(self, path: str, digest: str) -> str | None:
         """What a file held when its partition was recorded, if it had this digest then."""
         share = self._share_of.get(path)
         if share is None:
             return None
-        kept, text = self._loaded_texts(share).get(path, ("", ""))
-        return text if kept == digest else None
+        left: list[_Left] = [] if self._session is None else self._session.left.get(self._keys[share], [])
+        versions = (texts.get(path, ("", "")) for texts in (*(one.texts for one in left), self._loaded_texts(share)))
+        return next((text for kept, text in versions if kept == digest), None)
 
     def _loaded_texts(self, share: tuple[Path, ...]) -> Texts:
         if share not in self._texts_of:
-            self._texts_of[share] = self._texts.load(self._keys[share])
+            self._texts_of[share] = {} if self._texts is None else self._texts.load(self._keys[share])
         return self._texts_of[share]
 
     def store(self, share: tuple[Path, ...], record: Record) -> None:
         """Keep a record, with the texts of its files, unless it cannot be written (a path that is not Unicode)."""
-        self._leave(share, record)
-        self._store(share, record, self._world.texts(share))
+        texts = self._world.texts(share)
+        self._leave(share, record, texts)
+        self._store(share, record, texts)
 
     def _store(self, share: tuple[Path, ...], record: Record, texts: Texts) -> None:
-        with contextlib.suppress(UnicodeEncodeError):
-            self._folder.store(self._keys[share], msgspec.json.encode(record), self._keys.values())
-            self._texts.store(self._keys[share], texts, self._keys.values())
+        if self._folder is not None and self._texts is not None:
+            with contextlib.suppress(UnicodeEncodeError):
+                self._folder.store(self._keys[share], msgspec.json.encode(record), self._keys.values())
+                self._texts.store(self._keys[share], texts, self._keys.values())

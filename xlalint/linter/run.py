@@ -21,7 +21,7 @@ from ..sources.checkout import Projects, folders_around, together
 from ..sources.discovery import FileToCheck, discover
 from ..sources.suppressions import suppressions_in
 from ..sources.text import Source, UnreadableSource, display_path, is_notebook
-from .cache import Cache, Entry
+from .cache import Cache, Entry, Memory
 from .inputs import Inputs
 from .own_findings import about_comment, about_file
 
@@ -72,7 +72,8 @@ def check(
         digests = inputs.digested(cache.digests)
     if cache is None or digests is None:
         inputs.read()
-        return _report(inputs, settings, _analyse(inputs, settings, session=session, spent=spent)[0])
+        memory = None if session is None else Memory.of(session)
+        return _report(inputs, settings, _analyse(inputs, settings, memory, session=session, spent=spent)[0])
     around = tuple(_around(inputs, settings))
     entry = cache.load(_key_of(around, digests))
     if entry is not None:
@@ -190,7 +191,7 @@ def _packages_of(folder: Path) -> Iterator[Path]:
 def _analyse(
     inputs: Inputs,
     settings: Settings,
-    cache: Cache | None = None,
+    cache: Cache | Memory | None = None,
     watchers: Sequence[Rule] = (),
     session: Session | None = None,
     spent: Spent | None = None,

@@ -56,6 +56,7 @@ class Session:
         self.imports: dict[Path, Imports] = {}
         self.epoch = 0  # the same as long as modules are found where they were
         self.left: dict[str, list[Any]] = {}  # what partitions left, by key: those who run them know what that is
+        self.memory: Any = None  # what runs keep that have no folder for it: they know what that is
         self._folders: dict[str, tuple[int | None, object]] = {}  # that were listed, with times and contents
         self._around: object = None
 
