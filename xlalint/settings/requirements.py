@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -148,6 +149,7 @@ def _newest(sign: str, version: tuple[int, ...]) -> tuple[int, ...] | None:
             return None
 
 
+@lru_cache(maxsize=1024)
 def _named(requirement: str) -> tuple[str, list[tuple[str, tuple[int, ...]]]] | None:
     """The normal name in a requirement that may be of TensorFlow or Keras, and its bounds."""
     if len(requirement) > _LONGEST or not _CONCERNS.search(requirement):

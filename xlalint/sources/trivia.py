@@ -7,6 +7,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from io import StringIO
 from itertools import zip_longest
 from typing import Final, NamedTuple, TypeAlias
@@ -100,8 +101,13 @@ def _spans(part: _Part) -> Iterator[tuple[int, int]]:
                 pending.append(child)
 
 
-def _pieces(text: str) -> Iterator[_Piece]:
-    shape = _Shape(text)
+@lru_cache(maxsize=4)
+def _pieces(text: str) -> tuple[_Piece, ...]:
+    """Those of a text, which the next edit compares with what it comes to. Raises OutlineError."""
+    return tuple(_pieces_of(text, _Shape(text)))
+
+
+def _pieces_of(text: str, shape: _Shape) -> Iterator[_Piece]:
     lines = StringIO(text, newline="").readlines()
     number = 0
     while number < len(lines):
