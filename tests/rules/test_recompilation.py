@@ -53,6 +53,61 @@ def one(text: str, *found: tuple[str, str]) -> Script:
     return Script({"train.py": text}, found)
 
 
+LOADER = """\
+class Loader:
+    def __init__(self, x, size):
+        self.x, self.size, self.at = x, size, 0
+
+    def next_batch(self):
+        if {} > len(self.x):
+            self.at = 0
+        batch = self.x[self.at:self.at + self.size]
+        self.at += self.size
+        return batch
+
+loader = Loader(np.load("a.npy"), 32)
+for _ in range(1000):
+    step(loader.next_batch())
+"""
+ITERATOR = """\
+class Batches:
+    def __init__(self, x, size):
+        self.x, self.size, self.number = x, size, 0
+
+    def __iter__(self):
+        self.number = 0
+        return self
+
+    def __next__(self):
+        if self.number * self.size >= len(self.x):
+            raise StopIteration
+        batch = self.x[self.number * self.size:(self.number + 1) * self.size]
+        self.number += 1
+        return batch
+
+for batch in Batches(np.load("a.npy"), 32):
+    step(batch)
+"""
+COUNTED = """\
+x, i = np.load("a.npy"), 0
+while {}:
+    step(x[i:i + 32])
+    i += 32
+"""
+CLAMPED = """\
+class Batches:
+    def __init__(self, x, size):
+        self.x, self.size, self.number = x, size, len(x)
+
+    def __getitem__(self, index):
+        first = index * self.size
+        last = min(first + self.size, self.number)
+        return self.x[first:last]
+
+batches = Batches(np.load("a.npy"), 32)
+for i in range(9):
+    step(batches[i])
+"""
 SCRIPTS = {
     # -- sizes that whoever runs the program may choose --
     **{
@@ -326,6 +381,15 @@ main()
     "one batch to look at": one(
         f"{HEAD}{JIT}\n\nfor x in tf.data.TFRecordDataset('a').batch(8).take(1):\n    step(x)\n"
     ),
+    "a loader that begins again at the end": one(
+        f"{HEAD}{JIT}\n\n{LOADER.format('self.at')}", ("XLA302", "batch = self.x[")
+    ),
+    "a loader that asks whether there is a whole batch": one(f"{HEAD}{JIT}\n\n{LOADER.format('self.at + self.size')}"),
+    "an iterator of batches": one(f"{HEAD}{JIT}\n\n{ITERATOR}", ("XLA302", "batch = self.x[")),
+    "slices until the data end": one(f"{HEAD}{JIT}\n\n{COUNTED.format('i < len(x)')}", ("XLA302", "step(x[i:i + 32])")),
+    "whole slices until the data end": one(f"{HEAD}{JIT}\n\n{COUNTED.format('i + 32 <= len(x)')}"),
+    "slices until a number that is written": one(f"{HEAD}{JIT}\n\n{COUNTED.format('i < 320')}"),
+    "slices that are cut where the data end": one(f"{HEAD}{JIT}\n\n{CLAMPED}", ("XLA302", "return self.x[first:last]")),
     "many batches of a dataset that begins again": one(
         f"{HEAD}{JIT}\n\nfor x in tf.data.TFRecordDataset('a').batch(8).repeat().take(100_000):\n    step(x)\n",
         ("XLA302", "for x in tf.data"),

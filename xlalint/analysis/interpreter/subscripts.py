@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ...syntax import nodes as cst
+from ..budget import Clock
 from ..domain.bounds import FIRST, indexed
 from ..domain.joins import as_tuple, element_of, join_all, without_none
 from ..domain.kinds import as_tensor, is_mixed
@@ -35,24 +36,33 @@ from ..domain.values import (
     Tensor,
     Unknown,
     Value,
+    Variation,
 )
-from ..domain.varying_shapes import after_index, cut
+from ..domain.varying_shapes import STEPS, after_index, cut
 from ..files.unit import Location
 from ..library import api
 from ..library.class_checks import is_enum
 from ..library.datasets import among_first
 from ..library.objects import UPDATED
+from ..program.project import Project
+from ..program.stepped_slices import leaves_a_rest
 from ..record import replace
 from .contexts import NOT_TRACED, ContextKind
 from .dimensions import dimension_at, read_at, report_dimension
 from .events import Consume, HostRead, IndexWith
 from .frames import Arguments, Frame, note_size
-from .interface import Handlers, Interpreter
+from .interface import Handlers, Interpreter, Models, Options
 from .several_callees import one_of_module
 
 
 class Subscripts(Interpreter):
     """Subscripts of tensors and containers."""
+
+    def __init__(
+        self, project: Project, options: Options, wanted_apis: frozenset[str], clock: Clock, models: Models
+    ) -> None:
+        super().__init__(project, options, wanted_apis, clock, models)
+        self._rests: dict[cst.CSTNode, bool] = {}  # slices, and whether they leave a shorter one at the end
 
     def _subscript(self, frame: Frame, node: cst.Subscript) -> Value:
         base = self.evaluate(frame, node.value)
@@ -68,7 +78,14 @@ class Subscripts(Interpreter):
             return self.evaluate_name(frame, element.value)
         assert isinstance(element, cst.Slice)
         sides = (element.lower, element.upper, element.step)
-        return Slice(*(None if side is None else self._bound(frame, self.evaluate(frame, side)) for side in sides))
+        bounds = [None if side is None else self._bound(frame, self.evaluate(frame, side)) for side in sides]
+        if frame.context.kind in NOT_TRACED:
+            if element not in self._rests:
+                self._rests[element] = leaves_a_rest(frame.unit, element)
+            if self._rests[element]:
+                step = Static(varies=(Variation("counter", Location(frame.unit, element), detail=STEPS),))
+                return Slice(step, step, None)
+        return Slice(*bounds)
 
     def _bound(self, frame: Frame, value: Value) -> Value:
         """A bound of a slice: of what JAX is passed, which holds no Python numbers, it is a tensor."""
