@@ -386,6 +386,15 @@ main()
     ),
     "a loader that asks whether there is a whole batch": one(f"{HEAD}{JIT}\n\n{LOADER.format('self.at + self.size')}"),
     "an iterator of batches": one(f"{HEAD}{JIT}\n\n{ITERATOR}", ("XLA302", "batch = self.x[")),
+    "parts of what was transposed": one(
+        f"{HEAD}{JIT}\n\nfor x in tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).batch(8):\n"
+        "    x = tf.transpose(x, [1, 0, 2])\n    step(x[:2])\n",
+        ("XLA302", "for x in tf.data"),
+    ),
+    "parts of the batch that was transposed": one(
+        f"{HEAD}{JIT}\n\nfor x in tf.data.TFRecordDataset('a').map(tf.io.parse_tensor).batch(8):\n"
+        "    x = np.transpose(x, [1, 0, 2])\n    step(x[:, :4])\n"
+    ),
     "slices until the data end": one(f"{HEAD}{JIT}\n\n{COUNTED.format('i < len(x)')}", ("XLA302", "step(x[i:i + 32])")),
     "whole slices until the data end": one(f"{HEAD}{JIT}\n\n{COUNTED.format('i + 32 <= len(x)')}"),
     "slices until a number that is written": one(f"{HEAD}{JIT}\n\n{COUNTED.format('i < 320')}"),

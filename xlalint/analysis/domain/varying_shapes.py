@@ -167,6 +167,14 @@ def carried_over(name: str, rank_rule: str, varies: tuple[Variation, ...]) -> tu
     return ()
 
 
+def transposed(varies: tuple[Variation, ...], order: tuple[int, ...]) -> tuple[Variation, ...]:
+    """The variations of dimensions that come in another order: the first is the one that `order` names first."""
+    return tuple(
+        replace(each, axis=order.index(each.axis)) if each.axis is not None and each.axis in order else each
+        for each in varies
+    )
+
+
 def after_index(varies: tuple[Variation, ...], index: tuple[Value, ...]) -> tuple[Variation, ...]:
     """What remains of a tensor's variations in a part of it: a dimension that is taken at one position, or from which a
     fixed piece is cut, varies no longer; nor does what an array of positions takes, which has their length. What is

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ...facts.names import known, parameters
-from ..domain.bounds import along, met_by
+from ..domain.bounds import along, met_by, numbers_of
 from ..domain.kinds import leaves, options, united
 from ..domain.values import (
     NONE,
@@ -28,7 +28,7 @@ from ..domain.values import (
     Value,
     Variation,
 )
-from ..domain.varying_shapes import carried_over, variations_of
+from ..domain.varying_shapes import carried_over, transposed, variations_of
 from ..record import replace
 from . import datasets as pipelines
 from . import raw_ops
@@ -356,7 +356,7 @@ def tensor(dtype_rule: str, rank_rule: str, flag: str, call: Call) -> Tensor:
         if bounded is None and rank_rule == "reduce":
             dependence, origin = Dependence.VALUE, origin or inside.bounded
     mixed = carried and (inside.outside or flag in _OF_DATA or not is_folded(call.name))
-    varies = () if flag in ("fixed", "variable") else carried_over(call.name, rank_rule, inside.varies)
+    varies = () if flag in ("fixed", "variable") else _carried(call, rank_rule, inside.varies)
     made = Tensor(dependence, dtype, rank, origin, bounded, carried, flag == "variable", mixed, varies)
     return made.with_(int32=call.location) if made.variable and _is_int32(call) else made
 
@@ -443,8 +443,16 @@ def _numpy(call: Call) -> Value:
     explicit = next(filter(None, map(named_dtype, call.arguments.values())), None)
     if explicit or "/" not in spec or (word in NUMPY_MAKERS and len(call.arguments) > 1):
         return Array(explicit, _written_length(call))  # a maker's second argument may be a dtype
-    varies = () if drawn else carried_over(call.name, spec.split("/")[1], content(call).varies)  # see `host_sizes`
+    varies = () if drawn else _carried(call, spec.split("/")[1], content(call).varies)  # see `host_sizes`
     return Array(result_dtype(spec.partition("/")[0], call, _deciding(call)), _written_length(call), varies)
+
+
+def _carried(call: Call, rank_rule: str, varies: tuple[Variation, ...]) -> tuple[Variation, ...]:
+    """What remains of the arguments' variations, in a transposed tensor of the dimensions that they have become."""
+    kept = carried_over(call.name, rank_rule, varies)
+    order = call.get("perm", "axes", "pattern", "*1") if call.name.endswith(_TRANSPOSE) else None
+    named = None if order is None else numbers_of(order)
+    return kept if named is None else transposed(kept, named)
 
 
 def _makes_array(call: Call) -> bool:
@@ -453,6 +461,7 @@ def _makes_array(call: Call) -> bool:
     return size is not None and size != NONE
 
 
+_TRANSPOSE: Final = (".transpose", ".permute_dimensions")
 # Functions that draw between two numbers, or around one: the third argument says how many.
 _BETWEEN: Final = frozenset(f"np.random.{name}" for name in ("normal", "randint", "uniform"))
 
