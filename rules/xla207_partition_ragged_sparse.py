@@ -243,21 +243,6 @@ class L(tf.keras.layers.Layer):
         Good(
             """
 class L(tf.keras.layers.Layer):
-    def build(self, shape):
-        self.w = self.add_weight(shape=(shape[-1], 2), initializer="ones")
-
-    def call(self, x):
-        x = tf.cast(x, tf.float32)
-        if tf.keras.backend.is_sparse(x):
-            return tf.sparse.sparse_dense_matmul(x, self.w)
-        return tf.matmul(x, self.w)
-""",
-            inputs=("f32[3, 4]",),
-            why="no caller is seen to pass a sparse tensor",
-        ),
-        Good(
-            """
-class L(tf.keras.layers.Layer):
     def call(self, x):
         if isinstance(x, tf.RaggedTensor):
             x = x.to_tensor()

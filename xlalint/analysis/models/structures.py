@@ -112,17 +112,6 @@ def _is_tensor(interpreter: Interpreter, frame: Frame, arguments: Arguments, nod
             return None
 
 
-def _is_sparse(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
-    """`keras.backend.is_sparse`: of what is not known to be so, it is not."""
-    match arguments.positional:
-        case [ApiObject(api="tf.SparseTensor", method=None)]:
-            return Static(True)
-        case [Tensor() | Structure()]:
-            return Static(False)
-        case _:
-            return None
-
-
 def _is_nested(interpreter: Interpreter, frame: Frame, arguments: Arguments, node: cst.BaseExpression) -> Value | None:
     known = is_instance(arguments.positional[0], STRUCTURES) if arguments.positional else None
     return None if known is None else Static(known)
@@ -152,7 +141,6 @@ FUNCTIONS: Final[dict[str, FunctionModel]] = {
     "tf.is_tensor": _is_tensor,
     "keras.ops.is_tensor": _is_tensor,
     "keras.backend.is_tensor": _is_tensor,
-    "keras.backend.is_sparse": _is_sparse,
     "tf.nest.is_nested": _is_nested,
     "keras.tree.is_nested": _is_nested,
 }
