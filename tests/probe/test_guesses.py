@@ -66,6 +66,8 @@ def test_other_styles_of_docstrings() -> None:
         ("return x[:, :, 4:-1]", "f32[4, 4, 6]"),
         ("return tf.transpose(x, [0, 2, 1])", "f32[4, 4, 4]"),
         ("return tf.gather(table, x)", "i32[4, 4]"),
+        ("x = tf.expand_dims(x, 1)\nreturn tf.scatter_nd(x, values, [8])", "i32[4, 4]"),
+        ("return tf.scatter_nd(ids, values, tf.cast(x, 'int64'))", "(4, 4)"),
         ("return tf.einsum('bij,jk->bik', table, x)", "f32[4, 4]"),
         ("return x['ids'] + tf.shape(x['image'])[3]", "{'ids': f32[4, 4], 'image': f32[4, 4, 4, 4]}"),
         ("one, other = x\nreturn tf.boolean_mask(one, other)", "[f32[4, 4], bool[4, 4]]"),

@@ -52,7 +52,7 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
                 continue  # what is missed, of what is at fault
             if name in values and id(values[name]) in by_identity:
                 found.setdefault(by_identity[id(values[name])])
-            elif frame.f_code is failed.entry and name in by_name:
+            elif name in by_name and (frame.f_code is failed.entry or _is_passed(values, name, failed, by_name[name])):
                 found.setdefault((by_name[name], ()))
             elif name.startswith(_SELF):
                 sources = stored_by(values["self"].__class__) if "self" in values else {}
@@ -74,6 +74,11 @@ def culprits_of(failed: FailedCall, clues: ErrorClues) -> list[tuple[int, PartPa
         for inner, _ in parts_of(failed.assignment[position], None):
             paths.setdefault((position, inner))
     return [(position, path) for position, path in paths if not failed.slots[position].fixed]
+
+
+def _is_passed(values: Mapping[str, Any], name: str, failed: FailedCall, slot: int) -> bool:
+    """Whether a name of a parameter holds what was passed to it: as it does where an object is made."""
+    return name in values and slot in failed.objects and values[name] is failed.objects[slot]
 
 
 def _by_identity(failed: FailedCall) -> dict[int, tuple[int, PartPath]]:

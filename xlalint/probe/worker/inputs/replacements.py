@@ -33,6 +33,7 @@ _INTEGER: Final = re.compile(r"integer|indices|index|slice|\bint\b|isn't allowed
 _SHAPES: Final = re.compile(
     r"shape|rank|dim|axis|size|broadcast|incompatible|index|unpack|out of (?:range|bounds)", re.I
 )
+_ONE_ELEMENT: Final = re.compile(r"truth value of an array|size-1 arrays|scalar arrays can be converted")
 _ASKED: Final = re.compile(r"\b(?:must|expected|expects|should|requires?)\b", re.I)
 _OF_STRINGS: Final = {name for name in (*dir(str), *dir(bytes)) if not name.startswith("_") and name not in dir(tuple)}
 _TENSORS: Final = ("EagerTensor", "SymbolicTensor", "ResourceVariable", "ArrayImpl", "ndarray")
@@ -96,6 +97,8 @@ def _instead_of_tensor(part: Spec, slot: Slot | None, clues: ErrorClues, classes
     if clues.attribute is not None and clues.attribute[1] in _OF_STRINGS and part.dtype != "string":
         yield replace(part, dtype="string", style="")
         yield from (Literal(word) for word in ("same", "relu", "sum"))
+    if rank and _ONE_ELEMENT.search(clues.text):
+        yield spec(part.dtype, *shape[1:], style=part.style)
     if clues.increasing and part.style != "sorted":
         yield replace(part, style="sorted")
     if clues.whole and not part.style:
@@ -250,6 +253,8 @@ def _instead_of_value(
     yield from (Literal(word) for word in clues.modes if part != Literal(word))
     if "not callable" in clues.text:
         yield IDENTITY
+    if "not iterable" in clues.text and isinstance(part, Literal):
+        yield from (Many(kind, (part,) * 2) for kind in ("list", "tuple"))
     if "not subscriptable" in clues.text:
         yield from (Many("tuple", (Literal(SIZE),) * count) for count in (3, 2, 4))
     for word, made in OBJECTS.items():

@@ -21,6 +21,19 @@ _MOST_RANK: Final = 6
 _MOST_SIZE: Final = 256
 _SHAPE_CALLS: Final = ("shape", "get_shape", "as_list", "shape_list", "get_shape_list", "int_shape", "unstack")
 _SIZED: Final = {"reshape": 1, "broadcast_to": 1, "tile": 1, "batch_to_space": 1, "zeros": 0, "ones": 0, "fill": 0}
+_SHAPED: Final = {"scatter_nd": 2, "zeros": 0, "ones": 0, "fill": 0, "broadcast_to": 1}  # by a whole shape
+_SAME: Final = ("convert_to_tensor", "asarray", "identity", "stop_gradient")
+_OF_ITS_DTYPE: Final = (
+    "expand_dims",
+    "squeeze",
+    "reshape",
+    "transpose",
+    "tile",
+    "repeat",
+    "concat",
+    "stack",
+    "flatten",
+)
 _IMAGE: Final = (8, 8, 3)
 _SMALL: Final = Literal(2)
 _STRUCTURES: Final = ("items", "keys", "values", "get", "pop", "update")
@@ -81,6 +94,8 @@ class Use:
     image: bool = False
     ascends: bool = False  # its numbers do
     is_size: bool = False  # it stands among the sizes of a shape
+    is_shape: bool = False  # it is all the sizes of one
+    of: Use | None = None  # of whose elements it is made
     other: bool = False  # it is something else than a tensor
 
     def form(self) -> Form | None:
@@ -92,6 +107,8 @@ class Use:
         if self.items:
             kind = "tuple" if all(use.is_size for use in self.items) else "list"
             return Many(kind, tuple(use.form() or (_SMALL if use.is_size else _plain()) for use in self.items))
+        if self.is_shape and not (self.dtype or self.rank is not None or self.sizes):
+            return Many("tuple", (Literal(SIZE), Literal(SIZE)))
         if self.image:
             return spec("float32", *((1,) if (self.rank or self.least) == 4 else ()), *_IMAGE)
         if not (self.dtype or self.sizes or self.least > 1 or self.rank is not None):
@@ -101,6 +118,12 @@ class Use:
             if -len(sizes) <= axis < len(sizes):
                 sizes[axis] = max(sizes[axis], min(size, _MOST_SIZE))
         return spec(self.dtype or "float32", *sizes, style="sorted" if self.ascends else "")
+
+    def tell_dtype(self, dtype: str) -> None:
+        """Its elements are of a dtype, if none is known."""
+        self.dtype = self.dtype or dtype
+        if self.of is not None:
+            self.of.tell_dtype(dtype)
 
     def _rank(self) -> int:
         if self.rank is not None:
@@ -168,7 +191,7 @@ class _Reader:
         if isinstance(target, ast.Tuple | ast.List) and not any(isinstance(one, ast.Starred) for one in target.elts):
             self._unpack(target, value)
             return
-        use = self._use(value)
+        use = self._use(value) or self._made_of(value)
         for name in _stored(target):
             self.names.pop(name, None)
         if isinstance(target, ast.Name) and use is not None:
@@ -198,6 +221,16 @@ class _Reader:
                 use := self._use(value)
             ) is not None:
                 return use.entries.setdefault(key, Use())
+            case ast.Call(func=func, args=[value, *_]) if _last(func) in _SAME:
+                return self._use(value)
+        return None
+
+    def _made_of(self, node: ast.expr) -> Use | None:
+        """What has the elements of an input in another shape."""
+        match node:
+            case ast.Call(func=func, args=[value, *_]) if _last(func) in _OF_ITS_DTYPE:
+                use = self._use(value) or self._made_of(value)
+                return None if use is None else Use(of=use)
         return None
 
     def _shaped(self, node: ast.expr) -> Use | None:
@@ -251,7 +284,7 @@ class _Reader:
         for position, keyword, dtype, rank in _WANTED.get(name, ()):
             given = arguments[position] if position < len(arguments) else named.get(keyword)
             if given is not None and (use := self._use(given)) is not None:
-                use.dtype = use.dtype or dtype
+                use.tell_dtype(dtype)
                 use.rank = rank if use.rank is None else use.rank
                 use.ascends = use.ascends or name in _ASCENDING
         first = arguments[0] if arguments else named.get("image", named.get("images"))
@@ -268,6 +301,12 @@ class _Reader:
             for part in ast.walk(arguments[position]):
                 if isinstance(part, ast.Name) and (use := self._use(part)) is not None:
                     use.is_size = True
+        if (position := _SHAPED.get(name, len(arguments))) < len(arguments):
+            whole = arguments[position]
+            if isinstance(whole, ast.Call) and _last(whole.func) == "cast" and whole.args:
+                whole = whole.args[0]
+            if (use := self._use(whole)) is not None:
+                use.is_shape = True
         match arguments:
             case [ast.Constant(value=str(equation)), *operands] if name == "einsum" and "." not in equation:
                 for letters, one in zip(equation.split("->")[0].split(","), operands, strict=False):
