@@ -69,6 +69,16 @@ optimizer = tf.keras.optimizers.Adam()
 optimizer.build(model.trainable_variables)
 data = tf.data.Dataset.from_tensors((tf.ones([8, 3]), tf.ones([8, 1]))).repeat(3)
 """
+STEP: Final = """\
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x) - y) ** 2)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+
+for x, y in data:
+    step(x, y)
+"""
 NEEDED: Final = "it needs a TPU"
 GRAPHS: Final = frozenset(
     ("tf.InteractiveSession", "tf.Session", "tf.disable_eager_execution", "tf.disable_v2_behavior")
@@ -157,16 +167,7 @@ for x, y in data:
             why="it runs",
         ),
         Bad(
-            f"""{TAPE}
-def step(x, y):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((model(x) - y) ** 2)
-    gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-
-for x, y in data:
-    step(x, y)
-""",
+            f"{TAPE}\n{STEP}",
             ["tf.GradientTape() as tape"],
             None,
             target="tpu",
@@ -216,17 +217,7 @@ train(tf.data.Dataset.range(8), "--debug" in sys.argv)
             why="a switch turns the compilation off",
         ),
         Good(
-            f"""{TAPE}
-@tf.function
-def step(x, y):
-    with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((model(x) - y) ** 2)
-    gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-
-for x, y in data:
-    step(x, y)
-""",
+            f"{TAPE}\n@tf.function\n{STEP}",
             Runs(),
             target="tpu",
         ),

@@ -30,6 +30,12 @@ def lines_by_file() -> Counter[str]:
     )
 
 
+def test_the_top_level_holds_what_it_should_and_nothing_else() -> None:
+    shown = {path.name for path in ROOT.iterdir() if not path.name.startswith(".") and path.suffix != ".egg-info"}
+    made = {"build", "dist", "__pycache__"}
+    assert shown - made == {"LICENSE", "README.md", "examples", "pyproject.toml", "rules", "tests", "xlalint"}
+
+
 def test_the_guide_shows_the_rooms_as_they_are() -> None:
     assert drawn(GUIDE.read_text("utf-8")) == diagram(), "python -m tests.architecture"
 
