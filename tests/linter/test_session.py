@@ -218,3 +218,14 @@ def test_text_that_is_not_on_the_disk_is_linted_beside_the_files_that_are(projec
     ]
     given = Stdin(new, text.replace("same(x)", "x.numpy()").encode())
     assert [one.code for one in fix([new], PLAIN, given, overlay={ops: b"x ="}).report.findings] == ["XLA106"]
+
+
+def test_the_records_of_a_session_do_not_grow_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xlalint.linter.incremental._PARTITIONS_LEFT", 3)
+    session = Session()
+    for number in range(5):
+        folder = tmp_path / f"p{number}"
+        folder.mkdir()
+        (folder / "m.py").write_text("import tensorflow as tf\n", encoding="utf-8")
+        check([folder], Settings(), session=session)
+    assert len(session.left) == 3

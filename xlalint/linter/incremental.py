@@ -32,6 +32,7 @@ from .dispatch import Candidate
 from .shifts import FileShift, Moved, MovedTooFarError
 
 _LEFT: Final = 2  # records of a partition that a process keeps: what is edited may become again what it was
+_PARTITIONS_LEFT: Final = 512  # whose records a session keeps, more than a project has; the oldest go first
 _NOTHING: Final = ""  # the digest of what could not be read
 
 
@@ -365,7 +366,11 @@ class Records:
         """Keep a record for the next runs of this process, beside that of other code that was there before."""
         if self._session is None:
             return
-        left: list[_Left] = self._session.left.setdefault(self._keys[share], [])
+        kept, key = self._session.left, self._keys[share]
+        left: list[_Left] = kept.pop(key, [])
+        kept[key] = left  # behind those that were needed before
+        if len(kept) > _PARTITIONS_LEFT:
+            del kept[next(iter(kept))]
         now = next((one for one in left if one.record is record), None)
         if now is None or now.epoch != self._session.epoch:
             known = now.texts if now is not None else texts if texts is not None and self._texts is None else {}
