@@ -25,21 +25,32 @@ class Centered(keras.layers.Layer):
         {first}
         self.update(x)
         return x - self.center
-
+{more}
 model = keras.Sequential([Centered(), keras.layers.Dense(1)])
 model.compile("sgd", "mse", jit_compile=True)
 model.fit(tf.ones([4, 4]), tf.zeros([4, 1]), verbose=0)
 model.predict(tf.ones([4, 4]), verbose=0)
 """
 CHANGE: Final = "self.center = 0.9 * self.center + 0.1 * tf.reduce_mean(x, axis=0, keepdims=True)"
-SET: Final = Good(LAYER.format(first="self.center = tf.zeros([1, 4])"), Runs(), why="each trace begins anew")
+SET: Final = Good(LAYER.format(first="self.center = tf.zeros([1, 4])", more=""), Runs(), why="each trace begins anew")
+BY_ANOTHER: Final = Bad(
+    LAYER.format(
+        first="self.again(x); self.center = tf.zeros([1, 4])",
+        more="\n    def again(self, x):\n        self.update(x)\n",
+    ),
+    [CHANGE],
+    OUT_OF_SCOPE,
+)
 KEPT: Final = [
-    pytest.param(Bad(LAYER.format(first=first), [CHANGE, *others], OUT_OF_SCOPE), id=name)
-    for name, (first, *others) in {
-        "nothing": ("x = x + 1.0",),
-        "made of what it was": ("self.center = tf.nn.relu(self.center)", "self.center = tf.nn.relu(self.center)"),
-        "read first": ("x = x - self.center; self.center = tf.zeros([1, 4])", "self.center = tf.zeros([1, 4])"),
-    }.items()
+    pytest.param(BY_ANOTHER, id="another method sets nothing"),
+    *(
+        pytest.param(Bad(LAYER.format(first=first, more=""), [CHANGE, *others], OUT_OF_SCOPE), id=name)
+        for name, (first, *others) in {
+            "nothing": ("x = x + 1.0",),
+            "made of what it was": ("self.center = tf.nn.relu(self.center)", "self.center = tf.nn.relu(self.center)"),
+            "read first": ("x = x - self.center; self.center = tf.zeros([1, 4])", "self.center = tf.zeros([1, 4])"),
+        }.items()
+    ),
 ]
 
 
